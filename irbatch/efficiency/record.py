@@ -2,31 +2,285 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-import irbatch.efficiency.checks as checks
-from irbatch.efficiency.hardware import Hardware
-from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
-from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
-from irbatch.efficiency.interchange.trackers import read_codecarbon, read_tirex
-from irbatch.efficiency.latency import OPEN, Latency
-from irbatch.efficiency.quantities import FORMULAS, quantity_name
-from irbatch.errors import InputError, kind_of, shown
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.efficiency.interchange import read_ir_metadata, read_object, write_ir_metadata
+from irbatch.efficiency.quantities import (
+    ALIASES,
+    FORMULAS,
+    PERCENTILES,
+    UNITS,
+    check_fields,
+    check_quantity,
+    check_text,
+    of_system,
+    only_known,
+    part_of_record,
+    quantity_name,
+    refuse,
+    with_currency,
+)
+from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
 from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
+from irbatch.runtime.numbers import check_choice, exact_mean
+from irbatch.statistics.order_statistics import quantile_ranks
+from irbatch.statistics.resampling import check_draws, check_level, draw_column_means
 
 HOUR = 3600  # seconds
-MILLION = 1e6
+MILLION, GIGA = 1e6, 1e9
 MILLISECOND = 1e-3  # seconds
 
-TEXTS = ("dataset", "source", "start_time", "currency")
-COUNTS = {
-    **dict.fromkeys(("n_queries", "batch_size", "repeat", "throughput_batch_size"), 1),
-    **dict.fromkeys(("warmup", "warmed_queries"), 0),
-}
+STATISTICS = ("mean", *PERCENTILES)  # of latency
+CLOSED, OPEN = "closed", "open"  # loops, see `Latency`
+ARRIVALS = POISSON, FIXED = "poisson", "fixed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    """What a system ran on; what isn't known is None.
+
+    Attributes:
+        instance: what a provider calls it, as in ``"c6g.xlarge"``.
+        cpu: model of the processor.
+        n_cpu: how many of its cores the system could use.
+        gpu: model of the accelerator.
+        n_gpu: how many of them.
+        ram_gb: main memory in GB (10⁹ bytes).
+
+    >>> str(Hardware(instance="c6g.xlarge", n_cpu=4, ram_gb=8))
+    'c6g.xlarge, 4 CPU, 8 GB'
+    """
+
+    instance: str | None = None
+    cpu: str | None = None
+    n_cpu: int | None = None
+    gpu: str | None = None
+    n_gpu: int | None = None
+    ram_gb: float | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, "hardware")
+
+    @classmethod
+    def here(cls, instance: str | None = None) -> Hardware:
+        """Describe this machine as the system tells it; `instance` is its name at a provider.
+
+        Raises:
+            ImportError: naming the extra, when psutil is not installed.
+        """
+        psutil = imported("hardware", "efficiency", "psutil")
+        gpus = _gpus()
+        has_affinity = hasattr(os, "sched_getaffinity")  # the cores that this process may use
+        return cls(
+            instance=instance,
+            cpu=_cpu(),
+            n_cpu=len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count(),
+            gpu=gpus[0] if gpus else None,
+            n_gpu=len(gpus),
+            ram_gb=round(psutil.virtual_memory().total / GIGA, 1),
+        )
+
+    def __str__(self) -> str:
+        cpu, gpu = self.cpu, self.gpu
+        if self.n_cpu is not None:
+            named = cpu and not self.instance
+            cpu = f"{self.n_cpu} cores of {cpu}" if named else f"{self.n_cpu} CPU"
+        if self.n_gpu:
+            gpu = f"{self.n_gpu} × {gpu}" if gpu else f"{self.n_gpu} GPU"
+        ram = f"{self.ram_gb:.4g} GB" if self.ram_gb is not None else None
+        return printable(", ".join(part for part in (self.instance, gpu, cpu, ram) if part))
+
+
+def _cpu() -> str | None:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine() or None
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(filter(None, names), platform.machine() or None)
+
+
+def _gpus() -> list[str]:
+    """Name the accelerators: those that a loaded torch sees, or NVIDIA's driver lists."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        return [str(torch.cuda.get_device_name(i)) for i in range(torch.cuda.device_count())]
+    about = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+    lines = (line for path in about for line in path.read_text(encoding="utf-8").splitlines())
+    return [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """Time of a call in milliseconds: with a batch size of one, that of a query.
+
+    Attributes:
+        mean: of all timed calls.
+        p50, p90, p95, p99: percentiles, between neighbours linearly.
+        intervals: name of a number above to the bounds of its confidence interval; percentiles
+            have one where there are calls enough.
+        level: the chance that an interval misses.
+        calls: how many were timed.
+        loop: ``"closed"`` where a call began when the last one had ended; ``"open"`` where queries
+            were due at a rate and latency counts from then, so that it contains their waiting for
+            each other: see `measure_load`. The two are not to be compared.
+        rate: queries a second that were due, on average, in an open loop.
+        arrivals: how they were: ``"poisson"`` or ``"fixed"``.
+        errors, timeouts: calls of an open loop that failed, or whose time was out. Percentiles
+            count them as longer than all others, and have no value where they reach them; the mean
+            is of the others.
+
+    Raises:
+        InputError: naming the field, if a number is negative or not finite, or percentiles or
+            bounds are out of order.
+
+    >>> Latency.from_samples([4.0, 6.0, 5.0, 25.0], draws=100).p50
+    5.5
+    """
+
+    mean: float | None = None
+    p50: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    level: float = 0.05
+    calls: int | None = None
+    loop: str | None = None
+    rate: float | None = None
+    arrivals: str | None = None
+    errors: int | None = None
+    timeouts: int | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, "latency")
+        check_level(self.level)
+        with ErrorsIn(source="latency"):
+            check_choice("loop", self.loop, (None, CLOSED, OPEN))
+            check_choice("arrivals", self.arrivals, (None, *ARRIVALS))
+        for name in ("rate", "arrivals", "errors", "timeouts"):
+            if self.loop != OPEN and getattr(self, name) is not None:
+                problem = f"is of an open loop, and loop is {shown(self.loop)}"
+                raise refuse("latency", name, problem, getattr(self, name))
+        known = [name for name in PERCENTILES if getattr(self, name) is not None]
+        for lower, upper in pairwise(known):
+            low, high = getattr(self, lower), getattr(self, upper)
+            if low > high:
+                raise refuse("latency", lower, f"is {low:g}, more than {upper}, {high:g}", low)
+        if not isinstance(self.intervals, Mapping):
+            problem = f"are {shown(self.intervals)}, not bounds by name"
+            raise refuse("latency", "intervals", problem, self.intervals)
+        intervals = {name: _bounds(name, ends) for name, ends in self.intervals.items()}
+        object.__setattr__(self, "intervals", intervals)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known, as JSON has it: no level where it is of no intervals."""
+        intervals = {name: [*ends] for name, ends in self.intervals.items()} or None
+        level = self.level if intervals or self.level != Latency.level else None
+        return only_known({**vars(self), "intervals": intervals, "level": level})
+
+    @classmethod
+    def from_samples(
+        cls, milliseconds: Any, *, level: float = 0.05, draws: int = 2000, seed: int = 0
+    ) -> Latency:
+        """Summarise timed calls, with intervals for other queries of the same kind.
+
+        The interval of the mean is by the bootstrap, percentile method; of few calls, some of them
+        long, it misses more often than it says (of 50 lognormal times, 11 % at a level of 0.05).
+        Those of percentiles reach from one of the times to another. Their ranks follow from the
+        binomial distribution, so that they miss with a chance of at most `level` whatever the
+        times' distribution is. That takes 6 calls for p50 at a level of 0.05, 36 for p90, 72 for
+        p95 and 368 for p99; of fewer, a percentile has no interval.
+
+        What is independent is the query, or the batch of a call. Repeats of a call are of the same
+        queries, so they stay together and do not count as further calls: 50 queries timed 10 times
+        have no interval of p99. Where repeats differ by chance alone intervals are wider than they
+        need be. No interval knows of what slows a machine for many calls in a row.
+
+        Args:
+            milliseconds: ``(calls,)`` or, where each was repeated, ``(repeats, calls)``.
+            level: the chance that an interval misses.
+            draws, seed: of the bootstrap; 0 draws make no intervals, of percentiles neither.
+
+        Raises:
+            InputError: if there are no calls, or a time is negative or not finite.
+        """
+        check_level(level)
+        check_draws(draws, seed, least=0)
+        times = _as_times(milliseconds)
+        shares = np.array(list(PERCENTILES.values())) / 100
+        numbers = [exact_mean(times.ravel().tolist()), *np.quantile(times, shares).tolist()]
+        intervals = _find_intervals(times, shares, level, draws, seed) if draws else {}
+        known = dict(zip(STATISTICS, numbers, strict=True))
+        return cls(**known, intervals=intervals, level=level, calls=times.size)
+
+
+def _find_intervals(
+    times: Floats, shares: Floats, level: float, draws: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Return the intervals that times ``(repeats, calls)`` can give, by name."""
+    repeats, calls = times.shape
+    if calls == 1:
+        return {}
+    drawn = draw_column_means(times, draws, seed)
+    low, high = np.quantile(drawn, [level / 2, 1 - level / 2]).tolist()
+    intervals = {"mean": (low, high)}
+    ordered = np.sort(times, axis=None)
+    for name, share in zip(PERCENTILES, shares.tolist(), strict=True):
+        ranks = quantile_ranks(calls, share, level)
+        if ranks is not None:
+            # A rank of one pass is `repeats` ranks of all; the outer ones hold however much the
+            # repeats of a call are alike: the share of them below a time varies most if they are.
+            first, last = repeats * (ranks[0] - 1), repeats * ranks[1] - 1
+            intervals[name] = float(ordered[first]), float(ordered[last])
+    return intervals
+
+
+def _bounds(name: str, ends: Any) -> tuple[float, float]:
+    """Return the bounds of the interval of a statistic."""
+    place = f"interval of {name}"
+    if name not in STATISTICS:
+        raise refuse("latency", place, f"is of none of {', '.join(STATISTICS)}", name)
+    if isinstance(ends, tuple | list) and len(ends) == 2:
+        low, high = (check_quantity("latency", place, end) for end in ends)
+        if low is not None and high is not None and low <= high:
+            return low, high
+    raise refuse("latency", place, f"is {shown(ends)}, not a lower and an upper bound", ends)
+
+
+def _as_times(milliseconds: Any) -> Floats:
+    """Return times as ``(repeats, calls)``."""
+    with ErrorsIn(source="latency"):
+        try:
+            array = np.asarray(milliseconds)
+        except ValueError as error:  # lists of different lengths
+            raise InputError(f"times are not numbers: {error}") from None
+        if array.dtype.kind not in "iuf" and array.size:
+            wanted = f"times are numbers of milliseconds, not of type {array.dtype}"
+            raise InputError(wanted, value=milliseconds)
+        times = np.atleast_2d(array.astype(np.float64))
+        if times.ndim != 2 or not times.size:
+            wanted = "times are of calls, or of repeats and calls, at least one"
+            raise InputError(wanted, value=times.shape)
+        wrong = np.argwhere(~(np.isfinite(times) & (times >= 0)))
+        if len(wrong):
+            repeat, call = wrong[0].tolist()
+            value = float(times[repeat, call])
+            problem = f"time {value:g} of call {call} is negative or not finite"
+            raise InputError(problem, value=value)
+    return times
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -113,24 +367,24 @@ class EfficiencyRecord:
 
     def __post_init__(self) -> None:
         if not isinstance(self.system, str) or not self.system.strip():
-            problem = f"system is {shown(self.system)}, which is no name"
+            problem = f"system is {shown(self.system)}, which is not a name"
             raise InputError(problem, source="efficiency record", value=self.system)
-        source = checks.of_system(self.system)
+        source = of_system(self.system)
         if isinstance(self.hardware, str):
-            checks.check_text(source, "hardware", self.hardware)
+            check_text(source, "hardware", self.hardware)
             object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
-        checks.check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=QUANTITY_FIELDS)
-        checks.require(source, batch_size=self.batch_size, repeat=self.repeat)
+        check_fields(self, source)
         if self.throughput == 0:
-            raise checks.refuse(source, "throughput", "is 0: nothing was answered", 0.0)
+            raise refuse(source, "throughput", "is 0: nothing was answered", 0.0)
         for name, kind in (("hardware", Hardware), ("latency", Latency)):
             value = getattr(self, name)
             if not isinstance(value, kind) and (value is not None or name == "hardware"):
                 what = f"is {kind_of(value)}, not of irbatch.efficiency.{kind.__name__}"
-                raise checks.refuse(source, name, what, value)
+                raise refuse(source, name, what, value)
 
     def __repr__(self) -> str:
-        parts = [f"{name}={v!r}" for name, v in self.known().items() if v != DEFAULTS.get(name)]
+        defaults = {each.name: each.default for each in fields(self)} | {"hardware": Hardware()}
+        parts = [f"{name}={v!r}" for name, v in vars(self).items() if v != defaults[name]]
         return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
@@ -213,17 +467,25 @@ class EfficiencyRecord:
         currency = currency or self.currency
         return replace(self, price_per_hour=price_per_hour, stated_cost=None, currency=currency)
 
-    def known(self) -> dict[str, Any]:
-        """Return the fields that say something, by name."""
-        return checks.only_known(vars(self))
-
-    def _derived(self) -> dict[str, float]:
-        """Return the quantities that follow from the fields."""
-        return checks.only_known({name: getattr(self, name) for name in FORMULAS})
-
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as JSON has it; see `to_json`."""
-        return fields_to_json(self.known(), self._derived())
+        parts = {
+            "hardware": only_known(vars(self.hardware)) or None,
+            "latency": self.latency and self.latency.to_dict(),
+        }
+        values = only_known({**vars(self), **parts})
+        derived = only_known({name: getattr(self, name) for name in FORMULAS})
+        if self.stated_cost is not None:
+            values["cost_per_million"] = values.pop("stated_cost")
+            del derived["cost_per_million"]
+        units = {name: UNITS[name] for name in (*values, *derived) if name in UNITS}
+        shown_units = {name: with_currency(unit, self.currency) for name, unit in units.items()}
+        values["units"] = {name: unit for name, unit in shown_units.items() if unit}
+        if derived:
+            values["derived"] = {
+                name: {"value": value, "formula": FORMULAS[name]} for name, value in derived.items()
+            }
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
@@ -232,7 +494,33 @@ class EfficiencyRecord:
         Raises:
             InputError: naming the system and the field, if a value cannot be read.
         """
-        return cls(**json_to_fields(values, [each.name for each in fields(cls)]))
+        if not isinstance(values, Mapping):
+            problem = f"a record is an object, not {kind_of(values)}"
+            raise InputError(problem, source="efficiency record", value=values)
+        system = values.get("system")
+        if not isinstance(system, str):
+            raise InputError("a record names its system", source="efficiency record", value=system)
+        source = of_system(system)
+        names = [each.name for each in fields(cls) if each.name != "stated_cost"]
+        known = [*names, "cost_per_million", "units", "derived"]
+        for name, value in values.items():
+            if name not in known:
+                other = {**ALIASES, "stated_cost": "cost_per_million"}.get(name)
+                hint = f"; did you mean {other}?" if other else did_you_mean(name, known)
+                raise refuse(source, shown(name), f"is not a field of a record{hint}", value)
+        _check_units(source, values.get("units"), values.get("currency"))
+        arguments = {name: values.get(name) for name in names}
+        arguments["stated_cost"] = check_quantity(
+            source, "cost_per_million", values.get("cost_per_million")
+        )
+        latency, hardware = values.get("latency"), values.get("hardware")
+        if isinstance(latency, int | float):
+            latency = {"mean": latency}
+        if latency is not None:
+            arguments["latency"] = part_of_record(source, "latency", Latency, latency)
+        if hardware is not None and not isinstance(hardware, str):
+            arguments["hardware"] = part_of_record(source, "hardware", Hardware, hardware)
+        return cls(**only_known(arguments))
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return the record as JSON; also write it to `path`, replaced whole or not at all."""
@@ -240,7 +528,7 @@ class EfficiencyRecord:
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> EfficiencyRecord:
-        """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it is no JSON."""
+        """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it isn't JSON."""
         return cls.from_dict(read_object(source, "efficiency record"))
 
     def to_ir_metadata(
@@ -257,11 +545,11 @@ class EfficiencyRecord:
             InputError: if YAML has no form for a value of `more`.
             ImportError: naming the extra, when PyYAML is not installed.
         """
-        return written(write_ir_metadata(self.known(), self._derived(), more), path)
+        return written(write_ir_metadata(self.to_dict(), more), path)
 
     @classmethod
     def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
-        """Read ir_metadata: what `to_ir_metadata`, tirex-tracker or a run file's header has.
+        """Read ir_metadata: what `to_ir_metadata` wrote, or a run file's header has.
 
         Args:
             source: a path of a YAML file or of a run with a header, packed or not; the YAML
@@ -272,41 +560,19 @@ class EfficiencyRecord:
             InputError: naming the file, the system and the keys, if something cannot be read.
             ImportError: naming the extra, when PyYAML is not installed.
         """
-        return cls(**read_ir_metadata(source, system))
-
-    @classmethod
-    def from_tirex(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
-        """Read what tirex-tracker measured.
-
-        Args:
-            source: the file that it exported, or its results, ``handle.results``: measures, or
-                their names, to entries with a ``value``, or to the values themselves.
-            system: the system's name; results have none, a file may have one.
-
-        Raises:
-            InputError: naming system and measure, if something cannot be read; if no name is there.
-            ImportError: naming the extra, when a file is read and PyYAML is not installed.
-        """
-        return cls(**read_tirex(source, system))
-
-    @classmethod
-    def from_codecarbon(
-        cls, source: Any, *, system: str | None = None, n_queries: int | None = None
-    ) -> EfficiencyRecord:
-        """Read what codecarbon measured.
-
-        Args:
-            source: a path of ``emissions.csv``, of which the last line counts; the
-                `EmissionsData` that a tracker has as ``final_emissions_data``, or a mapping with
-                the same names.
-            system: the system's name; default: codecarbon's name of the project.
-            n_queries: how many queries were answered meanwhile.
-
-        Raises:
-            InputError: naming file, line, system and column, if something cannot be read.
-        """
-        return cls(**read_codecarbon(source, system), n_queries=n_queries)
+        return cls.from_dict(read_ir_metadata(source, system))
 
 
-QUANTITY_FIELDS = [each.name for each in fields(EfficiencyRecord) if each.type == "float | None"]
-DEFAULTS = {each.name: each.default for each in fields(EfficiencyRecord)} | {"hardware": Hardware()}
+def _check_units(source: str, units: Any, currency: Any) -> None:
+    """Reject units that numbers are not read in."""
+    check_text(source, "currency", currency)
+    if units is not None and not isinstance(units, Mapping):
+        raise refuse(source, "units", "are an object of names to units", units)
+    for name, unit in (units or {}).items():
+        if name not in UNITS:
+            problem = f"is of no field{did_you_mean(name, UNITS)}"
+            raise refuse(source, f"unit of {shown(name)}", problem, unit)
+        ours = with_currency(UNITS[name], currency)
+        if unit != ours:
+            problem = f"is {shown(unit)}; it is read as {ours:.80}"
+            raise refuse(source, f"unit of {name}", problem, unit)

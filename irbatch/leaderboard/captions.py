@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from irbatch.efficiency import EfficiencyRecord, Hardware
-from irbatch.efficiency.latency import CLOSED, OPEN
+from irbatch.efficiency.record import CLOSED, OPEN
 from irbatch.errors import join_words, many, warn
 from irbatch.report.numbers import show_quantity
 

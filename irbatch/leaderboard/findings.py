@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from irbatch.efficiency.checks import check_count, refuse, require
+from irbatch.efficiency.quantities import check_count, refuse, require
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.significance import Significance

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency import EfficiencyRecord
-from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.quantities import of_system, refuse
 from irbatch.errors import InputError, did_you_mean, shown
 
 

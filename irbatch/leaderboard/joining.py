@@ -12,10 +12,8 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.gate import values_behind, within_range
 from irbatch.comparing.wording import INTERVAL_NAMES
-from irbatch.efficiency import EfficiencyRecord, Measurement
-from irbatch.efficiency.checks import of_system, refuse
-from irbatch.efficiency.load.found import MeasuredLoad
-from irbatch.efficiency.quantities import ALIASES, QUANTITIES
+from irbatch.efficiency import EfficiencyRecord, Load, Measurement
+from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system, refuse
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Means, Results
 from irbatch.evaluation.system_names import name_systems
@@ -25,7 +23,7 @@ from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number, is_whole
 from irbatch.statistics.intervals import IntervalOptions, find_intervals
 
-Record = EfficiencyRecord | Measurement | MeasuredLoad
+Record = EfficiencyRecord | Measurement | Load
 Records = Mapping[str, Record] | Iterable[Record] | Record
 
 NAMED = 5  # systems in an error

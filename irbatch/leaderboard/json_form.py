@@ -29,8 +29,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord
-from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
-from irbatch.efficiency.interchange.json_form import is_text, read_object
+from irbatch.efficiency.interchange import is_text, read_object
+from irbatch.efficiency.quantities import check_count, check_text, of_system, refuse
 from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures, as_qrels
 from irbatch.evaluation.results import Results

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from irbatch.comparing.gate import OPERATORS
 from irbatch.efficiency import Hardware
-from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.quantities import of_system, refuse
 from irbatch.errors import InputError, many, shown
 from irbatch.leaderboard.axes import Constraint, parse_constraint
 from irbatch.report.document import Cell, Column

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
-from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.quantities import of_system, refuse
 from irbatch.errors import InputError, imported, many, printable, shown
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.labels import BEHIND, Drawn, write_labels

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.quantities import of_system, refuse
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.scores import Scores, check_weights

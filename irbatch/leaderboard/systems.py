@@ -10,8 +10,14 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency import Quantity
-from irbatch.efficiency.checks import check_quantity, of_system, refuse
-from irbatch.efficiency.quantities import HIGHER, QUANTITIES, with_currency
+from irbatch.efficiency.quantities import (
+    HIGHER,
+    QUANTITIES,
+    check_quantity,
+    of_system,
+    refuse,
+    with_currency,
+)
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
 from irbatch.leaderboard.axes import (
     Constraint,

@@ -10,7 +10,6 @@ from support.input_errors import input_error
 from irbatch import measure
 from irbatch.cli.leaderboard import _split as split_axes
 from irbatch.comparing.gate import parse_condition
-from irbatch.efficiency.interchange.ir_metadata import BEGINS
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.lines import RUN, read_number
 from irbatch.leaderboard.axes import parse_constraint
@@ -63,7 +62,5 @@ def test_what_is_read() -> None:
     ]
     assert len(split_axes("(" + "," * N)) == len(split_axes("," * N + ")")) == N + 1
     assert split_axes("a, P(rel=2,p=1)@5=3 ,,b") == ["a", "P(rel=2,p=1)@5=3", "", "b"]
-    assert BEGINS.match(" " * N + "x" + " " * N + "\n") is None
-    assert BEGINS.match((" " * 300 + "# x\r\n") * 300 + " tag: x") is not None
     names = [".gz", ".a.gz", "a.run.gz", "a.b", ".gz.gz", "run", "a..gz"]
     assert list(name_systems(names)) == [".gz", ".a", "a", "a.b", ".gz.gz", "run", "a."]

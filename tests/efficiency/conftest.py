@@ -10,5 +10,5 @@ from support.clocks import Clock
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock that moves only when it is told to, in place of the machine's."""
     clock = Clock()
-    monkeypatch.setattr("irbatch.efficiency.timing.time", clock)
+    monkeypatch.setattr("irbatch.efficiency.measure.time", clock)
     return clock

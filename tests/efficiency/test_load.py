@@ -20,6 +20,7 @@ from support.clocks import Clock
 from support.input_errors import input_error
 from support.plots import check_readable
 
+import irbatch.efficiency.load as sending
 from irbatch import InputError, InputWarning
 from irbatch.array_types import Floats
 from irbatch.efficiency import (
@@ -31,16 +32,17 @@ from irbatch.efficiency import (
     measure_load,
     measure_search,
 )
-from irbatch.efficiency.load import sending
-from irbatch.efficiency.load.arrivals import due_times
-from irbatch.efficiency.load.at_rate import (
+from irbatch.efficiency.load import (
+    ANSWERED,
+    FAILED,
+    OUT_OF_TIME,
     _percentiles,
+    due_times,
     independent_calls,
     is_growing,
+    look_for_rate,
     summarise,
 )
-from irbatch.efficiency.load.measuring import look_for_rate
-from irbatch.efficiency.load.sending import ANSWERED, FAILED, OUT_OF_TIME
 
 MS = 10**6  # ns
 QUERIES = [f"q{i}" for i in range(500)]
@@ -359,7 +361,6 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
     assert [each.rate for each in load.rates] == [2, 4, 8]
     assert [each.holds(50) for each in load.rates] == [True, False, True]
     assert load.sustained_rate == 2
-    assert "8 held, too, above a rate that did not." in str(load)
     higher = quick(taking(clock, 5), QUERIES, rates=[2, 4], arrivals="fixed", calls=9, within=50)
     assert "It may be more: no higher rate was tried." in str(higher)
     none = quick(taking(clock, 5), QUERIES, rates=[2, 4], arrivals="fixed", calls=9, within=1)
@@ -371,8 +372,8 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
 
 def test_how_sure_it_is_is_said() -> None:
     for interval, said in (
-        ({}, "How sure that is cannot be told: it takes more calls."),
-        ({"p99": (20, 60)}, "not sure: the interval of its p99 goes beyond the bound."),
+        ({}, "not sure: the interval of its p99 goes beyond the bound, or it has none."),
+        ({"p99": (20, 60)}, "goes beyond the bound, or it has none."),
         ({"p99": (20, 40)}, "(tried: 5)."),
     ):
         latency = Latency(p99=30, loop="open", rate=5, intervals=interval)
@@ -427,13 +428,13 @@ def test_json(clock: Clock, tmp_path: Path) -> None:
     [
         ({"rates": 5}, "not a list"),
         ({"rates": []}, "are none"),
-        ({"rates": [1]}, "a rate is an object"),
+        ({"rates": [1]}, "not an object"),
         ({"rates": [{"rate": 1}]}, "achieved is missing"),
         ({"rates": [{"rate": 1, "achieved": 1, "latency": 4}]}, "not an object"),
         ({"rates": [{"rate": 1, "achieved": 1, "latency": {"p999": 4}}]}, "did you mean p99"),
-        ({"rates": [{"rate": 1, "achieved": 1, "latency": {"mean": 4}}]}, "of no open loop"),
-        ({"rates": [{"rate": -1, "achieved": 1, "latency": {"loop": "open"}}]}, "negative"),
-        ({"rates": [{"rat": 1}]}, "is missing"),
+        ({"rates": [{"rate": 1, "achieved": 1, "latency": {"mean": 4}}]}, "not of an open loop"),
+        ({"rates": [{"rate": -1, "achieved": 1, "latency": {"loop": "open"}}]}, "rate=-1"),
+        ({"rates": [{"rat": 1}]}, "did you mean rate"),
         ({"callers": 0}, "callers"),
         ({"within": "x"}, "within"),
         ({"about": None}, "names its system"),
@@ -477,7 +478,7 @@ def test_plot(clock: Clock) -> None:
     assert lines == {"p50", "p95", "p99", "bound on p99"}
     assert ax.lines[0].get_xdata().tolist() == [40, 80, 160]
     assert load.plot(ax=ax, log=False) is ax
-    assert "<svg" in load.to_html()
+    assert "<img" in load.to_html()
     with pytest.raises(InputError, match="ax="):
         load.plot(ax=5)
 
@@ -538,7 +539,7 @@ def test_the_warm_up_ends_what_cannot_work(clock: Clock) -> None:
 
     with pytest.raises(OSError, match="no index"):
         quick(broken, QUERIES, rate=5, calls=5)
-    input_error(lambda: quick(lambda query: 5, QUERIES, rate=5, calls=5), "no answer")
+    input_error(lambda: quick(lambda query: 5, QUERIES, rate=5, calls=5), "not an answer")
 
     async def later(query: str) -> list[str]:
         return ["d"]

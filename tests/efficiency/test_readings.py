@@ -1,10 +1,12 @@
-"""Measuring a search: what the operating system and torch tell of it."""
+"""What the system, psutil and torch tell of a search: time, memory, sizes; building an index."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,12 +15,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.input_errors import input_error
 
 from irbatch import InputError, InputWarning
-from irbatch.efficiency import Hardware, measure_search
-from irbatch.efficiency import readings as the_readings
+from irbatch.efficiency import (
+    EfficiencyRecord,
+    Hardware,
+    Indexing,
+    measure_indexing,
+    measure_search,
+    readings,
+)
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
+MEGA = 1_000_000
 quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
 
 
@@ -26,7 +36,7 @@ def search(query: Any) -> dict[str, float]:
     return {"d1": 2.0, "d2": 1.0}
 
 
-# What the operating system tells
+# ---------------------------------------------------------------- time and memory
 
 
 def test_time_and_memory_of_the_process() -> None:
@@ -41,61 +51,51 @@ def test_time_and_memory_of_the_process() -> None:
     assert record.system_time is not None
     assert record.cpu_used == (record.user_time + record.system_time) / record.wall_time
     assert record.cpu_used > 0
-    assert record.peak_memory is None or record.peak_memory > 60
+    assert (record.peak_memory or 0) > 60
     began = datetime.fromisoformat(str(record.start_time))
     assert began.utcoffset() is not None
     assert began.microsecond == 0
 
 
-on_linux = pytest.mark.skipif(not the_readings.PAGES.exists(), reason="Linux alone has it")
-
-
-@on_linux
 def test_memory_held_before_does_not_count() -> None:
     np.ones(400_000_000 // 8)
-    before = the_readings.peak_memory()
-    assert before is not None
+    processes = readings.Processes()
+    before = processes.peak_memory() or 0.0
     record = quick(search, QUERIES).record
-    assert record.peak_memory is not None
-    assert record.peak_memory < before - 300
+    assert (record.peak_memory or 0.0) < before - 300
+    assert (processes.peak_memory() or 0.0) >= before, "the mark of the process stays"
 
 
-@on_linux
-def test_the_mark_of_the_process_stays() -> None:
-    np.ones(300_000_000 // 8)
-    before = the_readings.peak_memory()
-    assert before is not None
-    quick(search, QUERIES)
-    after = the_readings.peak_memory()
-    assert after is not None
-    assert after >= before
-
-
-@on_linux
 def test_what_a_call_gives_back_counts() -> None:
     def searching(query: int) -> list[str]:
         return [f"{np.ones(200_000_000 // 8).sum():.0f}"]
 
     np.ones(400_000_000 // 8)  # so that the mark tells nothing of it
-    held = the_readings.held_memory()
-    assert held is not None
-    assert quick(searching, range(5), warmup=5).record.peak_memory > held + 150
+    held = readings.Processes().memory()
+    assert (quick(searching, range(5), warmup=5).record.peak_memory or 0.0) > held + 150
 
 
 class Memory:
-    """What the operating system says of memory, as it is told to."""
+    """What the operating system says of memory and time, as it is told to."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, mark: float, held: float | None) -> None:
-        self.mark, self.held, self.now = mark, held, 0.0
-        monkeypatch.setattr(the_readings, "peak_memory", lambda: self.mark)
-        monkeypatch.setattr(the_readings, "held_memory", lambda: self.held)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.mark, self.held, self.now, self.looks = 500.0, 300.0, 0.0, 0
+        monkeypatch.setattr(readings.Processes, "peak_memory", lambda processes: self.mark)
+        monkeypatch.setattr(readings.Processes, "memory", self.look)
         clock = SimpleNamespace(monotonic=lambda: self.now, perf_counter=lambda: self.now)
-        monkeypatch.setattr(the_readings, "time", clock)
+        monkeypatch.setattr(readings, "time", clock)
+
+    def look(self, *processes: Any) -> float:
+        self.looks += 1
+        return self.held
 
 
-def test_a_mark_that_rises_is_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = Memory(monkeypatch, mark=500.0, held=300.0)
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
+    return Memory(monkeypatch)
 
+
+def test_a_mark_that_rises_is_the_peak(memory: Memory) -> None:
     def searching(query: str) -> list[str]:
         memory.mark = 512.0
         return ["d"]
@@ -104,11 +104,7 @@ def test_a_mark_that_rises_is_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("warmup", [0, 2])
-def test_below_the_mark_the_peak_is_what_was_seen(
-    monkeypatch: pytest.MonkeyPatch, warmup: int
-) -> None:
-    memory = Memory(monkeypatch, mark=500.0, held=300.0)
-
+def test_below_the_mark_the_peak_is_what_was_seen(memory: Memory, warmup: int) -> None:
     def searching(query: str) -> list[str]:
         memory.now += 1.0
         memory.held = {"cat": 310.0, "dog": 420.0, "cow": 320.0}[query]
@@ -117,24 +113,13 @@ def test_below_the_mark_the_peak_is_what_was_seen(
     assert quick(searching, QUERIES, warmup=warmup).record.peak_memory == 420.0
 
 
-def test_calls_in_quick_succession_are_looked_at_now_and_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    memory = Memory(monkeypatch, mark=500.0, held=300.0)
-    looks: list[float] = []
-    monkeypatch.setattr(the_readings, "held_memory", lambda: looks.append(memory.now) or 300.0)
-
+def test_calls_in_quick_succession_are_looked_at_now_and_then(memory: Memory) -> None:
     def searching(query: int) -> list[str]:
         memory.now += 0.001
         return ["d"]
 
     quick(searching, range(100), warmup=0)
-    assert 8 <= len(looks) <= 15
-
-
-def test_where_only_the_mark_is_told_it_is_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
-    Memory(monkeypatch, mark=500.0, held=None)
-    assert quick(search, QUERIES).record.peak_memory == 500.0
+    assert 8 <= memory.looks <= 15
 
 
 def test_a_call_of_the_warm_up_that_fails_leaves_no_thread() -> None:
@@ -147,66 +132,263 @@ def test_a_call_of_the_warm_up_that_fails_leaves_no_thread() -> None:
     assert threading.active_count() == before
 
 
-def test_memory_is_read_in_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "status").write_text("VmPeak:\t 9 kB\nVmHWM:\t   250000 kB\n")
-    monkeypatch.setattr(the_readings, "STATUS", tmp_path / "status")
-    assert the_readings.peak_memory() == 256.0
-    (tmp_path / "statm").write_text("9999 500 99 9 0 99 0\n")
-    monkeypatch.setattr(the_readings, "PAGES", tmp_path / "statm")
-    held = 500 * os.sysconf("SC_PAGE_SIZE") / 1e6
-    assert the_readings.held_memory() == held
-    assert quick(search, QUERIES).record.peak_memory == held
-
-
-@pytest.mark.parametrize(("platform", "expected"), [("linux", 1.024), ("darwin", 0.001)])
-def test_memory_where_there_is_no_proc(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, platform: str, expected: float
-) -> None:
-    used = SimpleNamespace(ru_maxrss=1000, ru_utime=0.0, ru_stime=0.0)
-    resource = SimpleNamespace(getrusage=lambda who: used, RUSAGE_SELF=0)
-    monkeypatch.setattr(the_readings, "STATUS", tmp_path / "none")
-    monkeypatch.setattr(the_readings, "PAGES", tmp_path / "none")
-    monkeypatch.setattr(the_readings.sys, "platform", platform)
-    monkeypatch.setattr(the_readings, "resource", resource)
-    assert the_readings.held_memory() is None
-    assert the_readings.peak_memory() == expected
-    (tmp_path / "status").write_text("Name:\tgvisor\n")
-    monkeypatch.setattr(the_readings, "STATUS", tmp_path / "status")
-    assert the_readings.peak_memory() == expected
-
-
-def test_where_nothing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(the_readings, "STATUS", tmp_path / "none")
-    monkeypatch.setattr(the_readings, "PAGES", tmp_path / "none")
-    monkeypatch.setattr(the_readings, "resource", None)
-    times = iter([(1.0, 0.5), (3.0, 1.5)])
-    monkeypatch.setattr(
-        the_readings.os, "times", lambda: SimpleNamespace(**dict(zip(("user", "system"),
-                                                                     next(times), strict=True)))
-    )  # fmt: skip
-    record = quick(search, QUERIES).record
-    assert record.peak_memory is None
-    assert (record.user_time, record.system_time) == (2.0, 1.0)
-
-
 @pytest.mark.parametrize(("begin", "end", "cores"), [(1.0, 1.0, None), (1.0, 3.0, 1.5)])
-def test_without_time_no_cores_were_used(
+def test_cores_are_cpu_time_in_time(
     monkeypatch: pytest.MonkeyPatch, begin: float, end: float, cores: float | None
 ) -> None:
-    clock = SimpleNamespace(perf_counter=iter([begin, end]).__next__)
-    monkeypatch.setattr(the_readings, "time", clock)
-    monkeypatch.setattr(the_readings, "cpu_times", iter([(0.0, 1.0), (2.5, 1.5)]).__next__)
-    assert the_readings.Watch().read()["cpu_used"] == cores
+    ticks = iter([begin, end])
+    clock = SimpleNamespace(perf_counter=lambda: next(ticks), monotonic=lambda: 0.0)
+    monkeypatch.setattr(readings, "time", clock)
+    used = iter([(0.0, 1.0), (2.5, 1.5)])
+    monkeypatch.setattr(readings.Processes, "times", lambda processes: next(used))
+    found = readings.Watch().read()
+    assert (found["cpu_used"], found["user_time"], found["system_time"]) == (cores, 2.5, 0.5)
 
 
-def test_times_have_nanoseconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        the_readings, "time", SimpleNamespace(perf_counter=iter([0.1, 0.4]).__next__)
+def test_on_windows_psutil_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readings, "resource", None)
+    processes = readings.Processes()
+    assert processes.peak_memory() is None
+    assert processes.times()[0] > 0
+    about = SimpleNamespace(memory_info=lambda: SimpleNamespace(peak_wset=7 * MEGA))
+    monkeypatch.setattr(processes, "_own", about)
+    assert processes.peak_memory() == 7
+
+
+def test_without_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    asked: list[str] = []
+    for act in (partial(measure_search, asked.append, QUERIES), partial(measure_indexing, dict)):
+        with pytest.raises(ImportError, match=r"pip install 'irbatch\[efficiency\]'"):
+            act()
+    assert asked == []
+
+
+# ---------------------------------------------------------------- children
+
+
+SERVER = """
+import sys
+held = bytearray(80_000_000)
+for line in sys.stdin:
+    print(sum(range(1_000_000)), flush=True)
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    """A search by a process that another one has begun."""
+    command = f'"{sys.executable}" -c "$0"; true'
+    with subprocess.Popen(
+        ["/bin/sh", "-c", command, SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+
+
+def test_a_server_is_counted_while_it_lives_and_when_it_has_ended(server: Any) -> None:
+    def ask(query: str) -> list[str]:
+        server.stdin.write("\n")
+        server.stdin.flush()
+        return [server.stdout.readline().strip()]
+
+    record = quick(ask, QUERIES, repeat=4).record
+    assert (record.children_memory or 0) > 80
+    assert (record.peak_memory or 0) < (record.children_memory or 0) + 2000
+    assert (record.children_time or 0) > 0.02
+    assert record.children_cpu_used == (record.children_time or 0) / (record.wall_time or 1)
+    processes = readings.Processes()
+    began, before = {child.pid for child in processes.children()}, processes.children_time()
+    server.stdin.close()
+    server.wait()
+    assert {child.pid for child in processes.children(now=True)} < began
+    assert processes.children_time() >= before - 0.05, "10 ms is a clock's tick"
+
+
+def test_children_that_end_meanwhile_take_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    psutil = pytest.importorskip("psutil")
+
+    def gone() -> Any:
+        raise psutil.NoSuchProcess(1)
+
+    processes = readings.Processes()
+    ended = processes.children_time()
+    child = SimpleNamespace(pid=1, memory_info=gone, cpu_times=gone)
+    monkeypatch.setattr(processes, "children", lambda **now: [child])
+    assert processes.children_memory() == 0
+    assert processes.children_time() <= ended
+
+
+def test_listing_thousands_of_processes_does_not_take_the_time(memory: Memory) -> None:
+    processes, listings = readings.Processes(), []
+
+    def listing(recursive: bool) -> list[Any]:
+        listings.append(memory.now)
+        memory.now += 0.02
+        return []
+
+    processes._own = SimpleNamespace(children=listing)
+    while memory.now < 2:
+        processes.children()
+        memory.now += 0.01
+    assert len(listings) <= 5
+
+
+# ---------------------------------------------------------------- accelerators
+
+
+class Cuda:
+    """What torch tells of two accelerators."""
+
+    def __init__(self, used: bool = True) -> None:
+        self.used, self.held, self.most = used, [300 * MEGA, 0], [900 * MEGA, 0]
+
+    def is_initialized(self) -> bool:
+        return self.used
+
+    def device_count(self) -> int:
+        return 2
+
+    def memory_allocated(self, device: int) -> int:
+        return self.held[device]
+
+    def max_memory_allocated(self, device: int) -> int:
+        return self.most[device]
+
+    def hold(self, device: int, bytes_held: int) -> None:
+        self.held[device] = bytes_held
+        self.most[device] = max(self.most[device], bytes_held)
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
+    cuda = Cuda()
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda, Tensor=type(None)))
+    return cuda
+
+
+def test_memory_that_rises_is_exact_and_else_what_was_seen(cuda: Cuda) -> None:
+    watch, processes = readings.GpuWatch(), readings.Processes()
+    assert watch.read() == 300
+    cuda.hold(0, 500 * MEGA)  # below the mark of what was before
+    watch.look(processes)
+    cuda.hold(0, 300 * MEGA)
+    assert watch.read() == 500
+    cuda.hold(1, 70 * MEGA)  # and given back before anyone looks
+    cuda.hold(1, 0)
+    assert watch.read() == 570
+    assert cuda.most == [900 * MEGA, 70 * MEGA], "marks stay"
+
+
+def test_torch_may_come_to_accelerators_later(cuda: Cuda) -> None:
+    cuda.used = False
+    watch = readings.GpuWatch()
+    assert watch.read() is None
+    cuda.used = True
+    assert watch.read() == 900, "all that it has held was since"
+
+
+def test_it_is_in_the_record(cuda: Cuda) -> None:
+    def searching(query: str) -> list[str]:
+        cuda.hold(0, 1000 * MEGA)
+        return ["d1"]
+
+    record = quick(searching, QUERIES).record
+    assert record.peak_gpu_memory == record.value("gpu_memory") == 1000
+
+
+def test_the_driver_is_asked_where_torch_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, other = os.getpid(), 1
+
+    class Library:
+        NVMLError = KeyError
+        used = ((ours, 40 * MEGA), (other, 999 * MEGA), (ours, None))
+
+        def nvmlInit(self) -> None:  # noqa: N802
+            pass
+
+        def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+            return 2
+
+        def nvmlDeviceGetHandleByIndex(self, number: int) -> int:  # noqa: N802
+            return number
+
+        def nvmlDeviceGetComputeRunningProcesses(self, device: int) -> list[Any]:  # noqa: N802
+            return [SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in self.used]
+
+    library = Library()
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert quick(search, QUERIES, warmup=0).record.peak_gpu_memory == 80
+    library.used = ()
+    assert quick(search, QUERIES).record.peak_gpu_memory is None, "another's is not ours"
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    assert quick(search, QUERIES).record.peak_gpu_memory is None
+
+
+def test_the_library_has_what_is_called() -> None:
+    library = pytest.importorskip("pynvml")
+    for name in ("Init", "DeviceGetCount", "DeviceGetHandleByIndex",
+                 "DeviceGetComputeRunningProcesses", "Error"):  # fmt: skip
+        assert hasattr(library, f"nvml{name}" if name != "Error" else "NVMLError")
+
+
+# ---------------------------------------------------------------- indexes, models, files
+
+
+def test_building_an_index_is_measured(tmp_path: Path) -> None:
+    def build() -> str:
+        held = np.ones(50_000_000)
+        (tmp_path / "index").write_bytes(bytes(int(held[0]) * 1500))
+        return "built"
+
+    built = measure_indexing(build, index_path=tmp_path / "index")
+    assert (built.index, built.disk) == ("built", 0.0015)
+    assert built.time > 0
+    assert (built.memory or 0) > 400
+    assert built.fields == {
+        "indexing_time": built.time,
+        "indexing_memory": built.memory,
+        "index_disk": 0.0015,
+    }
+    record = quick(search, QUERIES, indexing=built).record
+    assert (record.indexing_time, record.index_disk) == (built.time, 0.0015)
+    assert EfficiencyRecord.from_json(record.to_json()) == record
+    (tmp_path / "other").write_bytes(b"x" * 20)
+    assert (
+        quick(search, QUERIES, indexing=built, index_path=tmp_path / "other").record.index_disk
+        == 2e-5
     )
-    monkeypatch.setattr(the_readings, "cpu_times", iter([(0.2, 0.7), (0.3, 0.8)]).__next__)
-    used = the_readings.Watch().read()
-    assert (used["wall_time"], used["user_time"], used["system_time"]) == (0.3, 0.1, 0.1)
-    assert 0.4 - 0.1 != 0.3
+
+
+def test_children_that_build_count() -> None:
+    code = "import time; held = bytearray(90_000_000); time.sleep(0.1)"
+    built = measure_indexing(lambda: subprocess.run([sys.executable, "-c", code], check=True))
+    assert built.memory is not None
+    assert built.memory > 90
+    assert built.fields.keys() == {"indexing_time", "indexing_memory"}
+
+
+async def build_later() -> None:
+    pytest.fail("it is refused")
+
+
+def test_refused(tmp_path: Path) -> None:
+    input_error(lambda: measure_indexing(5), "build", "not to be called")  # type: ignore[arg-type]
+    input_error(lambda: measure_indexing(build_later), "build", "async def")
+    gone = tmp_path / "gone"
+    input_error(lambda: measure_indexing(dict, index_path=gone), "index_path", "not there")
+    input_error(lambda: Indexing(time=-1), "time")
+    input_error(lambda: quick(search, QUERIES, indexing={"time": 1}), "indexing")
+    with pytest.raises(ZeroDivisionError):
+        measure_indexing(lambda: 1 // 0)
+
+
+def test_an_index_is_not_printed() -> None:
+    found = measure_indexing(lambda: list(range(10_000)))
+    assert len(repr(found)) < 200
+    assert len(found.index) == 10_000
 
 
 def test_hardware() -> None:
@@ -248,27 +430,9 @@ def test_a_folder_that_cannot_be_read_is_no_empty_one(
     def forbidden(path: Any) -> Any:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(the_readings.os, "scandir", forbidden)
+    monkeypatch.setattr(readings.os, "scandir", forbidden)
     with pytest.raises(PermissionError):
         quick(search, QUERIES, index_path=tmp_path)
-
-
-# FLOPs and models
-
-
-def test_flops_that_are_told() -> None:
-    assert quick(search, QUERIES, flops=1e9).record.flops == 1e9
-    assert quick(search, QUERIES).record.flops is None
-    assert quick(search, ["a", "bbb"], flops=lambda query: 10 * len(query)).record.flops == 20.0
-
-
-@pytest.mark.parametrize("wrong", [None, -1, float("nan"), "many"])
-def test_wrong_flops_name_the_query(wrong: Any) -> None:
-    told = {"cat": 1, "dog": wrong, "cow": 3}
-    with pytest.raises(InputError, match="flops is") as refused:
-        quick(search, QUERIES, flops=told.get, system="s")
-    assert refused.value.query == "q2"
-    assert "'s'" in str(refused.value)
 
 
 def test_flops_are_counted_by_torch() -> None:
@@ -321,7 +485,7 @@ def test_a_model_that_search_does_not_call_has_no_flops() -> None:
 
 
 @pytest.mark.parametrize("without_torch", [False, True])
-def test_what_is_no_model_is_refused(without_torch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_model_is_rejected(without_torch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if without_torch:
         monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"'s': model is a str, not a torch\.nn\.Module"):

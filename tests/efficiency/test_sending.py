@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from oracle import queues
 from support.clocks import Clock, SharedClock, loop_on
 
+import irbatch.efficiency.load as sending
 from irbatch import InputError
 from irbatch.array_types import Ints
-from irbatch.efficiency.load import sending
-from irbatch.efficiency.load.arrivals import MOST, due_times
-from irbatch.efficiency.load.sending import ANSWERED, FAILED, OUT_OF_TIME, Sending
+from irbatch.efficiency.load import ANSWERED, FAILED, OUT_OF_TIME, Sending, due_times
+from irbatch.efficiency.load import MOST_DUE as MOST
 
 NAMES = {ANSWERED: queues.ANSWERED, OUT_OF_TIME: queues.OUT_OF_TIME}
 MS = 10**6  # ns

@@ -189,7 +189,7 @@ def test_machines_that_cannot_be_told_apart(instance: str | None) -> None:
     ("prices", "said"),
     [
         ({"smal": 0.1}, "no system was measured on 'smal'; did you mean small?"),
-        ({"small": -1}, "price_per_hour is -1"),
+        ({"small": -1}, "price_per_hour=-1"),
         (0.1, "prices go from instances to numbers"),
     ],
 )

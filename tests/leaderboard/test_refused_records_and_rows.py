@@ -17,7 +17,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import InputWarning
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
-from irbatch.efficiency.latency import STATISTICS
+from irbatch.efficiency.record import STATISTICS
 from irbatch.leaderboard import Leaderboard, Scores
 
 NAN, INF = math.nan, math.inf
@@ -315,7 +315,7 @@ def test_the_call_that_is_wrong_is_named() -> None:
         ({"system": "bm25", "cost": 3}, ["'bm25'", "cost", "did you mean cost_per_million?"]),
         ({"system": "bm25", "stated_cost": 3}, ["'bm25'", "did you mean cost_per_million?"]),
         ({"system": "bm25", "qps": 3}, ["'bm25'", "qps", "did you mean throughput?"]),
-        ({"system": "bm25", "latency_p95": 3}, ["'bm25'", 'write "latency": {"p95": …}']),
+        ({"system": "bm25", "latency_p95": 3}, ["'bm25'", "did you mean latency?"]),
         ({"system": "bm25", "source": 3}, ["'bm25'", "source"]),
         ({"system": "bm25", "latency": [3]}, ["'bm25'", "latency"]),
         ({"system": "bm25", "latency": {"mean": -1}}, ["'bm25'", "latency", "mean"]),
@@ -360,18 +360,14 @@ def test_units_that_are_ours() -> None:
     units = {"latency": "ms", "latency_mean": "ms", "latency_p95": "ms", "energy": "J",
              "emissions": "kg CO2eq", "emissions_per_query": "kg CO2eq", "price_per_hour": "USD/h",
              "peak_memory": "MB"}  # fmt: skip
-    assert EfficiencyRecord.from_dict({"system": "bm25", "units": units}).system == "bm25"
+    written = {"system": "bm25", "currency": "USD", "units": units}
+    assert EfficiencyRecord.from_dict(written).system == "bm25"
 
 
 def test_sources_are_read_back() -> None:
     record = EfficiencyRecord(system="bm25", source="Table 2 of a paper")
     assert EfficiencyRecord.from_json(record.to_json()) == record
     assert record.to_dict()["source"] == "Table 2 of a paper"
-
-
-def test_units_where_the_currency_is_not_said() -> None:
-    written = {"system": "bm25", "currency": None, "units": {"cost_per_million": "USD"}}
-    assert EfficiencyRecord.from_dict(written).currency == "USD"
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,7 @@ import pytest
 
 import irbatch
 from irbatch.comparing.reproducibility import reproducibility
-from irbatch.efficiency import EfficiencyRecord, Latency
-from irbatch.efficiency.load.at_rate import LoadAtRate
-from irbatch.efficiency.load.load import Load
+from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
 from irbatch.measures import CATALOGUE
 from irbatch.report.reported import Reported
 

@@ -127,6 +127,8 @@ FULL = EfficiencyRecord(
 AS_YAML = """\
 schema version: 0.2
 tag: bm25
+method:
+  name: bm25
 platform:
   hardware:
     instance: c6g
@@ -137,8 +139,6 @@ platform:
       model: H200
       number of gpus: 1
     ram: 25.3 GB
-method:
-  name: bm25
 data:
   test collection:
     name: robust04
@@ -146,11 +146,11 @@ data:
 resources:
   runtime:
     start time: '2026-11-21T19:30:25+00:00'
-    wallclock: 426 ms
-    user: 130 ms
-    system: 10 ms
-    children: 250 ms
-    indexing: 90000 ms
+    wallclock: 0.426 s
+    user: 0.13 s
+    system: 0.01 s
+    children: 0.25 s
+    indexing: 90 s
   queries:
     number: 250
     batch size: 2
@@ -179,7 +179,7 @@ resources:
     sustained within: 100 ms
   ram:
     used process:
-      max: 29248 KB
+      max: 29.248 MB
   memory:
     gpu: 5 MB
     children: 6 MB
@@ -195,9 +195,8 @@ resources:
   energy: 3.2 J
   emissions: 0.001 kg
   cost:
-    price per hour: 0.5 USD
-    derived:
-      per million queries at full throughput: 0.17094017094017094 USD
+    price per hour: 0.5
+    currency: USD
 """
 
 

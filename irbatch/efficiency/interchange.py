@@ -1,0 +1,451 @@
+"""Records in files: JSON, ir_metadata as YAML, and the headers of run files.
+
+ir_metadata (Breuer, Keller and Schaer, SIGIR 2022) says where a run comes from. Under
+``resources`` its keys are those of tirex-tracker 0.2 where that has them; what neither has stands
+beside it in the same style. Here a record is a dict, as `EfficiencyRecord.to_dict` returns it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irbatch.efficiency.quantities import of_system, refuse
+from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown
+from irbatch.formats.streams import Input, open_input
+from irbatch.runtime.files import replacing
+from irbatch.runtime.numbers import DECIMAL
+
+BLANK = "\ufeff \t\r\n"  # before JSON
+
+SOURCE = "ir_metadata"
+LARGEST = 1 << 20  # bytes of metadata; what is larger is a run
+DEEPEST = 100  # levels of YAML
+NEITHER = "it is neither YAML nor a run with a header"
+START, END = "# ir_metadata.start", "# ir_metadata.end"
+FIRST_LINE = re.compile(rb"#[ \t]*ir_metadata\.start[ \t]*\r?(\n|\Z)")
+LAST_LINE = re.compile(rb"#[ \t]*ir_metadata\.end\s*")
+
+LIKE_NUMBER = re.compile(r"[-+.]*[0-9]\S*")  # which some reader of YAML may take for one
+NULL = re.compile(r"(|~|null|Null|NULL)\Z")
+AMOUNT = re.compile(rf"({DECIMAL}) ?(.*)", re.DOTALL)
+DIMENSIONS: list[dict[Any, Decimal]] = [  # units that are converted into each other, and sizes
+    {unit: Decimal(size) for unit, size in units.items()}
+    for units in (
+        {"ns": "1e-9", "us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1", "min": "60",
+         "h": "3600"},
+        {"B": "1", "KB": "1e3", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12",
+         "KiB": "1024", "MiB": "1048576", "GiB": "1073741824"},
+        {"mJ": "1e-3", "J": "1", "kJ": "1e3", "MJ": "1e6", "Wh": "3600", "kWh": "3.6e6"},
+        {"mg": "1e-6", "g": "1e-3", "kg": "1"},
+    )
+]  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Where ir_metadata has a field, and the unit of its number, or what it is without one."""
+
+    field: str  # of a record, or of its hardware or latency: ``"latency.mean"``
+    keys: str
+    form: str | type  # a unit; or `str`, `int`, `float`
+    bare: str = ""  # the unit that is meant where none is written
+
+
+STATISTICS = ("mean", "p50", "p90", "p95", "p99")
+PLACES = (
+    Place("system", "method: name", str),
+    Place("hardware.instance", "platform: hardware: instance", str),
+    Place("hardware.cpu", "platform: hardware: cpu: model", str),
+    Place("hardware.n_cpu", "platform: hardware: cpu: number of cores", int),
+    Place("hardware.gpu", "platform: hardware: gpu: model", str),
+    Place("hardware.n_gpu", "platform: hardware: gpu: number of gpus", int),
+    Place("hardware.ram_gb", "platform: hardware: ram", "GB"),
+    Place("dataset", "data: test collection: name", str),
+    Place("source", "data: source", str),
+    Place("start_time", "resources: runtime: start time", str),
+    Place("wall_time", "resources: runtime: wallclock", "s"),
+    Place("user_time", "resources: runtime: user", "s"),
+    Place("system_time", "resources: runtime: system", "s"),
+    Place("children_time", "resources: runtime: children", "s"),
+    Place("indexing_time", "resources: runtime: indexing", "s"),
+    Place("n_queries", "resources: queries: number", int),
+    Place("batch_size", "resources: queries: batch size", int),
+    Place("warmup", "resources: queries: warm-up calls", int),
+    Place("warmed_queries", "resources: queries: asked in the warm-up", int),
+    Place("repeat", "resources: queries: repeats", int),
+    *(Place(f"latency.{name}", f"resources: latency: {name}", "ms") for name in STATISTICS),
+    Place("latency.calls", "resources: latency: calls", int),
+    Place("latency.loop", "resources: latency: loop", str),
+    Place("latency.rate", "resources: latency: rate", "queries/s"),
+    Place("latency.arrivals", "resources: latency: arrivals", str),
+    Place("latency.errors", "resources: latency: errors", int),
+    Place("latency.timeouts", "resources: latency: timeouts", int),
+    Place("latency.level", "resources: latency: level", float),
+    Place("latency.intervals", "resources: latency: intervals", "ms"),
+    Place("throughput", "resources: throughput: value", "queries/s"),
+    Place("throughput_batch_size", "resources: throughput: batch size", int),
+    Place("sustained_rate", "resources: throughput: sustained", "queries/s"),
+    Place("sustained_p99", "resources: throughput: sustained within", "ms"),
+    Place("peak_memory", "resources: ram: used process: max", "MB", bare="KB"),
+    Place("peak_gpu_memory", "resources: memory: gpu", "MB"),
+    Place("children_memory", "resources: memory: children", "MB"),
+    Place("model_memory", "resources: memory: model", "MB"),
+    Place("index_memory", "resources: memory: index", "MB"),
+    Place("indexing_memory", "resources: memory: indexing", "MB"),
+    Place("model_disk", "resources: disk: model", "MB"),
+    Place("index_disk", "resources: disk: index", "MB"),
+    Place("flops", "resources: compute: flops", "FLOPs/query"),
+    Place("cpu_used", "resources: compute: cores used", "cores"),
+    Place("energy", "resources: energy", "J"),
+    Place("emissions", "resources: emissions", "kg"),
+    Place("price_per_hour", "resources: cost: price per hour", float),
+    Place("cost_per_million", "resources: cost: per million queries", float),
+    Place("currency", "resources: cost: currency", str),
+)
+
+
+def write_ir_metadata(record: Mapping[str, Any], more: Mapping[str, Any] | None) -> str:
+    """Return a record as YAML; see `EfficiencyRecord.to_ir_metadata`."""
+    if more is not None and not isinstance(more, Mapping):
+        problem = f"more= takes a mapping, not {kind_of(more)}"
+        raise InputError(problem, source=SOURCE, value=more)
+    document: dict[str, Any] = {"schema version": 0.2, "tag": record["system"]}
+    for field, keys, form, _ in PLACES:
+        part, _, name = field.rpartition(".")
+        value = (record.get(part) or {} if part else record).get(name)
+        if value is not None:
+            *groups, last = keys.split(": ")
+            place = document
+            for group in groups:
+                place = place.setdefault(group, {})
+            place[last] = _write_amount(value, form) if isinstance(form, str) else value
+    try:
+        return _write_yaml(_merged(document, more or {}))
+    except RecursionError:
+        raise InputError("more= is nested too deeply", source=SOURCE) from None
+
+
+def _write_amount(value: Any, unit: str) -> Any:
+    """Write a number and its unit, to be read exactly; of several each."""
+    if isinstance(value, Mapping):
+        return {name: _write_amount(part, unit) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_write_amount(part, unit) for part in value]
+    return f"{value!r} {unit}".replace(".0 ", " ")
+
+
+def _merged(ours: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Add what is not ours to what is, however deep."""
+    merged = dict(ours)
+    for key, value in more.items():
+        known = merged.setdefault(key, value)
+        if isinstance(known, dict) and isinstance(value, Mapping):
+            merged[key] = _merged(known, value)
+    return merged
+
+
+def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
+    """Return a record as a dict; see `EfficiencyRecord.from_ir_metadata`.
+
+    Keys that have no place in a record are not read.
+    """
+    if isinstance(source, str) and "\n" in source:
+        source = _read_yaml(source, "it is not a mapping in YAML")
+    elif isinstance(source, str | PathLike):
+        with ErrorsIn(path=fspath(source)):
+            source = _read_file(source)
+    elif not isinstance(source, Mapping):
+        problem = f"it is read from a path, YAML or a mapping, not from {kind_of(source)}"
+        raise InputError(problem, source=SOURCE, value=source)
+    record: dict[str, Any] = {}
+    name = system
+    for place in PLACES:  # of which the system is the first
+        value = _read_place(of_system(name) if record else SOURCE, source, place)
+        if place.field == "system":
+            name = system or value or _read_place(SOURCE, source, Place("system", "tag", str))
+            if name is None:
+                problem = "it names no system, neither as method: name nor as tag; say system="
+                raise InputError(problem, source=SOURCE)
+            value = name
+        part, _, field = place.field.rpartition(".")
+        if value is not None:
+            (record.setdefault(part, {}) if part else record)[field] = value
+    return record
+
+
+def _read_place(source: str, document: Any, place: Place) -> Any:
+    """Return the value at a place of a document; None where there is none."""
+    path, value = place.keys.split(": "), document
+    for depth, key in enumerate(path):
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            keys = ": ".join(path[:depth])
+            raise refuse(source, keys, f"is {shown(value)}, not a mapping", value)
+        value = value.get(key)
+    if value is None:
+        return None
+    problem = partial(refuse, source, place.keys, value=value)
+    if isinstance(place.form, str):
+        return _read_amount(value, place, problem)
+    if isinstance(value, Mapping | list):
+        raise problem(f"is {shown(value)}, which is not a text or a number")
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)  # of a date
+    try:
+        return place.form(text)
+    except ValueError:
+        raise problem(f"is {shown(value)}, which is not a number") from None
+
+
+def _read_amount(value: Any, place: Place, problem: Any) -> Any:
+    """Return a number in the unit of a place; of a mapping or a list each."""
+    if isinstance(value, Mapping):
+        return {name: _read_amount(part, place, problem) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_read_amount(part, place, problem) for part in value]
+    text = str(value).strip()
+    if text.partition(" ")[0] == "null":  # as tools write what they could not measure
+        return None
+    match = AMOUNT.fullmatch(text)
+    if match is None:
+        raise problem(f"is {shown(value)}, which is not a number with a unit")
+    number, unit = match[1], match[2].strip() or place.bare
+    units = next((each for each in DIMENSIONS if place.form in each), {place.form: Decimal(1)})
+    if unit not in units:
+        wanted = join_words([str(each) for each in units], "or")
+        raise problem(f"is {shown(value)}, whose unit is not {wanted}")
+    try:
+        return float(Decimal(number) * (units[unit] / units[place.form]))
+    except ArithmeticError:  # more digits in the exponent than there are
+        raise problem(f"is {shown(value)}, which is not finite") from None
+
+
+def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:
+    """Read a YAML file, or the header of a run, which may be long."""
+    with open_input(path, SOURCE) as file:
+        if file.is_parquet:
+            raise InputError("it is Parquet, which has no header", source=SOURCE)
+        header, pieces = _split_header(file)
+        if header is not None:
+            return _read_yaml(header, NEITHER, before=1)
+        content = b""
+        for piece in pieces:
+            content += piece
+            if len(content) > LARGEST:
+                raise InputError(NEITHER, source=SOURCE)
+    try:
+        return _read_yaml(content.decode(), NEITHER)
+    except UnicodeDecodeError:
+        raise InputError("it is not UTF-8", source=SOURCE) from None
+
+
+def _write_yaml(document: Any) -> str:
+    """Write YAML, every text in one line and so that all readers take it for a text."""
+    yaml = imported(SOURCE, "yaml", "yaml")
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    def represent(dumper: Any, text: str) -> Any:
+        style = "'" if LIKE_NUMBER.fullmatch(text) else None
+        style = style if text.isprintable() else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(str, represent)
+    options = {"sort_keys": False, "allow_unicode": True, "width": float("inf")}
+    try:
+        return str(yaml.dump(document, Dumper=Dumper, **options))
+    except yaml.YAMLError as problem:
+        value = problem.args[-1] if problem.args else None
+        raise InputError(f"YAML has no form for {shown(value)}", source=SOURCE) from None
+
+
+def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
+    """Read a mapping in YAML whose scalars are texts, or None; errors say `otherwise` what it is.
+
+    They name the line of the file, which has so many lines `before` the YAML.
+    """
+    yaml = imported(SOURCE, "yaml", "yaml")
+
+    class Loader(yaml.BaseLoader):  # type: ignore[misc, name-defined]
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            mark = self.peek_event().start_mark
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.MarkedYAMLError(problem="it has an alias", problem_mark=mark)
+            if self.depth == DEEPEST:
+                raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=mark)
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    Loader.add_implicit_resolver("null", NULL, None)
+    Loader.add_constructor("null", lambda loader, node: None)
+    try:
+        document = yaml.load(text, Loader=Loader)
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        reason = getattr(problem, "problem", None) or "it has a character that YAML has not"
+        line = mark and mark.line + 1 + before
+        raise InputError(f"not YAML: {reason}", source=SOURCE, line=line) from None
+    if not isinstance(document, Mapping):
+        raise InputError(otherwise, source=SOURCE, value=document)
+    return document
+
+
+def read_header(path: str | PathLike[str]) -> str | None:
+    r"""Return the YAML in the header of a run file, packed or not; None where there is no header.
+
+    The form is that of ir_metadata (Breuer, Keller and Schaer, SIGIR 2022): lines that begin with
+    ``#`` between ``# ir_metadata.start``, the first one, and ``# ir_metadata.end``. See
+    `EfficiencyRecord.from_ir_metadata`.
+
+    Raises:
+        InputError: if the file cannot be read, or, naming the line, if the header has no end.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
+    >>> lines = "# ir_metadata.start\n# tag: bm25\n# ir_metadata.end\nq1 Q0 d1 1 9.5 bm25\n"
+    >>> _ = path.write_text(lines)
+    >>> read_header(path)
+    'tag: bm25\n'
+    """
+    with open_input(path, "run") as file:
+        return None if file.is_parquet else _split_header(file)[0]
+
+
+def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
+    """Return the YAML of a header, None where there is none, and what follows, in pieces."""
+    pieces = file.counted_pieces()
+    first = next(pieces, bytearray())
+    if not FIRST_LINE.match(first):
+        return None, chain([first], pieces)
+    lines: list[bytes] = []
+    for piece in chain([first], pieces):
+        rest = io.BytesIO(piece)
+        for line in rest:
+            lines.append(line)
+            if LAST_LINE.fullmatch(line):
+                return _uncommented(file, lines[1:-1]), chain([rest.read()], pieces)
+            if not line.startswith(b"#"):
+                raise _endless(file, len(lines))
+    raise _endless(file, len(lines))
+
+
+def _endless(file: Input, line: int) -> InputError:
+    problem = f"the header does not end: {END!r} is missing"
+    return InputError(problem, source=file.source, path=file.path, line=line)
+
+
+def _uncommented(file: Input, lines: list[bytes]) -> str:
+    """Take away the ``#`` of all lines, and the space that stands behind each of them."""
+    content = b"".join(line[1:].rstrip(b"\r\n") + b"\n" for line in lines)
+    try:
+        texts = content.decode().split("\n")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 2
+        raise InputError("it is not UTF-8", source=file.source, path=file.path, line=line) from None
+    spaced = all(text.startswith(" ") or not text.strip() for text in texts)
+    return "\n".join(text.removeprefix(" ") if spaced else text for text in texts)
+
+
+def annotate_run(
+    path: str | PathLike[str],
+    record: Any,
+    *,
+    more: Mapping[str, Any] | None = None,
+    replace: bool = False,
+) -> None:
+    r"""Write a record into a run file, as its header; the run stays as it is.
+
+    This library, trec_eval (its current source) and repro_eval take its lines for comments.
+
+    Args:
+        path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It
+            is replaced whole or not at all, and never held in memory.
+        record: the `EfficiencyRecord` of the system, or the `Measurement` or `Load` that has it.
+        more: as for `EfficiencyRecord.to_ir_metadata`.
+        replace: write the header in place of another.
+
+    Raises:
+        InputError: if the file cannot have a header, or has one that is not to be replaced.
+        ImportError: naming the extra, when PyYAML is not installed.
+        OSError: as the system says; the file is as it was then.
+
+    >>> import tempfile, pathlib
+    >>> from irbatch.efficiency import EfficiencyRecord
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
+    >>> _ = path.write_text("q1 Q0 d1 1 9.5 bm25\n")
+    >>> annotate_run(path, EfficiencyRecord(system="bm25", throughput=812.5))
+    >>> EfficiencyRecord.from_ir_metadata(path).throughput
+    812.5
+    """
+    record = getattr(record, "record", record)
+    if not isinstance(path, str | PathLike) or not hasattr(record, "to_ir_metadata"):
+        problem = f"it takes a run's path and a record, not {shown(path)} and {kind_of(record)}"
+        raise InputError(problem, source="run", value=record)
+    lines = record.to_ir_metadata(more=more).removesuffix("\n").split("\n")
+    name = fspath(path)
+    with ErrorsIn(source="run", path=name):
+        if name == "-" or (Path(name).exists() and not Path(name).is_file()):
+            raise InputError("it is not a file that can be replaced")
+        with open_input(name, "run") as file:
+            if file.is_parquet:
+                raise InputError("it is Parquet, which has no header")
+            if _split_header(file)[0] is not None and not replace:
+                raise InputError("it has a header; replace=True replaces it")
+        with replacing(name, pack=True) as new, open_input(name, "run") as file:
+            new.write("\n".join([START, *(f"# {line}" for line in lines), END, ""]).encode())
+            for piece in _split_header(file)[1]:
+                new.write(piece)
+
+
+def read_object(source: str | PathLike[str], what: str) -> Any:
+    """Read JSON, no key twice, from a path or a text; `what` says in errors what is read."""
+    if not isinstance(source, str | PathLike):
+        problem = f"JSON is read from a path or a text, not from {kind_of(source)}"
+        raise InputError(problem, source=what, value=source)
+    path = None if is_text(source) else str(source)
+    try:
+        text = str(source).lstrip(BLANK) if path is None else Path(path).read_text("utf-8-sig")
+        with ErrorsIn(source=what, path=path):
+            return json.loads(text, object_pairs_hook=_with_single_keys)
+    except UnicodeDecodeError:
+        reason, line = "it is not UTF-8", None
+    except json.JSONDecodeError as problem:
+        reason, line = f"not JSON: {problem.msg} at column {problem.colno}", problem.lineno
+    except InputError:
+        raise
+    except RecursionError:
+        reason, line = "not JSON: it is nested too deeply", None
+    except ValueError:  # of whole numbers of more digits than Python reads
+        reason, line = "not JSON: a number of thousands of digits", None
+    except OSError as problem:  # one of reading names no file
+        problem.filename = problem.filename or path
+        raise
+    raise InputError(reason, source=what, path=path, line=line)
+
+
+def is_text(source: object) -> bool:
+    """Tell JSON from a path."""
+    return isinstance(source, str) and source.lstrip(BLANK)[:1] in ("{", "[")
+
+
+def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"key {shown(twice)} is given twice", value=twice)
+    return values

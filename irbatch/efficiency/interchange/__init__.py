@@ -1,1 +1,0 @@
-"""The fields of an `irbatch.efficiency.EfficiencyRecord`, as a dict, in forms of other programs."""

@@ -1,0 +1,498 @@
+"""Measuring a search under load, and the highest rate at which its latency stays within a bound.
+
+A query is sent when it is due, or when one of so many callers is free: they take queries in order.
+What is kept tells apart what the search took, how long a query waited for others, and by how much
+the sender itself was late.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.efficiency.answers import read_queries
+from irbatch.efficiency.load_report import Load, LoadAtRate
+from irbatch.efficiency.measure import (
+    MILLISECOND,
+    SECOND,
+    Calls,
+    is_async,
+    loop_for,
+    name_of,
+)
+from irbatch.efficiency.quantities import PERCENTILES, of_system, refuse
+from irbatch.efficiency.record import ARRIVALS, OPEN, POISSON, EfficiencyRecord, Hardware, Latency
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
+from irbatch.report.numbers import show_quantity
+from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
+from irbatch.statistics.order_statistics import quantile_ranks
+from irbatch.statistics.resampling import check_level
+
+MOST_DUE = 10_000_000  # queries at one rate
+SECONDS = 10.0  # at each rate, where nothing else is said
+MOST_TRIED = 20  # rates, where they are looked for
+FINEST = 0.02  # between two of them, which have three digits
+LEAST = 2.0**-10  # of the first rate: below it none is looked for
+GROWTH = 1.25  # from the second quarter of a run to the last, of a queue that grows
+QUARTERS = 4
+ANSWERED, FAILED, OUT_OF_TIME = range(3)
+
+
+def measure_load(
+    search: Callable[[Any], Any],
+    queries: Mapping[Any, Any] | Iterable[Any],
+    *,
+    rate: float | None = None,
+    rates: Iterable[float] | None = None,
+    within: float | None = None,
+    arrivals: str = POISSON,
+    concurrency: int | None = None,
+    duration: float | None = None,
+    calls: int | None = None,
+    timeout: float | None = None,
+    warmup: int = 10,
+    precision: float = 0.1,
+    seed: int = 0,
+    level: float = 0.05,
+    system: str | None = None,
+    dataset: str | None = None,
+    hardware: Hardware | str | None = None,
+    price_per_hour: float | None = None,
+    currency: str | None = None,
+) -> Load:
+    """Measure how long queries take that come at a rate, whether others are answered or not.
+
+    This is an open loop, as of the server scenario of MLPerf (Reddi et al., MLPerf Inference
+    Benchmark, ISCA 2020) and of wrk2. `measure_search` is a closed one: there the next query comes
+    when the last one is answered, and none ever waits. Latency counts from when a query was *due*,
+    not from when it was sent: if a call holds up those behind it, all of them took longer. One that
+    fails, or is out of time, ends nothing: it is counted, and by percentiles as longer than all.
+
+    Each rate starts with nothing waiting, and ends when all queries are done: above what the search
+    can take that is later than `duration`. Intervals of percentiles know that calls which wait for
+    each other are alike: a busier search takes more calls. No time is taken for reading answers;
+    the first one is checked, in the warm-up.
+
+    Args:
+        search: answers a query, ``search(query)``, or awaits it where it is ``async def``.
+        queries: as of `measure_search`; they are asked in turn, again from the start where more
+            are due.
+        rate: queries a second.
+        rates: several, each measured by itself, from the lowest on.
+        within: a bound on p99, in ms. The highest rate that holds it, with no queue that grows, is
+            `Load.sustained_rate`; without `rate` and `rates` it is looked for: from half of what
+            calls one after the other reach, twice or half of that until one rate holds and one does
+            not, then between these.
+        arrivals: ``"poisson"``, at random times, or ``"fixed"``, at equal distances.
+        concurrency: how many calls there are at a time, each in a thread of its own where `search`
+            is not ``async def``; default: 1; of one that is, as many as there are queries due.
+        duration: seconds in which queries are due, at each rate; default: 10.
+        calls: in place of it, how many queries are due.
+        timeout: ms from when a query is due. Later it is not sent any more; an answer that comes
+            later counts as none; and a call that is awaited is cancelled.
+        warmup: calls before, one after the other, of the first of `queries`; at least 1.
+        precision: how much more than the highest rate that held, as a share, the lowest that did
+            not may be, where rates are looked for.
+        seed: of the arrivals; those of two rates are the same but for their speed.
+        level: the chance that an interval misses.
+        system, dataset, hardware, price_per_hour, currency: as of `measure_search`.
+
+    Raises:
+        InputError: before anything is called, naming the system and the argument, if one is wrong;
+            in the warm-up, naming the query, if the first answer is none.
+
+    What `search` raises in the warm-up is raised as it is. Where the sender itself was late by more
+    than a tenth of p99 a warning says so: the machine was busy with something else, or calls are
+    shorter than what can be timed so.
+
+    >>> import time
+    >>> load = measure_load(lambda query: time.sleep(0.01) or ["d1"], ["cat", "dog"], calls=4,
+    ...                     rate=50, arrivals="fixed", warmup=1, system="constant")
+    >>> load.rates[0].latency.calls, load.rates[0].latency.errors, load.rates[0].latency.mean > 9
+    (4, 0, True)
+    """
+    name = name_of(search) if system is None else system
+    source = of_system(name)
+    if not callable(search):
+        raise refuse(source, "search", f"is {kind_of(search)}, not to be called", search)
+    ids, asked = read_queries(source, queries)
+    if hardware is None or isinstance(hardware, str):
+        hardware = Hardware.here(hardware)
+    record = EfficiencyRecord(
+        system=name,
+        dataset=dataset,
+        hardware=hardware,
+        n_queries=len(ids),
+        warmup=warmup,
+        price_per_hour=price_per_hour,
+        currency=currency,
+    )
+    with ErrorsIn(source=source):
+        check_whole("warmup", warmup, 1)  # the first answer is checked in it
+        check_choice("arrivals", arrivals, ARRIVALS)
+        check_whole("seed", seed, 0)
+        check_level(level)
+        check_number("precision", precision, above=0)
+        if calls is not None:
+            check_whole("calls", calls, 1)
+            if duration is not None:
+                raise InputError("calls and duration are both given: one follows from the other")
+        elif duration is None:
+            duration = SECONDS
+        else:
+            check_number("duration", duration, above=0)
+        if timeout is not None:
+            check_number("timeout", timeout, above=0)
+        if concurrency is not None:
+            check_whole("concurrency", concurrency, 1)
+        elif not is_async(search):
+            concurrency = 1
+        listed = _check_rates(rate, rates, within)
+        for each in listed:
+            due_times(each, arrivals, seed, calls=calls, duration=duration)
+    at_rates: list[LoadAtRate] = []
+
+    def measure(rate: float) -> LoadAtRate:
+        due = due_times(rate, arrivals, seed, calls=calls, duration=duration)
+        limit = None if timeout is None else round(timeout * MILLISECOND)
+        sending = Sending(search, asked, due, limit)
+        if loop is None:
+            sending.in_threads(concurrency or 1)
+        else:
+            loop.run(sending.as_tasks(concurrency))
+        queries_asked = min(len(asked), due.size)
+        at_rate = summarise(sending, rate, arrivals, concurrency, queries_asked, level)
+        at_rates.append(at_rate)
+        _warn_of_lateness(name, at_rate)
+        return at_rate
+
+    with loop_for(source, search) as loop:
+        first = Calls(f"answer of {shown(name)}", search, ids, asked, 1, False, loop)
+        took = first.warm_up(warmup, lambda *progress: None)
+        for each in listed:
+            measure(each)
+        if not listed and within is not None:
+            start = len(took) * SECOND / max(sum(took.values()), 1) / 2
+            look_for_rate(start, lambda rate: measure(rate).holds(within), precision)
+    return Load(
+        about=record, rates=at_rates, callers=concurrency, timeout=timeout, within=within, seed=seed
+    )
+
+
+def _check_rates(rate: Any, rates: Any, within: Any) -> list[float]:
+    """Return the rates that are given, ascending: low ones don't heat a machine for high ones."""
+    if within is not None:
+        check_number("within", within, above=0)
+    if rate is not None and rates is not None:
+        raise InputError("rate and rates are both given")
+    if rate is not None:
+        return [check_number("rate", rate, above=0)]
+    if rates is None:
+        if within is None:
+            problem = "rate is missing: give it, or rates, or within to look for the highest"
+            raise InputError(problem)
+        return []
+    if isinstance(rates, str) or not isinstance(rates, Iterable):
+        raise InputError(f"rates are {shown(rates)}, not several numbers", value=rates)
+    several = sorted(check_number("rates", each, above=0) for each in rates)
+    if not several or len(set(several)) < len(several):
+        raise InputError(f"rates are {shown(several)}: none, or one twice", value=several)
+    return several
+
+
+def _warn_of_lateness(system: str, at_rate: LoadAtRate) -> None:
+    if not at_rate.kept_up:
+        late, p99 = (f"{show_quantity(ms)} ms" for ms in (at_rate.lateness, at_rate.p99))
+        said = f"times of {shown(system)} at {show_quantity(at_rate.rate)} queries/s contain that"
+        why = "the machine does other work, or calls are too short to be timed so"
+        warn(f"{said} queries were sent late, up to {late} (p99) of {p99}: {why}")
+
+
+def look_for_rate(start: float, holds: Callable[[float], bool], precision: float) -> None:
+    """Try rates until the highest that holds and the lowest that does not are close.
+
+    >>> tried = []
+    >>> look_for_rate(40, lambda rate: tried.append(rate) or rate < 100, precision=0.1)
+    >>> [round(rate) for rate in tried]
+    [40, 80, 160, 113, 95, 104]
+    """
+    low, high, rate = 0.0, math.inf, start
+    for _ in range(MOST_TRIED):
+        rate = float(f"{rate:.3g}")
+        if holds(rate):
+            low = rate
+        else:
+            high = rate
+        if high <= low * (1 + max(precision, FINEST)) or high <= start * LEAST:
+            return
+        rate = 2 * low if math.isinf(high) else math.sqrt(low * high) if low else high / 2
+
+
+def due_times(
+    rate: float, arrivals: str, seed: int, *, calls: int | None, duration: float | None
+) -> Ints:
+    """Return when each query is due, int64 ``(calls,)``, ns from the start, ascending.
+
+    They come at random times (``"poisson"``: as those of many people who know nothing of each
+    other, given how many there are, so that the rate is kept exactly), or at equal distances
+    (``"fixed"``). With the same seed those of two rates are alike but for their speed.
+
+    Args:
+        rate: queries a second.
+        arrivals: ``"poisson"`` or ``"fixed"``.
+        seed: of random times.
+        calls: how many queries there are; or None, and
+        duration: seconds in which they are due.
+
+    Raises:
+        InputError: if none would be due in that time, or more than ten million.
+
+    >>> due_times(4, "fixed", 0, calls=3, duration=None).tolist()
+    [250000000, 500000000, 750000000]
+    """
+    count = calls if duration is None else round(min(rate * duration, MOST_DUE + 1.0))
+    if not count:
+        problem = f"no query is due in {duration:g} s at {rate:g} a second"
+        raise InputError(problem, value=duration)
+    if count > MOST_DUE:
+        raise InputError(f"more than {MOST_DUE:,} queries are due at {rate:g} a second", value=rate)
+    if arrivals == POISSON:
+        # The times of a Poisson process, given how many there are up to the next one.
+        gaps = np.random.default_rng(seed).standard_exponential(count + 1)
+        seconds = np.cumsum(gaps)[:-1] / gaps.sum() * (count / rate)
+    else:
+        seconds = np.arange(1, count + 1) / rate
+    return np.rint(seconds * SECOND).astype(np.int64)
+
+
+class Sending:
+    """Queries that are due at given times, and what became of them.
+
+    Attributes:
+        due: int64 ``(calls,)``, ns from the start.
+        ready: when a query could be sent: it was due, and a caller was free.
+        sent: when it was.
+        done: when the answer was there, or the time was out.
+        outcome: int8 ``(calls,)``: `ANSWERED`, `FAILED` or `OUT_OF_TIME`.
+        problem: what the first call that failed raised, or None.
+    """
+
+    def __init__(
+        self, search: Callable[[Any], Any], queries: list[Any], due: Ints, timeout: int | None
+    ) -> None:
+        self._search, self._queries = search, queries
+        self.due, self._timeout = due, timeout
+        self.ready, self.sent, self.done = (np.zeros(due.size, np.int64) for _ in range(3))
+        self.outcome = np.zeros(due.size, np.int8)
+        self.problem: str | None = None
+        self._next, self._lock = 0, threading.Lock()
+        self._stopped: BaseException | None = None
+        self._start = 0
+
+    def in_threads(self, callers: int) -> None:
+        """Send all queries, by so many callers: this thread alone, or as many others."""
+        self._start = time.perf_counter_ns()
+        if callers == 1:
+            self._call()
+            return
+        threads = [threading.Thread(target=self._call_safely, daemon=True) for _ in range(callers)]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except BaseException as problem:
+            self._stopped = problem  # no caller sends another one
+            raise
+        if self._stopped is not None:
+            raise self._stopped
+
+    async def as_tasks(self, callers: int | None) -> None:
+        """Await all queries, by so many callers; without a number each is sent when it is due."""
+        import asyncio
+
+        self._start = time.perf_counter_ns()
+        if callers is not None:
+            await asyncio.gather(*(self._await() for _ in range(min(callers, self.due.size))))
+            return
+        tasks = set()
+        while (number := self._take()) is not None:
+            await self._sleep_until(int(self.due[number]))
+            task = asyncio.create_task(self._await_one(number, int(self.due[number])))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        await asyncio.gather(*tasks)
+
+    def _now(self) -> int:
+        return time.perf_counter_ns() - self._start
+
+    def _take(self) -> int | None:
+        """Return the number of the next query; None if there is none left."""
+        with self._lock:
+            number = self._next
+            self._next += 1
+        return None if number >= self.due.size or self._stopped is not None else number
+
+    def _call_safely(self) -> None:
+        try:
+            self._call()
+        except BaseException as problem:  # what ends a program; told in the thread that began this
+            self._stopped = problem
+
+    def _call(self) -> None:
+        """Send one query after the other, each when it is due."""
+        search, queries = self._search, self._queries
+        while (number := self._take()) is not None:
+            due, free = int(self.due[number]), self._now()
+            while (early := due - self._now()) > 0:
+                time.sleep(early / SECOND)
+            sent, outcome = self._now(), OUT_OF_TIME
+            if not self._is_over(due, sent):
+                outcome = ANSWERED
+                try:
+                    search(queries[number % len(queries)])
+                except Exception as problem:
+                    outcome = self._note(problem)
+            self._keep(number, max(due, free), sent, outcome)
+
+    async def _await(self) -> None:
+        while (number := self._take()) is not None:
+            due, free = int(self.due[number]), self._now()
+            await self._sleep_until(due)
+            await self._await_one(number, max(due, free))
+
+    async def _await_one(self, number: int, ready: int) -> None:
+        import asyncio
+
+        due, sent, outcome = int(self.due[number]), self._now(), OUT_OF_TIME
+        if not self._is_over(due, sent):
+            left = None if self._timeout is None else (due + self._timeout - sent) / SECOND
+            outcome = ANSWERED
+            try:
+                async with asyncio.timeout(left) as limit:
+                    await self._search(self._queries[number % len(self._queries)])
+            except Exception as problem:
+                outcome = OUT_OF_TIME if limit.expired() else self._note(problem)
+        self._keep(number, ready, sent, outcome)
+
+    async def _sleep_until(self, due: int) -> None:
+        import asyncio
+
+        while True:
+            early = due - self._now()
+            await asyncio.sleep(max(early, 0) / SECOND)  # of no time lets the others go on
+            if early <= 0:
+                return
+
+    def _is_over(self, due: int, now: int) -> bool:
+        return self._timeout is not None and now - due >= self._timeout
+
+    def _keep(self, number: int, ready: int, sent: int, outcome: int) -> None:
+        done = self._now()
+        if outcome == ANSWERED and self._is_over(int(self.due[number]), done):
+            outcome = OUT_OF_TIME
+        self.ready[number], self.sent[number], self.done[number] = ready, sent, done
+        self.outcome[number] = outcome
+
+    def _note(self, problem: Exception) -> int:
+        if self.problem is None:
+            self.problem = f"{type(problem).__name__}: {shown(str(problem))}"
+        return FAILED
+
+
+def summarise(
+    found: Sending, rate: float, arrivals: str, callers: int | None, asked: int, level: float
+) -> LoadAtRate:
+    """Return what was found at a rate, where `asked` different queries were asked."""
+    answered = found.outcome == ANSWERED
+    end = max(int(found.done.max()) / SECOND, found.due.size / rate)
+    called = float((found.done - found.sent).sum()) / SECOND
+    late = (found.sent - found.ready) / MILLISECOND
+    times = (found.done - found.due) / MILLISECOND
+    return LoadAtRate(
+        rate=rate,
+        achieved=int(answered.sum()) / end,
+        latency=Latency(
+            **_percentiles(times, answered, independent_calls(found, asked), level),
+            calls=found.due.size,
+            loop=OPEN,
+            rate=rate,
+            arrivals=arrivals,
+            errors=int((found.outcome == FAILED).sum()),
+            timeouts=int((found.outcome == OUT_OF_TIME).sum()),
+        ),
+        busy=None if callers is None else called / (callers * end),
+        growing=is_growing(found, times, callers is None),
+        lateness=float(np.quantile(late, 0.99)),
+        wall_time=end,
+        problem=found.problem,
+    )
+
+
+def _percentiles(times: Floats, answered: Bools, independent: int, level: float) -> dict[str, Any]:
+    """Return mean, percentiles and intervals; a call without an answer took longer than any."""
+    found: dict[str, Any] = {}
+    if answered.any():
+        found["mean"] = exact_mean(times[answered].tolist())
+    worst = float(times.max())
+    ordered = np.sort(np.where(answered, times, np.inf))
+    finite = np.where(np.isfinite(ordered), ordered, worst)
+    n, intervals = ordered.size, {}
+    for name, percent in PERCENTILES.items():
+        share = percent / 100
+        if np.isfinite(ordered[math.ceil(share * (n - 1))]):
+            found[name] = float(np.quantile(finite, share))
+        ranks = quantile_ranks(independent, share, level)
+        if name in found and ranks is not None:
+            # A rank of those is n / independent ranks of all, rounded outwards.
+            first, last = (ranks[0] - 1) * n // independent, -(-ranks[1] * n // independent) - 1
+            if np.isfinite(ordered[last]):
+                intervals[name] = float(ordered[first]), float(ordered[last])
+    return {**found, "intervals": intervals, "level": level}
+
+
+def independent_calls(found: Sending, asked: int) -> int:
+    """Return how many independent calls tell as much as these, of which many wait for each other.
+
+    What happens after nothing was being answered doesn't depend on what was before. So the calls
+    from one such moment to the next are a cluster, and count as Kish's effective number of clusters
+    does (Survey Sampling, 1965, section 8.2): (sum of sizes)² / sum of squared sizes. Calls of the
+    same query are no further ones, as with `Latency.from_samples`.
+    """
+    begins = np.flatnonzero(starts_idle(found))
+    sizes = np.diff(np.append(begins, found.due.size)).astype(np.float64)
+    clusters = float(sizes.sum() ** 2 / (sizes**2).sum())
+    return max(min(int(clusters), asked), 1)
+
+
+def starts_idle(found: Sending) -> Bools:
+    """Tell of each call whether all before it were done when it was due."""
+    before = np.concatenate([[0], np.maximum.accumulate(found.done)[:-1]])
+    return found.due >= before
+
+
+def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
+    """Tell whether the queue still grew: in the last half all waited, and ever longer."""
+    half = found.due.size // 2
+    if half < QUARTERS:
+        return False
+    waits = times if unlimited else (found.ready - found.due).astype(np.float64)
+    queued = ~starts_idle(found)[half:] if unlimited else waits[half:] > 0
+    return bool(queued.all()) and _rises(waits) and (not unlimited or _rises(_in_progress(found)))
+
+
+def _rises(values: Floats | Ints) -> bool:
+    means = [float(part.mean()) for part in np.array_split(values, QUARTERS)]
+    return means[-1] > GROWTH * means[1]
+
+
+def _in_progress(found: Sending) -> Ints:
+    """Count the calls without an answer when each query was due, int64 ``(calls,)``."""
+    done = np.searchsorted(np.sort(found.done), found.due, side="right")
+    return np.arange(found.due.size) - done

@@ -1,1 +1,0 @@
-"""A search under load: queries come at a rate, answered or not (an open loop)."""

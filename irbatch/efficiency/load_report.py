@@ -1,0 +1,411 @@
+"""What a search did under load: latency at each rate, the highest rate within a bound, reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from irbatch.efficiency.interchange import read_object
+from irbatch.efficiency.quantities import check_fields, only_known, part_of_record, refuse
+from irbatch.efficiency.record import OPEN, POISSON, EfficiencyRecord, Hardware, Latency
+from irbatch.errors import InputError, did_you_mean, imported, join_words, many, printable, shown
+from irbatch.report import axes
+from irbatch.report.document import (
+    BEST,
+    Column,
+    Document,
+    Figure,
+    Figures,
+    Part,
+    Record,
+    list_records,
+    make_table,
+)
+from irbatch.report.numbers import show, show_levels, show_quantity
+from irbatch.report.reported import Path, Reported
+
+LATE = 0.1  # share of the latency that the sender itself may add
+DRAWN = ("p50", "p95", "p99")
+SETTINGS = ("callers", "timeout", "within", "seed")  # fields that are one number
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadAtRate:
+    """What a search did at one rate.
+
+    Attributes:
+        rate: queries a second that were due.
+        achieved: queries a second that were answered, until the last one was.
+        latency: from when a query was due; see `Latency` for errors and time-outs.
+        busy: share of the callers' time in which they called; None where their number is open.
+        growing: whether the queue grew to the end: in the last half every query waited, and in the
+            last quarter longer than in the second. In a longer run latencies would be longer.
+        lateness: ms by which the sender itself was late, 99th percentile: a query was due and a
+            caller was free, but the call began later. Latencies contain it.
+        wall_time: from the start to the last answer, in s.
+        problem: what the first call that failed raised.
+    """
+
+    rate: float
+    achieved: float
+    latency: Latency
+    busy: float | None = None
+    growing: bool = False
+    lateness: float = 0.0
+    wall_time: float = 0.0
+    problem: str | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, "load")
+        if not isinstance(self.growing, bool):
+            problem = f"is {shown(self.growing)}, not true or false"
+            raise refuse("load", "growing", problem, self.growing)
+        if not isinstance(self.latency, Latency) or self.latency.loop != OPEN:
+            raise refuse("load", "latency", "is not of an open loop", self.latency)
+
+    @property
+    def p99(self) -> float:
+        """The 99th percentile of latency, in ms; infinite where it falls on a call that failed."""
+        return math.inf if self.latency.p99 is None else self.latency.p99
+
+    @property
+    def kept_up(self) -> bool:
+        """Whether the sender was late by no more than a tenth of the latency."""
+        return self.lateness <= LATE * self.p99
+
+    def holds(self, within: float) -> bool:
+        """Tell whether p99 is within so many ms, and no queue grows."""
+        return self.p99 <= within and not self.growing
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known, as JSON has it."""
+        return only_known({**vars(self), "latency": self.latency.to_dict()})
+
+    @classmethod
+    def from_dict(cls, values: Any) -> LoadAtRate:
+        """Make one of what `to_dict` returned; `InputError` naming what cannot be read."""
+        if isinstance(values, Mapping):
+            latency = part_of_record("load", "latency", Latency, values.get("latency") or {})
+            values = {**values, "latency": latency}
+        return part_of_record("load", "rates", cls, values)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Load(Reported):
+    """What `measure_load` found: how long queries took that came at each of some rates.
+
+    On the page that `to_html` writes is a picture, which takes matplotlib, unless its option
+    `plots` is False. `to_dict` and `to_json` have times in ms and rates in queries a second;
+    `to_csv` and frames have one line a rate.
+
+    Attributes:
+        about: the record of the system, without latency; `record` has it.
+        rates: what was found at each rate, ascending.
+        callers: how many calls there were at a time; None: as many as there are.
+        timeout: ms after which a query counted as out of time, or None.
+        within: the bound on p99, in ms, that rates were measured for, or None.
+        seed: of the arrivals.
+
+    Raises:
+        InputError: naming the field, if there is no rate, one is there twice, or a number is wrong.
+    """
+
+    _label = "tab:load"
+
+    about: EfficiencyRecord
+    rates: Sequence[LoadAtRate]
+    callers: int | None = None
+    timeout: float | None = None
+    within: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self, "load")
+        if not isinstance(self.about, EfficiencyRecord):
+            raise refuse("load", "about", f"is {shown(self.about)}, not a record", self.about)
+        for at_rate in self.rates:
+            if not isinstance(at_rate, LoadAtRate):
+                raise refuse("load", "rates", f"hold {shown(at_rate)}, not a LoadAtRate", at_rate)
+        rates = {at_rate.rate: at_rate for at_rate in self.rates}
+        if not rates or len(rates) < len(self.rates):
+            raise refuse("load", "rates", "are none, or one is there twice", list(rates))
+        object.__setattr__(self, "rates", tuple(rates[rate] for rate in sorted(rates)))
+
+    def __repr__(self) -> str:
+        asked = many(self.about.n_queries or 0, "query")
+        lines = [f"<Load of {shown(self.about.system)}: open loop, {asked}"]
+        for at_rate in self.rates:
+            said = f"  {show_quantity(at_rate.rate)} a second: p99 {show_quantity(at_rate.p99)} ms"
+            failed = (at_rate.latency.errors or 0) + (at_rate.latency.timeouts or 0)
+            said += f", {many(failed, 'call')} failed" if failed else ""
+            lines.append(said + (", the queue grows" if at_rate.growing else ""))
+        if self.within is not None:
+            most = show_quantity(self.sustained_rate or 0)
+            lines.append(f"  p99 within {show_quantity(self.within)} ms up to {most} a second")
+        return "\n".join(lines) + ">"
+
+    @property
+    def sustained_rate(self) -> float | None:
+        """The highest rate up to which all rates hold (see `LoadAtRate.holds`); 0 if none does.
+
+        None where there was no bound.
+        """
+        if self.within is None:
+            return None
+        highest = 0.0
+        for at_rate in self.rates:
+            if not at_rate.holds(self.within):
+                break
+            highest = at_rate.rate
+        return highest
+
+    @property
+    def record(self) -> EfficiencyRecord:
+        """The record for a leaderboard, with the latency at the sustained rate, or the only one.
+
+        Raises:
+            InputError: if there are several rates and no bound: `record_at` takes a rate.
+        """
+        if self.within is None:
+            if len(self.rates) > 1:
+                problem = f"there are several, {self._numbers}, and no bound: use record_at"
+                raise refuse("load", "rates", problem, None)
+            return self.record_at(self.rates[0].rate)
+        if not self.sustained_rate:
+            return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
+        return self.record_at(self.sustained_rate)
+
+    def record_at(self, rate: float, system: str | None = None) -> EfficiencyRecord:
+        """Return the record with the latency at a rate, perhaps under another name.
+
+        Raises:
+            InputError: if nothing was measured at this rate.
+        """
+        at_rate = next((each for each in self.rates if each.rate == rate), None)
+        if at_rate is None:
+            problem = f"{shown(rate)} is not one of those measured, {self._numbers}"
+            raise InputError(problem, source="rate", value=rate)
+        return replace(
+            self.about,
+            system=system or self.about.system,
+            latency=at_rate.latency,
+            wall_time=at_rate.wall_time,
+            sustained_rate=self.sustained_rate,
+            sustained_p99=self.within,
+        )
+
+    @property
+    def _numbers(self) -> str:
+        return join_words([show_quantity(at_rate.rate) for at_rate in self.rates])
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """Make one of what `to_dict` returned; `InputError` naming what cannot be read."""
+        if not isinstance(values, Mapping):
+            raise InputError(f"it is an object, not {shown(values)}", source="load", value=values)
+        for name in values:
+            if name not in ("about", *SETTINGS, "rates"):
+                hint = did_you_mean(name, ("about", *SETTINGS, "rates"))
+                raise refuse("load", shown(name), f"is not known{hint}", name)
+        rates = values.get("rates")
+        if not isinstance(rates, list):
+            raise refuse("load", "rates", f"are {shown(rates)}, not a list", rates)
+        return cls(
+            about=EfficiencyRecord.from_dict(values.get("about") or {}),
+            rates=[LoadAtRate.from_dict(each) for each in rates],
+            **only_known({name: values.get(name) for name in SETTINGS}),
+        )
+
+    @classmethod
+    def from_json(cls, source: Path) -> Self:
+        """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it isn't JSON."""
+        return cls.from_dict(read_object(source, "load"))
+
+    def _everything(self) -> dict[str, Any]:
+        settings = only_known({name: getattr(self, name) for name in SETTINGS})
+        rates = [at_rate.to_dict() for at_rate in self.rates]
+        return {"about": self.about.to_dict(), **settings, "rates": rates}
+
+    def _records(self) -> tuple[Sequence[str], list[Record]]:
+        return list_records(_columns(self), self.rates)
+
+    def _document(self, form: str, *, plots: bool = True) -> Document:
+        name, within = printable(self.about.system), self.within
+        table = make_table(
+            f"Latency of {name} by rate",
+            _columns(self),
+            self.rates,
+            is_faint=lambda at_rate: within is not None and not at_rate.holds(within),
+        )
+        legend = []
+        if self.sustained_rate:
+            bound = show_quantity(within or 0)
+            legend.append((BEST, f"the highest rate up to which p99 is within {bound} ms"))
+        if levels := _levels(self):
+            meaning = f"{show_levels(levels)} intervals, where there are calls enough"
+            legend.append(("[low, high]", meaning))
+        parts: list[Part] = [table]
+        if plots and form == "html":
+            values = "; ".join(
+                f"{show_quantity(each.rate)} queries/s: p99 {show_quantity(each.p99)} ms"
+                for each in self.rates
+            )
+            title = f"Latency of {name} against rate"
+            picture = Figure(title, values, PICTURE, lambda: self.plot().get_figure())
+            parts.insert(0, Figures("", [picture]))
+        return Document(f"Load on {self.about.system}", _caption(self), legend, parts)
+
+    def plot(self, *, log: bool = True, ax: axes.Axes | None = None) -> axes.Axes:
+        """Plot p50, p95 and p99 of latency against the rate of queries, with their intervals.
+
+        A percentile that falls on a call that failed has no point; a dotted line is the bound on
+        p99, and a vertical one the highest rate that held.
+
+        Args:
+            log: whether the axis of latency is logarithmic.
+            ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
+
+        Returns:
+            The axes; nothing is shown.
+
+        Raises:
+            InputError: if `ax` is not matplotlib's.
+            ImportError: naming the extra, when matplotlib is not installed.
+        """
+        axes.check_axes(ax)
+        return _plot(self, log, axes.new_axes(ax, legend=len(DRAWN)))
+
+
+PICTURE = (
+    "Latency in an open loop, from when a query was due; a percentile that falls on a call that "
+    "failed has no point. Vertical line: the highest rate that held the bound."
+)
+
+
+def _columns(load: Load) -> list[Column]:
+    """Return what is said of each rate."""
+
+    def latency(name: str) -> Callable[[LoadAtRate], Any]:
+        return lambda at_rate: getattr(at_rate.latency, name)
+
+    def more(name: str) -> Callable[[LoadAtRate], Record]:
+        def about(at_rate: LoadAtRate) -> Record:
+            ends = at_rate.latency.intervals.get(name, ())
+            bounds = f"[{', '.join(map(show_quantity, ends))}]" if ends else ""
+            fails = {} if latency(name)(at_rate) is not None else {"text": "∞", "value": math.inf}
+            best = name == "p99" and at_rate.rate == load.sustained_rate
+            return {"stands_out": best, "after": bounds, **fails}
+
+        return about
+
+    failed = any(each.latency.errors or each.latency.timeouts for each in load.rates)
+    late = "99th percentile of what the sender itself adds to latency"
+    grows = {True: "grows", False: "steady"}
+    return [
+        Column("queries/s", "name", name="rate", value=lambda each: each.rate, show=show_quantity),
+        Column("answered/s", name="achieved", value=lambda each: each.achieved, show=show_quantity),
+        *(
+            Column(f"{name} (ms)" if name in DRAWN else "", descends=False, name=name,
+                   value=latency(name), show=show_quantity, more=more(name))
+            for name in ("mean", "p50", "p90", "p95", "p99")
+        ),
+        *(
+            Column(heading if name == "calls" or failed else "", descends=False, name=name,
+                   value=latency(name), show=lambda count: f"{count:,}")
+            for name, heading in (("calls", "calls"), ("errors", "errors"),
+                                  ("timeouts", "time-outs"))
+        ),
+        Column("busy (%)", descends=False, name="busy", value=lambda each: each.busy,
+               show=lambda share: show(100 * share, 0)),
+        Column("queue", "text", name="growing", value=lambda each: each.growing,
+               show=grows.__getitem__),
+        Column("sent late (ms)", descends=False, name="lateness", value=lambda each: each.lateness,
+               show=show_quantity, meaning=late),
+        Column("", name="wall_time", value=lambda each: each.wall_time),
+    ]  # fmt: skip
+
+
+def _caption(load: Load) -> str:
+    """Say how latency was measured, and what was found."""
+    latency = load.rates[0].latency
+    coming = "at random times (Poisson)" if latency.arrivals == POISSON else "at equal distances"
+    callers = "as many calls at a time as there are"
+    if load.callers is not None:
+        callers = f"{many(load.callers, 'call')} at a time"
+    failing = "no call failed"
+    if any(each.latency.errors or each.latency.timeouts for each in load.rates):
+        failing = "calls that failed or were out of time count as longer than all others"
+    said = [
+        f"Open loop: queries came {coming}, whether others were answered or not, {callers}.",
+        f"Latency counts from when a query was due; {failing}.",
+    ]
+    if load.about.n_queries:
+        said.append(f"{many(load.about.n_queries, 'query')}, asked in turn.")
+    if load.timeout is not None:
+        said.append(f"Out of time after {show_quantity(load.timeout)} ms.")
+    if load.about.hardware != Hardware():
+        said.append(f"Measured on {load.about.hardware}.")
+    if load.within is not None:
+        said.append(_tell_sustained(load, load.within))
+    late = [show_quantity(each.rate) for each in load.rates if not each.kept_up]
+    if late:
+        said.append(f"At {join_words(late)} a second the sender itself didn't keep up.")
+    problems = [each.problem for each in load.rates if each.problem is not None]
+    said += [f"First error: {problem}." for problem in problems[:1]]
+    return " ".join(said)
+
+
+def _tell_sustained(load: Load, within: float) -> str:
+    """Say up to which rate the bound holds, and how sure that is."""
+    bound = f"p99 within {show_quantity(within)} ms"
+    if not load.sustained_rate:
+        return f"At none of the rates tried ({load._numbers}) is {bound}."
+    said = f"{bound} up to {show_quantity(load.sustained_rate)} queries/s (tried: {load._numbers})."
+    (best,) = (each for each in load.rates if each.rate == load.sustained_rate)
+    if best.latency.intervals.get("p99", (0, math.inf))[1] > within:
+        said += " That is not sure: the interval of its p99 goes beyond the bound, or it has none."
+    if best == load.rates[-1]:
+        said += " It may be more: no higher rate was tried."
+    return said
+
+
+def _levels(load: Load) -> set[float | None]:
+    """Return the chances that intervals miss."""
+    return {each.latency.level for each in load.rates if each.latency.intervals}
+
+
+def _plot(load: Load, log: bool, ax: axes.Axes) -> axes.Axes:
+    handles = []
+    for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):
+        known = [each for each in load.rates if getattr(each.latency, name) is not None]
+        x, y = [each.rate for each in known], [getattr(each.latency, name) for each in known]
+        look = {"color": style.color, "marker": style.marker, "markersize": 5, "linewidth": 1.6}
+        handles += ax.plot(x, y, **look)
+        for each in known:
+            if name in each.latency.intervals:
+                low, high = each.latency.intervals[name]
+                ax.vlines(each.rate, low, high, color=style.color, alpha=0.45, linewidth=2.5)
+    names = list(DRAWN)
+    if load.within is not None:
+        dots = (0, (1, 1.5))
+        handles.append(ax.axhline(load.within, color=axes.MUTED, linestyle=dots, linewidth=1.2))
+        names.append("bound on p99")
+        if load.sustained_rate:
+            ax.axvline(load.sustained_rate, color=axes.MUTED, linewidth=0.9)
+    if log:
+        ticker: Any = imported("plots", "plot", "matplotlib.ticker")
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        ax.yaxis.set_minor_locator(ticker.NullLocator())
+    ax.set_xlim(0, load.rates[-1].rate * 1.06)
+    ax.set_xlabel("queries a second that were due")
+    ax.set_ylabel("latency (ms), open loop")
+    levels = _levels(load)
+    sure = f"; bars: {show_levels(levels)} intervals" if levels else ""
+    axes.add_note(ax, f"{axes.fit_names([load.about.system])[0]}{sure}")
+    axes.add_legend(ax, handles, names)
+    axes.tidy(ax, "both")
+    return ax

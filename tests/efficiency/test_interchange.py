@@ -1,0 +1,525 @@
+"""Records as ir_metadata and at the head of run files: what is written, read, and rejected."""
+
+from __future__ import annotations
+
+import bz2
+import copy
+import gzip
+import lzma
+import sys
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.efficiency_records import AS_YAML, FULL, OF_TIREX, RUN, TIREX, refusal
+
+import irbatch
+from irbatch import InputError
+from irbatch.efficiency import (
+    EfficiencyRecord,
+    Hardware,
+    Latency,
+    annotate_run,
+    measure_search,
+    read_header,
+)
+from irbatch.efficiency.record import STATISTICS
+from irbatch.formats import streams
+
+yaml = pytest.importorskip("yaml")
+
+QRELS = {"q1": {"d2": 1}, "q2": {"d1": 1}}
+
+NASTY = [
+    *(
+        "null",
+        "~",
+        "no",
+        "1e3",
+        "0o17",
+        "1_000",
+        "2026-11-21",
+        ".inf",
+        "=",
+        "<<",
+        "---",
+        "...",
+        "-",
+    ),
+    *(": # '\" \n", " led", "trailed ", "#", "# ir_metadata.end", "a: b", "[x", "{", "!tag", "&a"),
+    *("*a", "?", "|", ">", "%", "@", "`", "\ttab", "a\r\nb", "a\x85b", "a\u2028b", "\ufeffx"),
+    *("rtl\u202egnp", "😀👩\u200d🚀", "\x00\x1b\x7f", "\ud800", "\uffff", "\U0010ffff", "\\ud800"),
+    *("x" * 300, "5 USD", " 5", "ir_metadata.start", "ir_metadata.end\nx", "a\n\n\nb\n", "'", '"'),
+]
+
+
+def odd_texts() -> st.SearchStrategy[str]:
+    characters = st.characters(exclude_categories=())  # half ones too
+    texts = st.one_of(st.sampled_from(NASTY), st.text(characters, min_size=1))
+    return texts.filter(lambda text: bool(text.strip()))
+
+
+def amounts() -> st.SearchStrategy[float]:
+    return st.floats(0, allow_infinity=False, allow_nan=False)
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+@st.composite
+def latencies(draw: st.DrawFn) -> Latency:
+    ordered = sorted(draw(st.lists(amounts(), min_size=4, max_size=4)))
+    known = [value if draw(st.booleans()) else None for value in ordered]
+    bounds = st.lists(amounts(), min_size=2, max_size=2).map(lambda ends: tuple(sorted(ends)))
+    return Latency(
+        mean=draw(maybe(amounts())),
+        **dict(zip(STATISTICS[1:], known, strict=True)),
+        intervals={name: draw(bounds) for name in STATISTICS if draw(st.booleans())},
+        level=draw(st.just(0.05) | st.floats(0, 0.5, exclude_min=True)),
+        calls=draw(maybe(st.integers(1, 2**53))),
+    )
+
+
+def hardware() -> st.SearchStrategy[Hardware]:
+    texts, counts = maybe(odd_texts()), maybe(st.integers(0, 2**53))
+    return st.builds(Hardware, instance=texts, cpu=texts, n_cpu=counts, gpu=texts, n_gpu=counts,
+                     ram_gb=maybe(amounts()))  # fmt: skip
+
+
+def records() -> st.SearchStrategy[EfficiencyRecord]:
+    counts = st.integers(1, 2**53)
+    special: dict[str, st.SearchStrategy[Any]] = {
+        "system": odd_texts(), "dataset": maybe(odd_texts()), "source": maybe(odd_texts()),
+        "start_time": maybe(odd_texts()), "currency": maybe(odd_texts()), "hardware": hardware(),
+        "latency": maybe(latencies().filter(Latency.to_dict)),
+        "n_queries": maybe(counts), "batch_size": counts, "repeat": counts,
+        "warmup": maybe(st.integers(0, 2**53)), "warmed_queries": maybe(st.integers(0, 2**53)),
+        "throughput_batch_size": maybe(counts),
+        "throughput": maybe(st.floats(0, exclude_min=True, allow_infinity=False)),
+    }  # fmt: skip
+    numbers = {each.name: maybe(amounts()) for each in fields(EfficiencyRecord)}
+    return st.builds(EfficiencyRecord, **{**numbers, **special})
+
+
+def form(**resources: Any) -> dict[str, Any]:
+    return {"tag": "bm25", "resources": resources}
+
+
+read = EfficiencyRecord.from_ir_metadata
+
+
+def rejected(source: Any) -> str:
+    return refusal(lambda: read(source))
+
+
+# ---------------------------------------------------------------- what is written is read
+
+
+def test_layout() -> None:
+    assert FULL.to_ir_metadata() == AS_YAML
+    assert read(AS_YAML) == read(yaml.safe_load(AS_YAML)) == FULL
+
+
+@given(record=records())
+@example(record=EfficiencyRecord(system="x", currency="null", stated_cost=0.0))
+@example(record=EfficiencyRecord(system="x", wall_time=5e-324, energy=1.7976931348623157e308))
+def test_round_trip_is_exact(record: EfficiencyRecord) -> None:
+    again = read(record.to_ir_metadata())
+    assert again == record
+    assert repr(again) == repr(record)  # -0.0 and all digits
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_odd_texts_in_every_place(text: str, tmp_path: Path) -> None:
+    hardware = Hardware(instance=text, cpu=text, gpu=text)
+    record = EfficiencyRecord(system=text, dataset=text, source=text, start_time=text,
+                              currency=text, stated_cost=1.0, hardware=hardware)  # fmt: skip
+    written = record.to_ir_metadata(tmp_path / "a.yml")
+    assert (tmp_path / "a.yml").read_bytes() == written.encode()
+    assert read(tmp_path / "a.yml") == record
+    assert yaml.safe_load(written)["tag"] == text, "every reader takes texts for texts"
+    assert all(line.strip() for line in written.split("\n")[:-1])
+    (tmp_path / "a.run").write_text(RUN, encoding="utf-8")
+    annotate_run(tmp_path / "a.run", record)
+    assert read(tmp_path / "a.run") == record
+
+
+def test_numbers_that_only_newer_readers_know_are_quoted() -> None:
+    for text in ("1e3", "0o17"):
+        assert f"tag: '{text}'\n" in EfficiencyRecord(system=text).to_ir_metadata()
+
+
+def test_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="missing"):
+        FULL.to_ir_metadata(tmp_path / "missing" / "a.yml")
+    with pytest.raises(InputError):
+        FULL.to_ir_metadata(tmp_path / "a.yml", more={"x": object()})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_is_merged_and_left_as_it_is() -> None:
+    shared = [datetime(2026, 11, 21, tzinfo=UTC)]
+    more = {
+        "tag": "other", "actor": {"team": "IR", "members": ("a", "b")}, "a": shared, "b": shared,
+        "platform": {"software": {"libraries": ["numpy"]}, "hardware": {"ram": 1}},
+        "resources": {"queries": 7},
+    }  # fmt: skip
+    before = copy.deepcopy(more)
+    record = EfficiencyRecord(system="bm25", hardware=Hardware(cpu="Xeon", ram_gb=8))
+    text = record.to_ir_metadata(more=more)
+    found = yaml.safe_load(text)
+    assert more == before
+    assert (found["tag"], found["actor"]["members"]) == ("bm25", ["a", "b"])
+    assert found["platform"] == {
+        "software": {"libraries": ["numpy"]}, "hardware": {"cpu": {"model": "Xeon"}, "ram": "8 GB"},
+    }  # fmt: skip
+    assert "&" not in text, "the same object twice is written twice"
+    assert read(text) == record
+
+
+def test_more_that_cannot_be_written() -> None:
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    for more, told in (
+        ([], "takes a mapping, not a list"),
+        ({"x": Path("a")}, "YAML has no form for"),
+        ({"x": deep}, "nested too deeply"),
+    ):
+        assert told in refusal(lambda more=more: FULL.to_ir_metadata(more=more))
+
+
+# ---------------------------------------------------------------- what others wrote
+
+
+def test_a_file_of_tirex_tracker_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.yml").write_text(TIREX)
+    assert read(tmp_path / "a.yml") == read(TIREX) == OF_TIREX
+
+
+def test_values_that_other_readers_made() -> None:
+    when = form(runtime={"start time": datetime(2026, 11, 21, tzinfo=UTC)})
+    found = read({**when, "tag": 301})
+    assert (found.system, found.start_time) == ("301", "2026-11-21T00:00:00+00:00")
+
+
+def test_system_is_said_or_found() -> None:
+    both = {"tag": "run7", "method": {"name": "bm25"}}
+    assert read(both).system == "bm25"
+    assert read({"tag": "run7", "method": None}).system == "run7"
+    assert read(both, system="mine").system == "mine"
+    told = "ir_metadata: it names no system, neither as method: name nor as tag; say system="
+    assert rejected({"resources": {}}) == told
+
+
+@pytest.mark.parametrize(
+    ("resources", "told"),
+    [
+        ({"latency": {"p95": "5 kg"}},
+         "resources: latency: p95 is '5 kg', whose unit is not ns, us, µs, ms, s, min or h"),
+        ({"latency": {"p95": "5"}}, "resources: latency: p95 is '5', whose unit is not"),
+        ({"latency": {"p95": "fast ms"}}, "p95 is 'fast ms', which is not a number with a unit"),
+        ({"latency": {"p95": "-1 ms"}}, "latency: p95=-1.0 must be a number of at least 0"),
+        ({"latency": {"p95": "1e999 ms"}}, "latency: p95=inf must be a finite number"),
+        ({"latency": {"p95": "1e99999999999999999999 ms"}}, "which is not finite"),
+        ({"latency": {"p50": "5 ms", "p95": "1 ms"}}, "latency: p50 is 5, more than p95, 1"),
+        ({"latency": {"intervals": {"mean": ["1 ms"]}}}, "interval of mean is [1.0], not a lower"),
+        ({"latency": {"intervals": {"mean": ["1 ms", None]}}}, "intervals is None"),
+        ({"latency": "5 ms"}, "resources: latency is '5 ms', not a mapping"),
+        ({"latency": {"level": "high"}}, "latency: level is 'high', which is not a number"),
+        ({"latency": {"level": "0.7"}}, "latency: level=0.7 must be above 0"),
+        ({"queries": {"number": "2.5"}}, "queries: number is '2.5', which is not a number"),
+        ({"queries": {"number": 0}}, "n_queries=0 must be a whole number from 1"),
+        ({"ram": {"used process": {"max": "5 J"}}}, "max is '5 J', whose unit is not B, KB"),
+        ({"ram": {"used process": {"max": -5}}}, "peak_memory=-0.005 must be"),
+        ({"runtime": {"start time": " "}}, "start_time is ' ', which is not a text"),
+        ({"runtime": {"start time": []}}, "start time is [], which is not a text"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(resources: dict[str, Any], told: str) -> None:
+    before = copy.deepcopy(resources)
+    said = rejected(form(**resources))
+    assert said.startswith("record of 'bm25': ")
+    assert told in said
+    assert resources == before
+
+
+@pytest.mark.parametrize("wrong", [5, "x", [], True])
+def test_what_is_not_a_mapping_where_one_is_read(wrong: Any) -> None:
+    for key in ("platform", "data", "resources"):
+        assert rejected({"tag": "x", key: wrong}).endswith(f"{key} is {wrong!r}, not a mapping")
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("1.5 s", 1.5), ("2 min", 120.0), ("1 h", 3600.0), ("250 us", 0.00025), ("null ms", None),
+     ("+1e3 ms", 1.0), (".5 s", 0.5), ("1. s", 1.0), ("426ms", 0.426)],
+)  # fmt: skip
+def test_times(written: str, value: float | None) -> None:
+    assert read(form(runtime={"wallclock": written})).wall_time == value
+
+
+@pytest.mark.parametrize("written", ["  ", "1_0 s", "٣ s", "nan s"])
+def test_what_is_not_a_time(written: str) -> None:
+    assert "resources: runtime: wallclock is" in rejected(form(runtime={"wallclock": written}))
+
+
+def test_units_of_memory() -> None:
+    for ram, size in (("32 GB", 32), ("25276 MB", 25.276), ("1 GiB", 1.073741824), ("2 TB", 2000)):
+        found = read({"tag": "x", "platform": {"hardware": {"ram": ram}}})
+        assert found.hardware.ram_gb == size
+
+
+def test_unknown_keys_are_not_looked_at() -> None:
+    source = {**form(latency={"p42": "x", "mean": "1 ms"}, carbon="?"), "actor": 5}
+    assert read(source).value("latency") == 1.0
+
+
+# ---------------------------------------------------------------- YAML and files
+
+
+@pytest.mark.parametrize(
+    "text", [RUN, "# ran twice\n" + RUN, "\n" * 5 + RUN, "", "- a\n- b\n", "text\n", "# x: y\n",
+             RUN * 20_000]
+)  # fmt: skip
+def test_files_that_are_neither(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(text)
+    told = rejected(tmp_path / "a")
+    assert told.endswith(f"{str(tmp_path / 'a')!r}: it is neither YAML nor a run with a header")
+
+
+def test_broken_yaml(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    header = "# ir_metadata.start\n# tag: x\n# a: b: c\n# ir_metadata.end\n"
+    for text in ("tag: x\nmethod: [\n", header):
+        path.write_text(text)
+        assert rejected(path).startswith(f"ir_metadata {str(path)!r} line 3: not YAML: ")
+    for text in ("a: \x01\n", "a: 1\n---\nb: 2\n", "a: \ud800\n", "? [a]\n: b\n"):
+        assert "not YAML" in rejected(text)
+    for text in ("a\nb", "- a\n"):
+        assert rejected(text) == "ir_metadata: it is not a mapping in YAML"
+
+
+def test_tags_make_nothing_but_texts() -> None:
+    text = "tag: !!python/object/apply:os.getcwd []\n"
+    assert "tag is [], which is not a text" in rejected(text)
+    assert read("tag: !!int x\n").system == "x"
+
+
+@pytest.mark.parametrize("level", ["[", "- ", "{a: ", "? "])
+def test_deep_nesting(level: str) -> None:
+    told = rejected(level * 100_000 + "\n")
+    assert told == "ir_metadata line 1: not YAML: it is nested too deeply"
+
+
+def test_aliases_are_rejected() -> None:
+    text = "actor: &a {team: bm25}\ntag: x\ndata: *a\n"
+    assert rejected(text) == "ir_metadata line 3: not YAML: it has an alias"
+    assert read("tag: &x a\n").system == "a"
+
+
+def test_other_kinds(tmp_path: Path) -> None:
+    for wrong in (5, None, b"tag: x\n", ["tag"]):
+        assert "from a path, YAML or a mapping" in rejected(wrong)
+    assert "No such file" in rejected(tmp_path / "missing.yml")
+    (tmp_path / "a").write_bytes(b"tag: \xff\n")
+    assert "not UTF-8" in rejected(tmp_path / "a")
+
+
+def test_without_pyyaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    line = r"for ir_metadata: pip install 'irbatch\[yaml\]'"
+    with pytest.raises(ImportError, match=line):
+        FULL.to_ir_metadata()
+    with pytest.raises(ImportError, match=line):
+        read(AS_YAML)
+    assert read({"tag": "x"}).system == "x"  # needs none
+
+
+# ---------------------------------------------------------------- headers of runs
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+def test_annotated_run_is_the_same_run(suffix: str, tmp_path: Path) -> None:
+    opened: Any = {
+        "": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open,
+        ".zst": suffix == ".zst" and pytest.importorskip("backports.zstd").open,
+    }[suffix]  # fmt: skip
+    path = tmp_path / f"bm25.run{suffix}"
+    with opened(path, "wb") as file:
+        file.write(RUN.encode())
+    before = irbatch.evaluate(QRELS, str(path), "RR")["RR"]
+    annotate_run(path, FULL, more={"actor": {"team": "IR"}})
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    with opened(path, "rb") as file:
+        content = file.read().decode()
+    header, _, body = content.partition("# ir_metadata.end\n")
+    assert header.startswith("# ir_metadata.start\n# schema version: 0.2\n")
+    assert all(line.startswith("# ") for line in header.splitlines())
+    assert body == RUN
+    assert irbatch.evaluate(QRELS, str(path), "RR")["RR"] == before
+    assert len(irbatch.read_run(str(path))) == 2
+    assert read_header(path) == FULL.to_ir_metadata(more={"actor": {"team": "IR"}})
+    assert EfficiencyRecord.from_ir_metadata(path) == FULL
+
+
+def test_by_a_measurement(tmp_path: Path) -> None:
+    path = tmp_path / "own.run"
+    measured = measure_search(lambda query: ["d1"], ["x"], system="own", draws=0)
+    measured.run.to_trec(path)
+    annotate_run(path, measured)
+    assert EfficiencyRecord.from_ir_metadata(path) == measured.record
+
+
+def test_what_is_no_record_or_path(tmp_path: Path) -> None:
+    for path, record in ((tmp_path / "own.run", 5), (None, FULL)):
+        with pytest.raises(InputError, match="a run's path and a record"):
+            annotate_run(path, record)  # type: ignore[arg-type]
+
+
+def test_large_run(tmp_path: Path) -> None:
+    path = tmp_path / "large.run"
+    lines = [f"q{q} Q0 d{d} {d} {1000 - d} t\n" for q in range(1100) for d in range(1000)]
+    path.write_text("".join(lines))
+    assert path.stat().st_size > 20 << 20
+    with path.open("a") as file:
+        file.writelines(f"r{q} Q0 document-{d} {d} {1000 - d} t\n"
+                        for q in range(300) for d in range(1000))  # fmt: skip
+    assert path.stat().st_size > 24 << 20
+    qrels = {"q7": {"d3": 1}, "r299": {"document-1": 1}}
+    before = irbatch.evaluate(qrels, str(path), "RR")["RR"]
+    size = path.stat().st_size
+    annotate_run(path, FULL)
+    assert irbatch.evaluate(qrels, str(path), "RR")["RR"] == before == 0.375
+    assert len(irbatch.read_run(str(path))) == 1400
+    header = read_header(path)
+    assert header == AS_YAML
+    marks = len("# ir_metadata.start\n# ir_metadata.end\n")
+    assert path.stat().st_size == size + marks + len(header) + 2 * header.count("\n")
+
+
+def test_a_header_is_replaced_when_asked_to(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.run"
+    path.write_text(RUN)
+    annotate_run(path, FULL)
+    before = path.read_bytes()
+    told = refusal(lambda: annotate_run(path, FULL))
+    assert told == f"run {str(path)!r}: it has a header; replace=True replaces it"
+    assert path.read_bytes() == before
+    other = EfficiencyRecord(system="other")
+    annotate_run(path, other, replace=True)
+    assert EfficiencyRecord.from_ir_metadata(path) == other
+    assert path.read_text().endswith(f"# ir_metadata.end\n{RUN}")
+    annotate_run(path, FULL, replace=True)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("piece", [1, 7, 64])
+def test_pieces_of_any_size(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "bm25.run"
+    path.write_text(RUN)
+    annotate_run(path, FULL)
+    monkeypatch.setattr(streams, "PIECE", piece)
+    assert read_header(path) == AS_YAML
+    annotate_run(path, FULL, replace=True)
+    assert path.read_text().partition("# ir_metadata.end\n")[2] == RUN
+
+
+def test_line_ends_and_comments_stay(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.run"
+    body = b"# mine\r\n" + RUN.replace("\n", "\r\n").encode().removesuffix(b"\r\n")
+    path.write_bytes(body)
+    annotate_run(path, FULL)
+    assert path.read_bytes().partition(b"# ir_metadata.end\n")[2] == body
+    assert len(irbatch.read_run(str(path))) == 2
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "empty.run"
+    path.write_bytes(b"")
+    assert read_header(path) is None
+    annotate_run(path, FULL)
+    assert EfficiencyRecord.from_ir_metadata(path) == FULL
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        (RUN, None),
+        ("# tag: x\n" + RUN, None),
+        (RUN + "# ir_metadata.start\n# tag: x\n# ir_metadata.end\n", None),
+        ("# ir_metadata.start\n# ir_metadata.end\n", ""),
+        (
+            "#ir_metadata.start\r\n#tag: x\r\n#a:\r\n# b: 1\r\n#ir_metadata.end",
+            "tag: x\na:\n b: 1\n",
+        ),
+        ("# ir_metadata.start\n#  a:\n#    b: 1\n#\n# ir_metadata.end\n", " a:\n   b: 1\n\n"),
+        ("\ufeff# ir_metadata.start\n# tag: x \n# ir_metadata.end\n", "tag: x \n"),
+        ("# ir_metadata.starting\n# tag: x\n", None),
+    ],
+)
+def test_headers_of_others(text: str, header: str | None, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(text.encode())
+    assert read_header(tmp_path / "a") == header
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# ir_metadata.start\n# tag: x\n" + RUN, 3),
+        ("# ir_metadata.start\n# tag: x\n", 2),
+        ("# ir_metadata.start", 1),
+        ("# ir_metadata.start\n\n# ir_metadata.end\n", 2),
+    ],
+)
+def test_a_header_without_an_end(text: str, line: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text(text)
+    for act in (
+        lambda: read_header(path),
+        lambda: annotate_run(path, FULL, replace=True),
+        lambda: EfficiencyRecord.from_ir_metadata(path),
+    ):
+        told = refusal(act)
+        assert f"{str(path)!r} line {line}: the header does not end" in told
+    assert path.read_text() == text
+
+
+def test_what_can_have_none(tmp_path: Path) -> None:
+    assert "No such file" in refusal(lambda: annotate_run(tmp_path / "missing", FULL))
+    assert "is not a file" in refusal(lambda: annotate_run(tmp_path, FULL))
+    assert "is not a file" in refusal(lambda: annotate_run("-", FULL))
+    (tmp_path / "a").write_bytes(b"PAR1\x00" + b"x" * 20)
+    assert "Parquet" in refusal(lambda: annotate_run(tmp_path / "a", FULL))
+    assert "Parquet" in refusal(lambda: EfficiencyRecord.from_ir_metadata(tmp_path / "a"))
+    assert read_header(tmp_path / "a") is None
+    (tmp_path / "a").write_bytes(b"# ir_metadata.start\n# \xff\n# ir_metadata.end\n")
+    assert "line 2: it is not UTF-8" in refusal(lambda: read_header(tmp_path / "a"))
+
+
+def test_what_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.run"
+    body = RUN.encode() * 3 + b"x" * (2 << 20)
+    path.write_bytes(body)
+    monkeypatch.setattr(streams, "PIECE", 64)
+    told = refusal(lambda: annotate_run(path, FULL))
+    assert f"{str(path)!r} line 10: a line goes on" in told
+    assert path.read_bytes() == body
+    assert "more= takes" in refusal(lambda: annotate_run(path, FULL, more=5))  # type: ignore[arg-type]
+    assert [each.name for each in tmp_path.iterdir()] == ["a.run"]
+
+
+def test_repro_eval_reads_it(tmp_path: Path) -> None:
+    handler = pytest.importorskip("repro_eval.metadata", exc_type=ImportError).MetadataHandler
+    path = tmp_path / "a.run"
+    path.write_text(RUN)
+    annotate_run(path, FULL, more={"actor": {"team": "IR"}})
+    found = handler.read_metadata(str(path))
+    assert found["actor"] == {"team": "IR"}
+    assert EfficiencyRecord.from_ir_metadata(found) == FULL
+    assert sorted(handler.strip_metadata(str(path))) == ["q1", "q2"]

@@ -1,0 +1,999 @@
+"""Measuring a search: what it is asked and may answer, how long its calls take, what is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import subprocess
+import sys
+import warnings
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.clocks import Clock
+
+import irbatch
+from irbatch import InputError, InputWarning
+from irbatch.efficiency import (
+    EfficiencyRecord,
+    Hardware,
+    Latency,
+    Measurement,
+    answers,
+    measure_search,
+)
+from irbatch.runtime.progress import make_bar
+
+QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
+TEN = range(10)
+quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False, system="s")
+
+
+def search(query: Any) -> dict[str, float]:
+    return {"d1": 2.0, "d2": 1.0}
+
+
+def search_list(queries: list[Any]) -> list[dict[str, float]]:
+    return [search(query) for query in queries]
+
+
+def answering(answer: Any) -> dict[Any, Any]:
+    """Return the run of a search that always answers the same, at one query."""
+    return quick(lambda query: answer, {"q": "cat"}).run.to_dict()["q"]
+
+
+# Queries and calls
+
+
+def test_a_measurement_is_a_record_and_a_run() -> None:
+    measured = quick(search, QUERIES)
+    record, run = measured
+    assert isinstance(measured, Measurement)
+    assert isinstance(record, EfficiencyRecord)
+    assert isinstance(run, irbatch.Run)
+    assert (record.system, run.name, record.n_queries) == ("s", "s", 3)
+    assert run.to_dict() == {query: {"d1": 2.0, "d2": 1.0} for query in QUERIES}
+    assert (measured.latencies.shape, measured.latencies.dtype) == ((1, 3), np.float64)
+    assert not measured.latencies.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ["cat", "dog"],
+        ("cat", "dog"),
+        deque(["cat", "dog"]),
+        np.array(["cat", "dog"]),
+        (each for each in ("cat", "dog")),
+        {"cat": 0, "dog": 1}.keys(),
+    ],
+    ids=lambda queries: type(queries).__name__,
+)
+def test_queries_without_ids_are_numbered(queries: Any) -> None:
+    asked: list[str] = []
+    run = quick(lambda query: asked.append(query) or ["d"], queries, warmup=0).run
+    assert asked == ["cat", "dog"]
+    assert list(run.queries) == [0, 1]
+
+
+def test_rows_of_a_matrix_are_queries() -> None:
+    matrix = np.eye(3)
+    run = quick(lambda row: [int(row.argmax())], matrix).run
+    assert run.to_dict() == {0: {0: 1.0}, 1: {1: 1.0}, 2: {2: 1.0}}
+
+
+def test_ids_are_those_of_the_mapping() -> None:
+    run = quick(lambda query: [query], {np.int64(7): "x", 9: "y"}).run
+    assert run.to_dict() == {7: {"x": 1.0}, 9: {"y": 1.0}}
+    assert {type(query) for query in run.queries} == {int}
+
+
+def test_a_series_is_a_mapping_of_its_index() -> None:
+    pandas = pytest.importorskip("pandas")
+    run = quick(lambda query: [query], pandas.Series({"q1": "cat", "q2": "dog"})).run
+    assert run.to_dict() == {"q1": {"cat": 1.0}, "q2": {"dog": 1.0}}
+    filtered = pandas.Series(["cat", "dog", "cow"])[1:]
+    assert quick(lambda query: [query], filtered).run.to_dict() == {
+        1: {"dog": 1.0}, 2: {"cow": 1.0},
+    }  # fmt: skip
+    assert list(quick(search, pandas.Index(["cat", "dog"])).run.queries) == [0, 1]
+
+
+def test_a_series_names_each_query_once() -> None:
+    pandas = pytest.importorskip("pandas")
+    asked: list[str] = []
+    with pytest.raises(InputError, match="'s': queries have an id twice in their index"):
+        quick(asked.append, pandas.Series(["cat", "dog"], ["q1", "q1"]))
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ({}, "there are no queries"),
+        ([], "there are no queries"),
+        ("cat", "queries are a str: put it in a list"),
+        (b"cat", "queries are a bytes"),
+        ({"cat"}, "queries are a set: it has no order"),
+        (3, "queries are 3"),
+        (None, "queries are None"),
+        (SimpleNamespace(columns=["text"]), "a table: make a mapping"),
+        ({1.5: "cat"}, "query id 1.5 is a float"),
+        ({1: "cat", "q": "dog"}, "query ids are of two kinds"),
+    ],
+)
+def test_what_is_no_queries_is_rejected(queries: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        quick(search, queries, system="bm25")
+    assert "'bm25'" in str(refused.value)
+
+
+def test_passes_follow_the_warm_up() -> None:
+    asked: list[str] = []
+    quick(lambda query: asked.append(query) or [], QUERIES, warmup=4, repeat=2)
+    assert asked == [*("cat", "dog", "cow", "cat"), *("cat", "dog", "cow"), *("cat", "dog", "cow")]
+
+
+@pytest.mark.parametrize(("warmup", "calls"), [(0, 3), (1, 4), (2, 5), (None, 13)])
+def test_warm_up_calls_are_counted(warmup: int | None, calls: int) -> None:
+    asked: list[str] = []
+    options = {} if warmup is None else {"warmup": warmup}
+    record = quick(lambda query: asked.append(query) or [], QUERIES, **options).record
+    assert len(asked) == calls
+    assert record.warmup == calls - 3
+
+
+def test_batches_and_a_shorter_last_one() -> None:
+    asked: list[list[str]] = []
+
+    def batched(queries: list[str]) -> list[list[str]]:
+        asked.append(queries)
+        return [[f"{query}-page"] for query in queries]
+
+    measured = quick(batched, QUERIES, batch_size=2, warmup=3, repeat=2)
+    full, short = ["cat", "dog"], ["cow"]
+    assert asked == [full, short, full, full, short, full, short]
+    assert len({id(each) for each in asked}) == len(asked), "a list of its own for each call"
+    assert measured.latencies.shape == (2, 2)
+    assert measured.record.batch_size == 2
+    assert measured.run.to_dict() == {
+        "q1": {"cat-page": 1.0}, "q2": {"dog-page": 1.0}, "q3": {"cow-page": 1.0},
+    }  # fmt: skip
+
+
+def test_the_last_pass_makes_the_run() -> None:
+    count = iter(range(100))
+    run = quick(lambda query: [next(count)], QUERIES, warmup=1, repeat=2).run
+    assert run.to_dict() == {"q1": {4: 1.0}, "q2": {5: 1.0}, "q3": {6: 1.0}}
+
+
+def test_names() -> None:
+    class Retriever:
+        def __call__(self, query: str, k: int = 10) -> list[str]:
+            return [query]
+
+        find = __call__
+
+    retriever = Retriever()
+    for each in (retriever, retriever.find, retriever.__call__):
+        assert quick(each, QUERIES, system=None).record.system == "Retriever"
+        assert quick(partial(partial(each), k=5), QUERIES, system=None).record.system == "Retriever"
+    assert quick(partial(search), QUERIES, system=None).record.system == "search"
+    assert quick(partial(lambda query: [query]), QUERIES, system=None).record.system == "function"
+    assert quick(lambda query: [query], QUERIES, system=None).record.system == "function"
+    record, run = quick(search, QUERIES, system="bm25", dataset="zoo")
+    assert (record.system, run.name, record.dataset) == ("bm25", "bm25", "zoo")
+
+
+# Answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "ranking"),
+    [
+        ({"b": 1, "a": 2.5}, {"b": 1.0, "a": 2.5}),
+        ([("b", 0.5), ("a", 1)], {"b": 0.5, "a": 1.0}),
+        ([["b", 0.5], ["a", 1]], {"b": 0.5, "a": 1.0}),
+        ((("b", 0.5), ("a", 1)), {"b": 0.5, "a": 1.0}),
+        ({"b": float("inf"), "a": float("-inf")}, {"b": float("inf"), "a": float("-inf")}),
+        ((["b"], np.array([np.inf])), {"b": float("inf")}),
+        ([("b", np.float32(0.5))], {"b": 0.5}),
+        (["b", "a", "c"], {"b": 3.0, "a": 2.0, "c": 1.0}),
+        (("b", "a"), {"b": 2.0, "a": 1.0}),
+        ((np.str_("b"), np.str_("a")), {"b": 2.0, "a": 1.0}),
+        (range(5, 7), {5: 2.0, 6: 1.0}),
+        (deque([3, 1]), {3: 2.0, 1: 1.0}),
+        (np.array(["b", "a"]), {"b": 2.0, "a": 1.0}),
+        (np.array([3, 1], np.uint32), {3: 2.0, 1: 1.0}),
+        (np.array(["b", "a"], object), {"b": 2.0, "a": 1.0}),
+        ((np.array([3, 1]), np.array([0.5, 0.25], np.float32)), {3: 0.5, 1: 0.25}),
+        ((["b", "a"], np.array([2, 1])), {"b": 2.0, "a": 1.0}),
+        (([], np.array([])), {}),
+        ({}, {}),
+        ([], {}),
+        ((), {}),
+        (np.array([]), {}),
+    ],
+    ids=repr,
+)
+def test_answers(answer: Any, ranking: dict[Any, float]) -> None:
+    read = answering(answer)
+    assert list(read.items()) == list(ranking.items())
+    assert {type(document) for document in read} <= {str, int}
+    assert {type(score) for score in read.values()} <= {float}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "None is not an answer"),
+        ("d1", "'d1' is not an answer"),
+        (b"d1", "is not an answer"),
+        (3, "3 is not an answer"),
+        ({"d1"}, "{'d1'} is not an answer"),
+        (iter(["d1"]), "would be made after the clock has stopped"),
+        ([("d1", 1.0), ("d2",)], "('d2',), at place 1, is not a (document, score) pair"),
+        ([("d1", 1.0), "d2"], "'d2', at place 1, is not a (document, score) pair"),
+        ([("q", "d1", 1.0)], "at place 0, is not a (document, score) pair"),
+        (["d1", ("d2", 1.0)], "document id ('d2', 1.0) is a tuple"),
+        (["d1", 2], "document ids are of two kinds"),
+        ([1.5], "1.5, at place 0, is not"),
+        (np.array([1.5]), "document id 1.5 is a float"),
+        (np.zeros((2, 2)), "an array of shape (2, 2) is not an answer"),
+        (np.array(3), "is not an answer"),
+        ((np.zeros((2, 2)), np.zeros((2, 2))), "an array of shape (2, 2) is not an answer"),
+        ((np.array([1, 2]), np.array([1.0])), "2 documents and 1 score"),
+        ((np.array([0.5, 0.2]), np.array([1, 2])), "document id 0.5 is a float"),
+        ([True], "at place 0, is not"),
+        ((["b", 0.5], ["a", 1]), "two lists may be ids and scores, or two pairs"),
+        ((["b", "a"], [0.5, 0.25]), "two lists may be ids and scores, or two pairs"),
+    ],
+)
+def test_what_is_no_answer_is_rejected(answer: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        answering(answer)
+    assert refused.value.query == "q"
+    assert str(refused.value).startswith("answer of 's' (query 'q'): ")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (["d1", "d2", "d1"], "it is in the answer twice"),
+        ([("d1", 1.0), ("d1", 2.0)], "it is in the answer twice"),
+        ({"d1": float("nan")}, "score nan is not a number"),
+        ({"d1": "high"}, "score 'high' is not a number"),
+        ({"d1": None}, "score None is not a number"),
+        ((["d1"], np.array([np.nan])), "score nan is not a number"),
+    ],
+)
+def test_a_wrong_document_is_named(answer: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        answering(answer)
+    assert (refused.value.query, refused.value.document) == ("q", "d1")
+
+
+def test_a_wrong_answer_of_the_last_pass_is_named() -> None:
+    answers = iter([["d"]] * 5 + [None])
+    with pytest.raises(InputError) as refused:
+        quick(lambda query: next(answers), QUERIES, warmup=0, repeat=2)
+    assert refused.value.query == "q3"
+
+
+def test_a_wrong_answer_is_rejected_before_anything_is_timed() -> None:
+    asked = []
+    with pytest.raises(InputError, match="None is not an answer"):
+        quick(asked.append, QUERIES)
+    assert asked == ["cat"]
+
+
+def test_without_a_warm_up_the_first_timed_answer_is_read_at_once() -> None:
+    asked: list[Any] = []
+    with pytest.raises(InputError, match="None is not an answer") as refused:
+        quick(asked.append, QUERIES, warmup=0, repeat=3)
+    assert (asked, refused.value.query) == (["cat"], "q1")
+    asked.clear()
+    with pytest.raises(InputError, match="None is not a list of answers"):
+        quick(asked.append, QUERIES, warmup=0, batch_size=2)
+    assert asked == [["cat", "dog"]]
+
+
+# Answers of larger calls
+
+
+def both(alike: int, found: int = 10, **options: Any) -> Any:
+    """Measure a search whose larger calls find so many of the same documents."""
+    return quick(
+        lambda query: list(range(found)),
+        ["cat"],
+        system="s",
+        search_many=lambda queries: [[*range(alike), *range(100, 100 + found - alike)]],
+        throughput_batch_size=2,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_larger_calls_that_find_other_documents(warmup: int) -> None:
+    told = "larger calls of 's' find other documents than the timed ones, 8 of 10 are the same"
+    with pytest.warns(InputWarning, match=told):
+        measured = both(8, warmup=warmup)
+    assert measured.run.to_dict() == {0: {d: 10.0 - d for d in range(10)}}, "that of search"
+    both(9, warmup=warmup)
+    both(10, warmup=warmup)
+
+
+def test_documents_of_all_queries_are_compared() -> None:
+    options = {"throughput_batch_size": 2, "system": "s"}
+    answers = {"cat": ["a"] * 0, "dog": ["a", "b"], "cow": ["c"]}
+    quick(answers.get, QUERIES, search_many=lambda some: [answers[q] for q in some], **options)
+    with pytest.warns(InputWarning, match="3 of 5 are the same"):
+        quick(answers.get, QUERIES,
+              search_many=lambda some: [["x"] * (q == "cat") + answers[q] + ["y"] * (q == "cow")
+                                        for q in some], **options)  # fmt: skip
+    with pytest.warns(InputWarning, match="0 of 3 are the same"):
+        quick(answers.get, QUERIES, search_many=lambda some: [[]] * len(some), **options)
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+@pytest.mark.parametrize(
+    ("wrong", "message"), [(None, "None is not an answer"), ({"d": float("nan")}, "score nan"),
+                           (["d", "d"], "it is in the answer twice")],
+)  # fmt: skip
+def test_a_wrong_answer_of_a_larger_call_is_rejected(wrong: Any, message: str, warmup: int) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        quick(search, QUERIES, search_many=lambda some: [search("")] * (len(some) - 1) + [wrong],
+              throughput_batch_size=3, warmup=warmup)  # fmt: skip
+    assert refused.value.query == "q3"
+    assert str(refused.value).startswith("answer of 's' (query 'q3'")
+
+
+def test_documents_are_text_or_numbers_throughout() -> None:
+    answers = {"cat": [], "dog": ["d"], "cow": [3]}
+    with pytest.raises(InputError, match="text in query 'q2' and whole numbers in query 'q3'"):
+        quick(answers.get, QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([["d"]], "queries 'q1' to 'q3': 1 answer to 3 queries"),
+        ([["d"]] * 4, "queries 'q1' to 'q3': 4 answers to 3 queries"),
+        (None, "queries 'q1' to 'q3': None is not a list of answers"),
+        ("abc", "'abc' is not a list of answers"),
+        ({"q1": []}, "is not a list of answers"),
+        (iter([]), "would be made after the clock has stopped"),
+    ],
+)
+def test_a_batch_has_an_answer_a_query(answer: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        quick(lambda queries: answer, QUERIES, batch_size=3)
+    assert str(refused.value).startswith("answer of 's'")
+
+
+def test_rows_of_a_matrix_answer_a_batch() -> None:
+    run = quick(lambda queries: np.array([[4, 2]] * len(queries)), QUERIES, batch_size=2).run
+    assert run.to_dict() == {query: {4: 2.0, 2: 1.0} for query in QUERIES}
+
+
+def test_tensors_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    assert answering(torch.tensor([3, 1])) == {3: 2.0, 1: 1.0}
+    assert answering((torch.tensor([3, 1]), torch.tensor([0.5, 0.25]))) == {3: 0.5, 1: 0.25}
+    assert answering({"d": torch.tensor(0.5)}) == {"d": 0.5}
+    elsewhere = torch.empty(2, device="meta")  # a tensor without numbers
+    with pytest.raises(InputError, match="no data"):
+        answering(elsewhere)
+    # It stands for one on an accelerator, which a machine that tests may lack.
+    monkeypatch.setattr(answers, "is_on_accelerator", lambda values: values is elsewhere)
+    for answer in (elsewhere, (["a", "b"], elsewhere)):
+        with pytest.raises(InputError, match="may come after the call has ended") as refused:
+            answering(answer)
+        assert refused.value.query == "q"
+    with pytest.raises(InputError, match="may come after the call has ended"):
+        quick(lambda query: ["d"], ["cat"], search_many=lambda queries: [elsewhere],
+              throughput_batch_size=2, warmup=0)  # fmt: skip
+
+
+def test_queries_are_not_changed() -> None:
+    queries = dict(QUERIES)
+
+    def greedy(given: list[str]) -> list[list[str]]:
+        answers = [["d"] for _ in given]
+        given.clear()
+        return answers
+
+    quick(greedy, queries, batch_size=2)
+    assert queries == QUERIES
+
+
+# Times
+
+
+def test_times_are_those_of_the_calls(clock: Clock) -> None:
+    def slow(query: int) -> list[str]:
+        clock.now += query * 1_000_000
+        return ["d"]
+
+    measured = quick(slow, [1, 2, 3, 6], warmup=2, repeat=2, price_per_hour=3.6)
+    record = measured.record
+    assert measured.latencies.tolist() == [[1.0, 2.0, 3.0, 6.0]] * 2
+    assert record.latency == replace(
+        Latency.from_samples(measured.latencies, draws=0), loop="closed"
+    )
+    assert (record.latency.mean, record.latency.p50, record.latency.calls) == (3.0, 2.5, 8)
+    assert record.throughput == 8 / 0.024
+    assert record.cost_per_million == pytest.approx(3.6 / 3600 * 0.003 * 1e6)
+    assert record.throughput_cost_per_million == pytest.approx(3.6 / 3600 / (8 / 0.024) * 1e6)
+    assert (record.repeat, record.n_queries, record.throughput_batch_size) == (2, 4, None)
+
+
+def test_what_is_between_calls_is_not_timed(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Queries(list):  # type: ignore[type-arg]
+        def __getitem__(self, at: Any) -> Any:
+            clock.now += 999
+            return super().__getitem__(at)
+
+    def read(source: str, queries: Any) -> Any:
+        return list(range(len(queries))), Queries(queries)
+
+    monkeypatch.setattr("irbatch.efficiency.measure.read_queries", read)
+
+    def steady(query: int) -> list[str]:
+        clock.now += 2_000_000
+        return ["d"]
+
+    assert quick(steady, [1, 2, 3]).latencies.tolist() == [[2.0, 2.0, 2.0]]
+
+
+def test_batches_are_calls(clock: Clock) -> None:
+    def slow(queries: list[int]) -> list[list[str]]:
+        clock.now += 1_000_000 * len(queries)
+        return [["d"]] * len(queries)
+
+    measured = quick(slow, range(5), batch_size=2, price_per_hour=3.6)
+    assert measured.latencies.tolist() == [[2.0, 2.0, 1.0]]
+    assert measured.record.throughput == 1000.0
+    assert measured.record.latency.calls == 3
+    assert measured.record.cost_per_million == pytest.approx(1.0), "1 ms a query"
+    assert measured.record.throughput_cost_per_million == pytest.approx(1.0)
+
+
+def test_intervals_are_those_of_the_draws(clock: Clock) -> None:
+    def slow(query: int) -> list[str]:
+        clock.now += query * 1_000_000
+        return ["d"]
+
+    measured = quick(slow, range(1, 30), draws=200, level=0.1, seed=5)
+    expected = Latency.from_samples(measured.latencies, draws=200, level=0.1, seed=5)
+    assert measured.record.latency == replace(expected, loop="closed")
+    assert expected.intervals
+
+
+def test_throughput_of_larger_calls(clock: Clock) -> None:
+    asked: list[list[int]] = []
+
+    def one(query: int) -> list[str]:
+        clock.now += 4_000_000
+        return ["d"]
+
+    def several(queries: list[int]) -> list[list[str]]:
+        asked.append(queries)
+        clock.now += 1_000_000 + 1_000_000 * len(queries)
+        return [["d"]] * len(queries)
+
+    record = quick(one, range(5), search_many=several, throughput_batch_size=3).record
+    assert asked == [[0, 1, 2], [0, 1, 2], [3, 4]], "one of them is to warm up"
+    assert record.throughput == 5 / 0.007
+    assert (record.throughput_batch_size, record.batch_size) == (3, 1)
+    assert record.latency.mean == 4.0
+
+
+def test_throughput_without_a_warm_up_or_another_search(clock: Clock) -> None:
+    asked: list[list[int]] = []
+
+    def several(queries: list[int]) -> list[list[str]]:
+        asked.append(queries)
+        clock.now += 1_000_000
+        return [["d"]] * len(queries)
+
+    record = quick(several, range(4), batch_size=2, throughput_batch_size=4, warmup=0).record
+    assert asked == [[0, 1], [2, 3], [0, 1, 2, 3]]
+    assert record.throughput == 4000.0
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_throughput_needs_an_answer_a_query(warmup: int) -> None:
+    with pytest.raises(InputError, match="0 answers to 2 queries"):
+        quick(search, QUERIES, search_many=lambda queries: [], throughput_batch_size=2,
+              warmup=warmup)  # fmt: skip
+
+
+def test_a_clock_that_stands_still_has_no_throughput(clock: Clock) -> None:
+    record = quick(search, QUERIES).record
+    assert record.throughput is None
+    assert record.latency.mean == 0.0
+
+
+# What search raises
+
+
+@pytest.mark.parametrize("warmup", [0, 3])
+def test_what_search_raises_names_the_query(warmup: int) -> None:
+    problem = KeyError("index")
+
+    def failing(query: str) -> list[str]:
+        if query == "dog":
+            raise problem
+        return ["d"]
+
+    with pytest.raises(KeyError) as raised:
+        quick(failing, QUERIES, warmup=warmup)
+    assert raised.value is problem
+    assert raised.value.__notes__ == ["in the call for 1 query: 'q2'"]
+
+
+def test_what_search_raises_names_the_queries_of_a_batch() -> None:
+    def failing(queries: list[int]) -> None:
+        raise OSError("no index")
+
+    with pytest.raises(OSError, match="no index") as raised:
+        quick(failing, range(7), batch_size=7)
+    assert raised.value.__notes__ == ["in the call for 7 queries: 0, 1, 2, 3, 4, …"]
+
+
+# Searches that are awaited
+
+
+def slow_loop(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the loop take time of its own, before and after each call."""
+
+    class Slow(asyncio.Runner):
+        def run(self, coroutine: Any, **options: Any) -> Any:
+            clock.now += 7_000_000
+            answer = super().run(coroutine, **options)
+            clock.now += 7_000_000
+            return answer
+
+    monkeypatch.setattr(asyncio, "Runner", Slow)
+
+
+class Client:
+    """A search that waits for a server; all calls come within one loop."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.loops: set[Any] = set()
+
+    async def __call__(self, query: int) -> list[str]:
+        self.loops.add(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        self.clock.now += query * 1_000_000
+        return [f"d{query}"]
+
+    async def find(self, query: int, depth: int = 10) -> list[str]:
+        return await self(query)
+
+    async def find_many(self, queries: list[int]) -> list[list[str]]:
+        answers = [await self(query) for query in queries]
+        self.clock.now -= sum(queries) * 500_000
+        return answers
+
+
+@pytest.mark.parametrize("face", ["object", "method", "partial", "lambda's"])
+def test_an_async_search_is_awaited(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, face: str
+) -> None:
+    slow_loop(clock, monkeypatch)
+    client = Client(clock)
+
+    async def function(query: int) -> list[str]:
+        return await client(query)
+
+    faces = {"object": client, "method": client.find, "partial": partial(client.find, depth=5),
+             "lambda's": function}  # fmt: skip
+    measured = quick(faces[face], [1, 2, 3], warmup=1, repeat=2)
+    assert measured.latencies.tolist() == [[1.0, 2.0, 3.0]] * 2
+    assert measured.run.to_dict() == {0: {"d1": 1.0}, 1: {"d2": 1.0}, 2: {"d3": 1.0}}
+    assert len(client.loops) == 1
+
+
+def test_an_async_search_of_several_queries(clock: Clock) -> None:
+    client = Client(clock)
+    measured = quick(client.find_many, [1, 2, 3], batch_size=2)
+    assert measured.latencies.tolist() == [[1.5, 1.5]]
+    measured = quick(client, [1, 2, 3], search_many=client.find_many, throughput_batch_size=3)
+    assert measured.record.throughput == 3 / 0.003
+    plain = quick(lambda several: [[f"d{each}"] for each in several], [1, 2, 3], batch_size=2,
+                  search_many=client.find_many, throughput_batch_size=3, warmup=0)  # fmt: skip
+    assert plain.record.throughput == 3 / 0.003
+
+
+@pytest.mark.parametrize("warmup", [0, 2])
+def test_what_an_async_search_raises_names_the_query(warmup: int) -> None:
+    async def failing(query: str) -> list[str]:
+        if query == "dog":
+            raise KeyError("index")
+        return ["d"]
+
+    with pytest.raises(KeyError) as raised:
+        quick(failing, QUERIES, warmup=warmup)
+    assert raised.value.__notes__ == ["in the call for 1 query: 'q2'"]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_a_coroutine_that_nothing_awaits_is_rejected(batch_size: int) -> None:
+    async def search(query: Any) -> list[str]:
+        return ["d"]
+
+    message = "the answer is a coroutine, which nothing has awaited; make search an async def"
+    with pytest.raises(InputError, match=message) as refused:
+        quick(lambda query: search(query), QUERIES, batch_size=batch_size)
+    assert refused.value.query == "q1"
+    with pytest.raises(InputError, match=message):
+        quick(lambda queries: [search(queries)], ["cat"], batch_size=2)
+
+
+def test_an_async_generator_is_no_answer() -> None:
+    async def search(query: str) -> Any:
+        yield "d"
+
+    with pytest.raises(InputError, match="would be made after the clock has stopped"):
+        quick(search, QUERIES)
+
+
+def test_within_a_loop_an_async_search_is_rejected() -> None:
+    asked: list[str] = []
+
+    async def searching(query: str) -> list[str]:
+        asked.append(query)
+        return ["d"]
+
+    async def here() -> None:
+        quick(searching, QUERIES)
+
+    async def elsewhere() -> Measurement:
+        return await asyncio.to_thread(quick, searching, QUERIES)
+
+    with pytest.raises(InputError, match=r"'s': search is async def, and a loop is running here"):
+        asyncio.run(here())
+    assert asked == []
+    assert asyncio.run(elsewhere()).record.n_queries == 3
+
+
+# Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Make standard error a terminal; called by tests, as pytest sets it anew for each phase."""
+    pytest.importorskip("rich")
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+    return shown
+
+
+def bar_of(**options: Any) -> None:
+    measure_search(search, QUERIES, hardware=Hardware(), draws=0, **options)
+
+
+def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
+    import threading
+
+    threads = threading.active_count()
+    counts = []
+
+    def watched(query: str) -> list[str]:
+        counts.append((threading.active_count(), sys.stderr is terminal))
+        return ["d"]
+
+    measure_search(watched, QUERIES, hardware=Hardware(), draws=0, repeat=2, warmup=2,
+            search_many=lambda many: [["d"]] * len(many), throughput_batch_size=2)  # fmt: skip
+    assert set(counts[2:]) == {(threads, True)}, "neither a thread nor a redirection of its own"
+    shown = terminal.getvalue()
+    for text in ("warm-up", "pass 1 of 2", "pass 2 of 2", "throughput", "3 of 3 calls", "100%"):
+        assert text in shown
+
+
+def test_progress_is_drawn_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_terminal(monkeypatch)
+    now = [0.0]
+    monkeypatch.setattr("irbatch.runtime.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
+    drawn = []
+    rich = pytest.importorskip("rich.progress")
+    monkeypatch.setattr(rich.Progress, "refresh", lambda bar: drawn.append(now[0]))
+
+    def slow(query: int) -> list[str]:
+        now[0] += 1 / 64
+        return ["d"]
+
+    measure_search(slow, range(128), hardware=Hardware(), draws=0, warmup=0)
+    during = [at for at in drawn if at]
+    assert len(during) >= 10
+    assert all(later - earlier >= 0.1 for earlier, later in pairwise(during))
+
+
+def test_no_terminal_no_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    bar_of()
+    assert capsys.readouterr() == ("", "")
+    assert make_bar() is None
+
+
+def test_progress_that_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    bar_of(progress=False)
+    assert terminal.getvalue() == ""
+
+
+def test_progress_that_is_wanted_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("rich")
+    assert make_bar(wanted=True) is not None
+    bar_of(progress=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    bar_of()
+    assert terminal.getvalue() == ""
+    asked: list[str] = []
+    with pytest.raises(ImportError, match=re.escape("pip install 'irbatch[cli]'")):
+        measure_search(asked.append, QUERIES, progress=True)
+    assert asked == []
+
+
+def test_a_failure_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+
+    def failing(query: str) -> None:
+        raise OSError("no index")
+
+    for _ in range(2):  # a bar that still stands would refuse the next
+        with pytest.raises(OSError, match="no index"):
+            measure_search(failing, QUERIES)
+    shown = terminal.getvalue()
+    assert shown.count("\x1b[?25h") == shown.count("\x1b[?25l") == 2, "the cursor is back"
+
+
+def test_no_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert make_bar() is None
+
+
+def taking(clock: Clock, milliseconds: Callable[[int, Any], float]) -> Callable[[Any], list[str]]:
+    """Return a search that takes what is said of the number of the call and its query."""
+    made = iter(range(10**6))
+
+    def search(query: Any) -> list[str]:
+        clock.now += round(milliseconds(next(made), query) * 1e6)
+        return ["d"]
+
+    return search
+
+
+def keeping(clock: Clock, first: float = 5.0, again: float = 0.0002) -> Callable[[Any], list[str]]:
+    """Return a search that keeps its answers."""
+    known: set[Any] = set()
+
+    def milliseconds(call: int, query: Any) -> float:
+        took = again if query in known else first
+        known.add(query)
+        return took
+
+    return taking(clock, milliseconds)
+
+
+# Queries of the warm-up
+
+
+@pytest.mark.parametrize("others", [["a", "b"], {"w1": "a", "w2": "b"}, iter(["a", "b"])])
+def test_a_warm_up_of_other_queries(others: Any) -> None:
+    asked: list[str] = []
+    record = quick(
+        lambda query: asked.append(query) or ["d"], ["x", "y"], warmup=3, warmup_queries=others
+    ).record
+    assert asked == ["a", "b", "a", "x", "y"]
+    assert (record.warmup, record.n_queries, record.warmed_queries) == (3, 2, 0)
+
+
+def test_a_warm_up_of_other_queries_in_batches() -> None:
+    asked: list[list[int]] = []
+
+    def several(queries: list[int]) -> list[list[str]]:
+        asked.append(queries)
+        return [["d"]] * len(queries)
+
+    quick(several, [1, 2, 3], batch_size=2, warmup=2, warmup_queries=[7, 8, 9],
+          throughput_batch_size=4)  # fmt: skip
+    assert asked == [[7, 8], [9], [1, 2], [3], [7, 8, 9], [1, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("options", "warmed"),
+    [
+        ({"warmup": 0}, 0),
+        ({"warmup": 2}, 2),
+        ({"warmup": 9}, 4),
+        ({"warmup": 1, "batch_size": 3}, 3),
+        ({"warmup": 5, "warmup_queries": ["e", "f", "b", "a"]}, 2),
+        ({"warmup": 2, "warmup_queries": ["e", "f", "b", "a"]}, 0),
+        ({"warmup": 5, "warmup_queries": np.eye(3)}, 0),
+    ],
+)
+def test_the_record_says_how_many_queries_were_asked_before(
+    options: dict[str, Any], warmed: int
+) -> None:
+    def search(given: Any) -> list[Any]:
+        return [["d"]] * len(given) if "batch_size" in options else ["d"]
+
+    record = quick(search, ["a", "b", "c", "d"], **options).record
+    assert record.warmed_queries == warmed
+    assert EfficiencyRecord.from_json(record.to_json()).warmed_queries == warmed
+
+
+# Signs in the times
+
+
+@pytest.mark.parametrize("queries", [10, 100])
+def test_answers_that_are_kept_from_the_warm_up(clock: Clock, queries: int) -> None:
+    told = "times of 's' are of two kinds: calls took 5 ms in the warm-up, and 0.0002 ms later"
+    with pytest.warns(InputWarning, match=re.escape(told)) as caught:
+        quick(keeping(clock), range(queries), repeat=2)
+    assert len(caught) == 1
+    quick(keeping(clock), range(queries), warmup_queries=range(1000, 1010))
+
+
+def test_answers_that_are_kept_from_the_first_pass(clock: Clock) -> None:
+    told = "calls took 5 ms in the first pass, and 0.0002 ms later (medians); it keeps"
+    with pytest.warns(InputWarning, match=re.escape(told)):
+        quick(keeping(clock), TEN, repeat=3, warmup_queries=range(1000, 1010))
+    with pytest.warns(InputWarning, match=re.escape(told)):
+        quick(keeping(clock), TEN, repeat=2, warmup=0)
+
+
+def test_a_warm_up_that_was_not_over(clock: Clock) -> None:
+    with pytest.warns(InputWarning, match=r"5 ms in the first pass, and 2 ms later"):
+        quick(taking(clock, lambda call, query: 5.0 if call < 30 else 2.0), TEN, repeat=3,
+              warmup=20)  # fmt: skip
+
+
+def test_later_passes_that_are_slower(clock: Clock) -> None:
+    with pytest.warns(InputWarning, match="2 ms in the first pass, and 5 ms later"):
+        quick(taking(clock, lambda call, query: 5.0 if call >= 20 else 2.0), TEN, repeat=4)
+
+
+@pytest.mark.parametrize(
+    "milliseconds",
+    [
+        lambda call, query: 5.0,
+        lambda call, query: 5.0 + query,
+        lambda call, query: 0.1 if call < 20 else 0.001,
+        lambda call, query: 5.0 if call < 20 else 2.6,
+        lambda call, query: 900.0 if call < 6 else 5.0,
+        lambda call, query: 900.0 if call in (12, 40) else 5.0,
+        lambda call, query: 2.5 if query < 10 else 10.0,
+    ],
+    ids=["even", "by query", "below a tenth of a ms", "less than half", "a slow start",
+         "outliers", "short queries first"],
+)  # fmt: skip
+def test_other_times_are_no_sign(clock: Clock, milliseconds: Callable[[int, Any], float]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for repeat in (1, 3):
+            quick(taking(clock, milliseconds), range(40), repeat=repeat)
+
+
+@pytest.mark.parametrize("queries", [1, 4])
+def test_few_calls_are_no_sign(clock: Clock, queries: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(keeping(clock), range(queries), repeat=3)
+
+
+# Arguments
+
+
+def several(queries: list[Any]) -> list[Any]:
+    raise AssertionError("called")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"batch_size": 1.5}, "batch_size=1.5"),
+        ({"batch_size": None}, "batch_size is missing"),
+        ({"batch_size": True}, "batch_size=True"),
+        ({"warmup": -1}, "warmup=-1"),
+        ({"warmup": None}, "warmup is missing"),
+        ({"repeat": 0}, "repeat=0"),
+        ({"repeat": "2"}, "repeat='2'"),
+        ({"throughput_batch_size": 0, "search_many": several}, "throughput_batch_size=0"),
+        ({"throughput_batch_size": 8}, "search_many is missing"),
+        ({"search_many": several}, "throughput_batch_size is missing"),
+        ({"search_many": 3, "throughput_batch_size": 8}, "search_many is an int"),
+        ({"draws": -1}, "draws=-1"),
+        ({"draws": None}, "draws=None"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": 0.5}, "seed=0.5"),
+        ({"level": 0}, "level=0"),
+        ({"dataset": ""}, "dataset is ''"),
+        ({"hardware": 4}, "hardware is an int"),
+        ({"hardware": " "}, "instance is ' '"),
+        ({"price_per_hour": -1}, "price_per_hour=-1"),
+        ({"price_per_hour": "1"}, "price_per_hour='1'"),
+        ({"currency": ""}, "currency is ''"),
+        ({"flops": -1}, "flops=-1"),
+        ({"flops": "many"}, "flops='many'"),
+        ({"model_memory": -1}, "model_memory=-1"),
+        ({"index_memory": float("inf")}, "index_memory=inf"),
+        ({"model_path": "/nowhere/model"}, "model_path is '/nowhere/model', which is not there"),
+        ({"index_path": ["/nowhere/index"]}, "index_path is '/nowhere/index'"),
+        ({"index_path": []}, "index_path names no path"),
+        ({"index_path": ""}, "index_path is '', which is not a path"),
+        ({"index_path": 3}, "index_path is 3, which is not a path"),
+        ({"index_path": b"."}, "which is not a path"),
+        ({"system": ""}, "system is ''"),
+        ({"system": 3}, "system is 3"),
+        ({"model": 3}, "model is an int"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_arguments_are_rejected_before_a_call(options: dict[str, Any], message: str) -> None:
+    asked: list[str] = []
+    with pytest.raises(InputError, match=re.escape(message)):
+        measure_search(asked.append, QUERIES, **{"progress": False, "system": "s", **options})
+    assert asked == []
+
+
+@pytest.mark.parametrize("wrong", [None, "search", 3])
+def test_search_is_called(wrong: Any) -> None:
+    with pytest.raises(InputError, match=r"'s': search is an? .*, not to be called"):
+        quick(wrong, QUERIES)
+
+
+def test_whole_numbers_of_any_type() -> None:
+    record = quick(search_list, QUERIES, batch_size=np.int64(2), warmup=np.int8(2)).record
+    assert (record.batch_size, record.warmup) == (2, 2)
+
+
+# What is shown and loaded
+
+
+def test_repr(clock: Clock) -> None:
+    def slow(query: str) -> list[str]:
+        clock.now += 2_500_000
+        return ["d"]
+
+    lines = repr(quick(slow, QUERIES, price_per_hour=3.6, repeat=2)).splitlines()
+    assert lines[0] == "<Measurement of 's': 3 queries, batch size 1, 2 repeats"
+    assert lines[1] == "  latency mean 2.5, p50 2.5, p95 2.5, p99 2.5 ms a call, closed loop"
+    assert lines[2:] == ["  throughput 400 queries/s>"]
+
+
+@pytest.mark.parametrize(
+    "use", ["", "; irbatch.efficiency.measure_search(lambda query: [query], ['cat'])"]
+)
+def test_measuring_loads_no_framework(use: str) -> None:
+    program = f"import sys, irbatch.efficiency{use}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    loaded = set(done.stdout.decode().split())
+    assert not loaded & {"torch", "rich", "pandas", "scipy", "matplotlib", "yaml"}
+    assert "numpy" in loaded
