@@ -12,7 +12,7 @@ import irbatch
 from benchmarks.timing import machine, ratio
 from irbatch.data.columns import QueryTable
 from irbatch.data.lookup import find_repeated
-from irbatch.formats.lines import RUN, parse_table
+from irbatch.formats.lines import RUN, ParsedLines
 from irbatch.formats.reader import Piece, Reader
 from irbatch.formats.streams import numbered_lines, open_input
 
@@ -39,12 +39,14 @@ def test_run_file(
 
     def columns() -> QueryTable:
         with open_input(path, RUN.source) as file:
-            return Reader(file).table()
+            return Reader(file, [str(path)], str(path), lambda _: (RUN, 0)).table()
 
-    def lines() -> dict[str, dict[str, float]]:
-        return parse_table(numbered_lines(path, RUN.source), RUN)
+    def lines() -> ParsedLines:
+        rows = ParsedLines(RUN, str(path))
+        rows.read(numbered_lines(path, RUN.source))
+        return rows
 
-    assert dict(columns()) == lines()
+    assert columns().numbers.tolist() == lines().values
 
     benchmark(columns)
     seconds, other, times = ratio(columns, lines, rounds=3)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.data import make_problem
 from benchmarks.timing import machine, ratio
-from irbatch.formats import bytes as line_lists
+from irbatch.formats import reader as line_lists
 from irbatch.formats.lines import RUN
 
 
@@ -23,7 +23,7 @@ def test_from_how_many_lines(
         for rank, (document, score) in enumerate(zip(*row, strict=True), 1)
     ]
 
-    def read(many: int) -> line_lists.Lookup:
+    def read(many: int) -> dict[str, dict[str, float]]:
         monkeypatch.setattr(line_lists, "MANY", many)
         return line_lists.read_lines(lines, RUN)
 

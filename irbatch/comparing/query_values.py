@@ -80,7 +80,7 @@ def _tables(given: Any, name: str) -> Iterator[tuple[Any, str]]:
         yield given, name
         return
     parquet = imported("Parquet files", "arrow", "pyarrow.parquet")
-    for part in find_parts(given, SOURCE) or [os.fspath(given)]:
+    for part in find_parts(given, SOURCE):
         try:
             table = parquet.ParquetFile(part).read()
         except FileNotFoundError:

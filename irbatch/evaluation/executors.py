@@ -297,8 +297,7 @@ def partitions_of(run: Any) -> list[Any]:
         return [each for one in run for each in partitions_of(one)]
     if is_file(run):
         _check_not_input([run])
-        path = os.fspath(run)
-        return find_parts(path, "run") or [path]
+        return find_parts(run, "run")
     return [run]
 
 

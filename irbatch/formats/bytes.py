@@ -7,20 +7,17 @@ and this is a faster way through its straight part.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats, Ints
-from irbatch.data.ids import TextColumn
-from irbatch.errors import InputError, shown
-from irbatch.formats.lines import LineForm, parse_table, read_number
+from irbatch.errors import InputError
+from irbatch.formats.lines import LineForm, read_number
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.kernels import inlined_kernel, kernel
-from irbatch.runtime.ragged import PLACES, load_word, offsets_of
+from irbatch.runtime.ragged import PLACES, load_word
 
 UNKNOWN = -1  # a whole number that is none
 NO_EXPONENT = 1 << 20
@@ -449,11 +446,10 @@ def _begin_group(
 TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")
 
 
-def parse_bytes(text: bytearray, form: LineForm, room: Parsed | None = None) -> Parsed | None:
+def parse_bytes(text: bytearray, form: LineForm) -> Parsed | None:
     """Parse lines that hold what `form` says; None if any is for the reader of lines.
 
-    What is found stands in `room`, where that is large enough, or in new memory. Unless it is
-    None, `text` has some bytes more at its end, and tabs for commas that separate.
+    Unless it is None, `text` has some bytes more at its end, and tabs for commas that separate.
     """
     if not _is_plain(text, form):
         return None
@@ -461,7 +457,7 @@ def parse_bytes(text: bytearray, form: LineForm, room: Parsed | None = None) -> 
     if form.separator == b",":
         text[:] = text.translate(TABS_FOR_COMMAS)
     text += b"\n" * (SLACK + (size > 0 and not text.endswith(b"\n")))
-    found = _parse(text, form, room)
+    found = _parse(text, form)
     if found is None or not _convert(text, found, form):
         del text[size:]
         if form.separator == b",":
@@ -470,13 +466,12 @@ def parse_bytes(text: bytearray, form: LineForm, room: Parsed | None = None) -> 
     return found
 
 
-def _parse(text: bytearray, form: LineForm, room: Parsed | None) -> Parsed | None:
+def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     size = len(text) - SLACK
     at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
     layout = Layout(form.width, *at)
-    most = size // (2 * form.width) + 1  # a column has a byte and one behind it
-    if room is None or room.values.size < most or room.bounds.shape[1] != form.width + 1:
-        room = _make_room(2 * most, form.width)  # the next text may be longer
+    # A column has a byte and one behind it.
+    room = _make_room(size // (2 * form.width) + 1, form.width)
     room.counts[:] = 0
     data = np.frombuffer(text, np.uint8)
     if parse_lines.run(size, data, size, layout, room) == GIVEN_UP:
@@ -535,88 +530,3 @@ def _convert(text: bytearray, parsed: Parsed, form: LineForm) -> bool:
     if form.is_ranked and ((values < 0) | (values % 1 != 0)).any():
         return False
     return form.largest == np.inf or not (np.abs(values) >= form.largest).any()
-
-
-# Lines from which the byte parser is sooner done, loading its machine code included
-# (benchmarks/test_line_lists.py).
-MANY = 100
-
-Lookup = dict[str, dict[str, Any]]
-
-
-def read_lines(lines: Sequence[str | bytes], form: LineForm, *, whole: bool = False) -> Lookup:
-    """Return query to document to value of some lines; values are ints if they are `whole`.
-
-    Raises:
-        InputError: if a line has another form, a value is not whole, or a query has the same
-            document twice.
-    """
-    if len(lines) >= MANY and is_ready():
-        text = _join(lines)
-        table = None if text is None else _parse_to_dicts(text, form, whole)
-        if table is not None:
-            return table
-    if not lines:
-        return {}
-    found = parse_table(_numbered(lines), form)
-    return _as_whole(found, form) if whole else found
-
-
-def _join(lines: Sequence[Any]) -> bytearray | None:
-    """Return lines, all of one type, as one text; None if one of them is several, or no text."""
-    try:
-        if isinstance(lines[0], str):
-            text = "".join(lines)
-            if not text.isascii():
-                return _join(list(map(str.encode, lines)))
-            joined = text.encode()
-        else:
-            joined = b"".join(lines)
-    except (TypeError, UnicodeEncodeError):
-        return None
-    ends = np.flatnonzero(np.frombuffer(joined, np.uint8) == NEWLINE) + 1
-    if not ends.size:
-        return _join([line + (b"\n" if isinstance(line, bytes) else "\n") for line in lines])
-    starts = offsets_of(np.fromiter(map(len, lines), np.int64, len(lines)))
-    if not joined.endswith(b"\n"):
-        ends = np.append(ends, len(joined))
-    return bytearray(joined) if np.array_equal(ends, starts[1:]) else None
-
-
-def _parse_to_dicts(text: bytearray, form: LineForm, whole: bool) -> Lookup | None:
-    """Read text by the byte parser; None if that is for the reader of lines."""
-    parsed = parse_bytes(text, form)
-    if parsed is None:
-        return None
-    rows, groups = int(parsed.counts[ROWS]), parsed.groups[: parsed.counts[GROUPS]]
-    numbers = parsed.values[:rows]
-    if not rows or (whole and (numbers % 1 != 0).any()):
-        return None
-    values = (numbers.astype(np.int64) if whole else numbers).tolist()
-    slices = parsed.starts[:rows], parsed.lengths[:rows]
-    documents = TextColumn(np.frombuffer(text, np.uint8), *slices).tolist()
-    firsts, begins, ends, _ = groups.T.tolist()
-    lasts = [*firsts[1:], rows]
-    table: Lookup = {}
-    for first, last, begin, end in zip(firsts, lasts, begins, ends, strict=True):
-        found = dict(zip(documents[first:last], values[first:last], strict=True))
-        known = table.setdefault(text[begin:end].decode(), found)
-        if known is not found:  # a query that comes back after another
-            known.update(found)
-    return table if sum(map(len, table.values())) == rows else None
-
-
-def _numbered(lines: Sequence[str | bytes]) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(lines, 1):
-        if not isinstance(line, str | bytes):
-            raise InputError(f"{shown(line)} is not a line of text", line=number)
-        yield number, line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
-
-
-def _as_whole(table: Lookup, form: LineForm) -> Lookup:
-    for query, documents in table.items():
-        for document, value in documents.items():
-            if not value.is_integer():
-                refuse = functools.partial(InputError, query=query, document=document, value=value)
-                raise refuse(f"{form.value} {value} is not a whole number", source=form.source)
-    return {query: {d: int(each) for d, each in row.items()} for query, row in table.items()}

@@ -5,9 +5,11 @@ What reads them is loaded when a file is read: it costs a third of importing irb
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
@@ -24,7 +26,6 @@ from irbatch.runtime.progress import Progress, progress_on_bar
 
 if TYPE_CHECKING:
     from irbatch.formats.reader import TableReader
-    from irbatch.formats.streams import Input
 
 
 HIDDEN = "_", "."  # what names of files begin with that are no data, such as Spark's _SUCCESS
@@ -43,37 +44,35 @@ def is_pattern(path: str) -> bool:
     return any(each in path for each in WILD) and not os.path.lexists(path)
 
 
-def find_parts(given: Given, source: str) -> list[str] | None:
-    """List the files below a folder, or of a pattern of names, in order; None of anything else.
+def find_parts(path: Given, source: str) -> list[str]:
+    """List the files below a folder, or of a pattern of names, in order; a file is its own part.
 
     Raises:
         InputError: if there is none.
     """
-    path = os.fspath(given)
+    path = os.fspath(path)
     if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
-        found, problem = [path], "there are no files in this folder"
+        parts, problem = [*_below(path)], "there are no files in this folder"
     elif is_pattern(path):
         import glob
 
-        found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
-        problem = "there are no files of such names"
+        matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
+        below = (_below(each) if os.path.isdir(each) else [each] for each in matches)  # noqa: PTH112
+        parts, problem = list(chain.from_iterable(below)), "there are no files of such names"
     else:
-        return None
-    parts = [
-        part
-        for each in found
-        for part in (sorted(_below(each)) if os.path.isdir(each) else [each])  # noqa: PTH112
-    ]
+        return [path]
     if not parts:
         raise InputError(problem, source=source, path=path)
     return parts
 
 
-def _below(folder: str) -> Iterator[str]:
-    """Yield the files in a folder and in those below it, but for hidden ones."""
+def _below(folder: str) -> list[str]:
+    """List the files in a folder and in those below it, in order, but for hidden ones."""
+    parts: list[str] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
-        yield from (os.path.join(place, each) for each in names if not each.startswith(HIDDEN))  # noqa: PTH118
+        parts += (os.path.join(place, each) for each in names if not each.startswith(HIDDEN))  # noqa: PTH118
+    return sorted(parts)
 
 
 MARKED_QRELS: dict[str, type[MarkedQrels]] = {
@@ -116,7 +115,9 @@ def read_qrels(
     check_columns(columns, ("qrels",))
     try:
         with _opened(path, "qrels", columns, progress=progress) as reader:
-            judgments = reader.table() if reader.is_large else reader.lookup()
+            table = reader.table()
+            # Runs that are dictionaries are sooner joined with such ones.
+            judgments = table if reader.is_large else dict(table)
     except InputError as problem:
         raise _told_of_subtopics(problem, path) from None
     return Qrels(judgments, reader.name, borrowed=True)
@@ -215,17 +216,16 @@ def _read_marked_parquet(
     check_columns(columns, ("qrels",))
     from irbatch.formats.streams import open_input
 
+    if os.fspath(path) == "-":  # which can be read only once
+        return None
     parts = find_parts(path, "qrels")
-    if parts is None:
-        if os.fspath(path) == "-":  # which can be read only once
+    with open_input(parts[0], "qrels") as file:
+        if not file.is_parquet:
             return None
-        with open_input(path, "qrels") as file:
-            if not file.is_parquet:
-                return None
     from irbatch.formats.parquet import open_parquet
 
     given = names_for(columns, kind.reads)
-    reader = open_parquet(path, "qrels", kind.reads, given, parts=parts)
+    reader = open_parquet(parts, os.fspath(path), "qrels", kind.reads, given)
     found = reader.columns()
     grade = {} if "grade" in found else {"grade": grade_of_all(given)}
     with ErrorsIn(path=reader.name):
@@ -343,8 +343,7 @@ def why_not(path: str | PathLike[str], source: str = "run") -> tuple[str, int | 
 
 
 def _whole_run(reader: TableReader) -> Run:
-    rankings = reader.table() if reader.is_large else reader.lookup()
-    return Run(rankings, reader.name, reader.tag)
+    return Run(reader.table(), reader.name, reader.tag)
 
 
 @contextmanager
@@ -363,32 +362,24 @@ def _opened(
         ):
             yield reader
         return
-    named, by_rank = names_for(columns, source), order_by == "rank"
-    parts: list[str] | None
-    if isinstance(given, list):
-        parts, given = given, given[0]
-    else:
-        parts = find_parts(given, source)
-    from irbatch.formats.reader import Reader, TextParts
     from irbatch.formats.streams import open_input
 
-    def open_text(file: Input, progress: Progress | None) -> Reader:
-        return Reader(file, named, by_rank=by_rank, progress=progress)
+    paths = given if isinstance(given, list) else find_parts(given, source)
+    name = paths[0] if isinstance(given, list) else os.fspath(given)
+    named, by_rank = names_for(columns, source), order_by == "rank"
+    with open_input(paths[0], source) as file:
+        if not file.is_parquet:
+            from irbatch.formats.lines import recognise
+            from irbatch.formats.reader import Reader
 
-    with open_input(given if parts is None else parts[0], source) as file:
-        is_parquet = file.is_parquet
-        if not is_parquet and parts is None:
-            yield open_text(file, progress)
+            form_of = functools.partial(recognise, source=source, given=named, by_rank=by_rank)
+            yield Reader(file, paths, name, form_of, progress)
             return
-        content = None if file.again else file.content()
-    if not is_parquet and parts is not None:
-        yield TextParts(parts, os.fspath(given), source, open_text, progress)
-        return
+        content = None if file.size else file.content()  # of a pipe
     from irbatch.formats.parquet import open_parquet
 
     kind = "ranking" if by_rank else source
-    files: dict[str, Any] = {"parts": parts, "content": content, "progress": progress}
-    yield open_parquet(given, source, kind, named, **files)
+    yield open_parquet(paths, name, source, kind, named, content=content, progress=progress)
 
 
 def _told_of_subtopics(problem: InputError, path: Given) -> InputError:

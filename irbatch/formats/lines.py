@@ -79,10 +79,10 @@ RUN = LineForm("run", 6, 0, 2, 4, "score", rank_at=3, tag_at=5)
 MARCO_RUN = LineForm("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
 
 
-def find_data(text: bytes | bytearray, source: str, end: int | None = None) -> int:
+def find_data(text: bytes | bytearray, source: str) -> int:
     """Return where the first line begins that is neither blank nor a comment; -1 if none does."""
     plain = QRELS if source == "qrels" else RUN
-    start, end = 0, len(text) if end is None else end
+    start, end = 0, len(text)
     while (start := cast(re.Match[bytes], SKIPPED.match(text, start, end)).end()) < end:
         stop = text.find(b"\n", start, end) + 1 or end
         columns = split_line(bytes(text[start:stop]), plain)
@@ -95,7 +95,6 @@ def find_data(text: bytes | bytearray, source: str, end: int | None = None) -> i
 def recognise(
     text: bytes | bytearray,
     source: str,
-    end: int | None = None,
     given: Mapping[str, Any] = NOTHING,
     *,
     by_rank: bool = False,
@@ -105,34 +104,39 @@ def recognise(
     `given` has the names of columns that the caller knows, by role; `by_rank` reads ranks.
     """
     plain = QRELS if source == "qrels" else RUN
-    end = len(text) if end is None else end
-    start = find_data(text, source, end)
+    start = find_data(text, source)
     if start < 0:
-        return plain, 0
-    stop = text.find(b"\n", start, end) + 1 or end
+        return plain.by_rank() if by_rank else plain, 0
+    stop = text.find(b"\n", start) + 1 or len(text)
     line = bytes(text[start:stop]).strip()
-    columns = line.split()
-    kind = "ranking" if by_rank else source
     with ErrorsIn(source=source, line=text.count(b"\n", 0, start) + 1):
-        if line.startswith(b"{") and (keys := _keys_of(line)):
-            form, places = _named(source, kind, keys, given)
-            return replace(form, keys=tuple(keys[place] for place in places if place >= 0)), 0
-        separator = b"\t" if b"\t" in line else b","
-        names: list[str] = []
-        try:
-            names = [each.decode(errors="replace").strip() for each in _split(line, separator)]
-            return replace(_named(source, kind, names, given)[0], separator=separator), stop
-        except InputError as problem:
-            if _are_names(names):
-                problem.message += (
-                    "; this line was read as a header of names, as no number is in it"
-                )
-                raise
-        if source == "qrels":
-            _refuse_times(columns)
+        kind = "ranking" if by_rank else source
+        form, has_header = _form_of(line, plain, kind, given)
+        return form.by_rank() if by_rank else form, stop if has_header else 0
+
+
+def _form_of(
+    line: bytes, plain: LineForm, kind: str, given: Mapping[str, Any]
+) -> tuple[LineForm, bool]:
+    """Return the form of a file whose first line is this one, and whether that is a header."""
+    source, columns = plain.source, line.split()
+    if line.startswith(b"{") and (keys := _keys_of(line)):
+        form, places = _named(source, kind, keys, given)
+        return replace(form, keys=tuple(keys[place] for place in places if place >= 0)), False
+    separator = b"\t" if b"\t" in line else b","
+    names: list[str] = []
+    try:
+        names = [each.decode(errors="replace").strip() for each in _split(line, separator)]
+        return replace(_named(source, kind, names, given)[0], separator=separator), True
+    except InputError as problem:
+        if _are_names(names):
+            problem.message += "; this line was read as a header of names, as no number is in it"
+            raise
+    if source == "qrels":
+        _refuse_times(columns)
     if source == "run" and len(columns) == MARCO_RUN.width and columns[2].isdigit():
-        return MARCO_RUN, 0
-    return plain, 0
+        return MARCO_RUN, False
+    return plain, False
 
 
 def _refuse_times(columns: list[bytes]) -> None:
@@ -246,8 +250,6 @@ def _load_json(line: bytes, **hooks: Any) -> Any:
 
 _NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
 
-Lookup = dict[str, dict[str, float]]
-
 
 class ParsedLines:
     """What lines of some form hold, as columns."""
@@ -349,48 +351,36 @@ class ParsedLines:
         """Whether all ranks are numbers with a point."""
         return bool(self.ranks) and self.fractions == len(self.ranks)
 
-    def lookup(self) -> Lookup:
-        """Return query to document to value; or raise the first 20 problems, repeats among them."""
-        table: Lookup = {}
-        repeats: list[InputError] = []
-        for pair, line, value in zip(self.pairs(), self.numbers, self.values, strict=True):
-            query, document = pair
-            documents = table.setdefault(query, {})
-            if document in documents:
-                lines = zip(self.pairs(), self.numbers, strict=True)
-                first = next(number for each, number in lines if each == pair)
-                repeats.append(self.repeated(query, document, line, first))
-                if len(repeats) == LISTED_PROBLEMS:
-                    break
-            documents[document] = value
-        raise_by_line([*self.problems, *repeats])
-        if not table:
-            raise InputError("there are no data lines", source=self.form.source, path=self.path)
-        return table
-
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Return the query and the document of each line."""
         return zip(self.queries, self.documents, strict=True)
 
-    def repeated(self, query: str, document: str, line: int, first: int) -> InputError:
-        """Say that a document was given in two lines."""
-        problem = f"this document was given before, in line {first}"
-        error = InputError(problem, source=self.form.source, path=self.path, line=line)
-        return error.with_fields(query=query, document=document)
+    def repeats(self, marks: Iterable[object] = itertools.repeat(None)) -> list[InputError]:
+        """List the first lines that have a query's document once more, with the same mark."""
+        firsts: dict[tuple[tuple[str, str], object], int] = {}
+        problems: list[InputError] = []
+        for pair, mark, line in zip(self.pairs(), marks, self.numbers, strict=False):
+            if (first := firsts.setdefault((pair, mark), line)) != line:
+                problems.append(repeated(self.form, pair, (self.path, line), (self.path, first)))
+                if len(problems) == LISTED_PROBLEMS:
+                    break
+        return problems
+
+
+Place = tuple[str | None, int]  # a file and a line of it
+
+
+def repeated(form: LineForm, pair: tuple[str, str], place: Place, first: Place) -> InputError:
+    """Say that a query's document was given in two lines."""
+    where = f" of {first[0]!r}" if first[0] != place[0] else ""
+    problem = f"this document was given before, in line {first[1]}{where}"
+    error = InputError(problem, source=form.source, path=place[0], line=place[1])
+    return error.with_fields(query=pair[0], document=pair[1])
 
 
 def raise_by_line(problems: list[InputError]) -> None:
     """Raise the first problems of a file."""
     raise_problems(sorted(problems, key=lambda each: each.line or 0)[:LISTED_PROBLEMS])
-
-
-def parse_table(
-    lines: Iterable[tuple[int, bytes]], form: LineForm, path: str | None = None
-) -> Lookup:
-    """Read numbered lines as query to document to value; see `ParsedLines.lookup`."""
-    rows = ParsedLines(form, path)
-    rows.read(lines)
-    return rows.lookup()
 
 
 def read_number(raw: bytes, form: LineForm) -> float:
@@ -533,21 +523,8 @@ def read_marked_lines(path: str | PathLike[str], form: MarkedForm) -> MarkedColu
     """Read queries, marks, documents and grades; InputError that names lines."""
     lines = _MarkedLines(form, os.fspath(path))
     lines.read(numbered_lines(path, QRELS.source))
-    raise_by_line([*lines.problems, *_repeats(lines)])
+    repeats = lines.repeats(lines.marks) if form.several else lines.repeats()
+    raise_by_line([*lines.problems, *repeats])
     if not lines.queries:
         raise InputError("there are no data lines", source=QRELS.source, path=lines.path)
     return lines.queries, lines.marks, lines.documents, lines.values
-
-
-def _repeats(lines: _MarkedLines) -> list[InputError]:
-    """Find the first lines that judge a document once more, where marks tell no difference."""
-    first: dict[tuple[str, str, object], int] = {}
-    found = []
-    marks = lines.marks if lines.marked.several else [None] * len(lines.marks)
-    triples = zip(lines.queries, lines.documents, marks, strict=False)
-    for triple, number in zip(triples, lines.numbers, strict=False):
-        if first.setdefault(triple, number) != number:
-            found.append(lines.repeated(triple[0], triple[1], number, first[triple]))
-            if len(found) == LISTED_PROBLEMS:
-                break
-    return found

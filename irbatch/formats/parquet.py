@@ -404,25 +404,24 @@ class ParquetReader(TableReader):
 
 
 def open_parquet(
-    path: str | os.PathLike[str],
+    paths: list[str],
+    name: str,
     source: str,
     kind: str | None = None,
     named: Mapping[str, Any] = NOTHING,
     *,
-    parts: list[str] | None = None,
     content: bytes | None = None,
     progress: Progress | None = None,
 ) -> ParquetReader:
-    """Open a file, its `content` if that was read, or the `parts` of a folder.
+    """Open files that are one table, or one whose `content` was read.
 
     `kind` is a key of `irbatch.data.column_names.ROLES`, by default the source; `named` are its
     columns, as `choose_columns` takes them.
     """
     find = functools.partial(choose_columns, kind=kind or source, given=named)
-    name = os.fspath(path)
     library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
     opener = PolarsFiles if library.__name__ == "polars" else ParquetFiles
-    files: Files = opener(library, parts or [name], source, find, content)
+    files: Files = opener(library, paths, source, find, content)
     return ParquetReader(files, name, source, progress, grade=grade_of_all(named))
 
 

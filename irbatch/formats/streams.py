@@ -7,14 +7,16 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from os import PathLike
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from irbatch.errors import InputError, imported
 
 PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
+PACKED = 1 << 17  # packed bytes read at once
 LONGEST_LINE = 1 << 20  # bytes
+LONGEST_QUERY = 256  # bytes of a line's first column that are looked at to cut between queries
 # An archive that makes so many bytes of one, and so many in all, is made to fill memory and disks.
 BOMB_RATIO, BOMB_BYTES = 200, 256 << 20
 # One that makes so many bytes of one says much the same again and again, perhaps of one document.
@@ -27,7 +29,7 @@ ARCHIVES = {
     re.compile(rb"\xfd7zXZ\x00"): ("lzma",),
     re.compile(rb"\x28\xb5\x2f\xfd"): ("compression.zstd", "backports.zstd"),
 }
-DECOMPRESSORS = {"bz2": "BZ2Decompressor", "lzma": "LZMADecompressor"}  # see `JoinedStreams`
+DECOMPRESSORS = {"bz2": "BZ2Decompressor", "lzma": "LZMADecompressor"}  # see `_Streams`
 ERRORS = (  # of damaged archives, by module
     ("zlib", "error"),
     ("lzma", "LZMAError"),
@@ -40,26 +42,21 @@ PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # no id has a control byte i
 BOM = b"\xef\xbb\xbf"
 HEAD = 16  # bytes that tell what a file is
 
-_Opener = Callable[[BinaryIO], BinaryIO]
+
+_Opener = Callable[[io.BufferedIOBase], io.BufferedIOBase]
 
 
 class Input:
     """A file that is being read, as often as is asked for; see `open_input`."""
 
-    def __init__(self, path: str, source: str, raw: BinaryIO, stack: ExitStack) -> None:
+    def __init__(self, path: str, source: str, raw: io.BufferedIOBase) -> None:
         self.path, self.source = path, source
-        self._stack = stack
-        self._copy: BinaryIO | None = None
-        # Where to end a piece: from the piece and the end of its last whole line to there.
-        self.cut: Callable[[bytearray, int], int] = cut_at_lines
-        self.spare: list[bytearray] = []  # pieces whose memory can be used again
+        self._raw = raw
         self.is_dense = False  # whether it is an archive that makes very many bytes of few
         try:
-            self.again = path != "-" and raw.seekable()  # whether it can be read more than once
-            self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
-            head = self._raw.head if isinstance(self._raw, _Pipe) else raw.read(HEAD)
+            head = raw.read(HEAD)
             # Its bytes, compressed as they are; 0 for a pipe.
-            self.size = os.fstat(raw.fileno()).st_size if self.again else 0
+            self.size = 0 if isinstance(raw, _Pipe) else os.fstat(raw.fileno()).st_size
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
         if UTF_16.match(head):
@@ -74,50 +71,51 @@ class Input:
 
     def content(self) -> bytes:
         """Read all of it, as it is."""
+        self._raw.seek(0)
         return self._raw.read()
 
     def pieces(self) -> Iterator[bytearray]:
         """Read it from its beginning: some megabytes of whole lines at a time.
 
-        Errors, of damaged archives or endless lines, count the line from behind the last piece.
+        Pieces end where the lines of a query do, if queries are the first column and stand
+        together. Errors, of damaged archives or endless lines, count the line from behind the last
+        piece.
         """
         try:
-            stream = self._begin()
+            self._raw.seek(0)
+            stream = self._raw if self._unpack is None else self._unpack(self._raw)
         except OSError as problem:
             raise self._problem(f"cannot be read on: {problem}") from problem
-        made, rest = 0, bytearray()
-        while True:
-            # Read behind what the last piece left over: nothing is copied but that.
-            piece = self._make_buffer(len(rest) + self._room(stream))
+        made, rest, ended = 0, bytearray(), False
+        while not ended:
+            # Read behind what the last piece left over: nothing is copied but that. Of a plain
+            # file no more than is left, as making a piece of which little is filled takes long.
+            left = self.size - self.done if self.size and self._unpack is None else PIECE
+            room = min(PIECE, max(left, 0) + 1)
+            piece = bytearray(len(rest) + room)
             piece[: len(rest)] = rest
-            try:
-                with memoryview(piece)[len(rest) :] as room:
-                    got = self._read_into(stream, room)
-            except InputError:
-                if sound := rest[: rest.rfind(b"\n") + 1]:
-                    yield sound
-                raise
+            with memoryview(piece) as view:
+                got, fault = self._fill(stream, view[len(rest) :])
+            ended = got < room
             del piece[len(rest) + got :]
-            if not got:
-                break
             made += got
-            self._check_ratio(stream, made)
+            self._check_ratio(made)
             if made == got and piece.startswith(BOM):
                 del piece[: len(BOM)]
             end = piece.rfind(b"\n") + 1
-            endless = len(piece) - end > LONGEST_LINE
-            ended = stream is self._raw and 0 < self.size <= made  # then nothing needs to be kept
-            cut = self.cut(piece, end) if end and not endless and not ended else end
-            rest = piece[cut:]
-            del piece[cut:]
+            if len(piece) - end > LONGEST_LINE and fault is None:
+                hint = "; are its line ends those of old Macs, CR alone?" if b"\r" in piece else ""
+                mebibytes = LONGEST_LINE >> 20
+                said = f"a line goes on for more than {mebibytes} MiB{hint}"
+                fault = self._problem(said, line=1)
+            if fault is None:
+                end = len(piece) if ended else _query_start(piece, end)
+            rest = piece[end:]
+            del piece[end:]
             if piece:
                 yield piece
-            if endless:
-                hint = "; are its line ends those of old Macs, CR alone?" if b"\r" in rest else ""
-                mebibytes = LONGEST_LINE >> 20
-                raise self._problem(f"a line goes on for more than {mebibytes} MiB{hint}", line=1)
-        if rest:
-            yield rest
+            if fault is not None:
+                raise fault
 
     def counted_pieces(self) -> Iterator[bytearray]:
         """Read it as `pieces` does, with errors that name the lines of the file."""
@@ -127,72 +125,30 @@ class Input:
                 number += piece.count(b"\n")
                 yield piece
         except InputError as problem:
-            line = number + (problem.line or 0) or None
-            raise problem.with_fields(line=line) from problem.__cause__
+            raise problem.with_fields(line=number + (problem.line or 0) or None) from None
 
-    def _make_buffer(self, size: int) -> bytearray:
-        """Return a buffer, of `spare` ones if possible: fresh memory costs as much as reading."""
-        while self.spare:
-            buffer = self.spare.pop()
-            with suppress(BufferError):  # some array is still a view of it, even if size is right
-                buffer += bytes(max(size - len(buffer), 1))
-                del buffer[size:]
-                return buffer
-        return bytearray(size)
+    def _fill(self, stream: io.BufferedIOBase, room: memoryview) -> tuple[int, InputError | None]:
+        """Fill a buffer; return how much of it there is, and what keeps it from being filled.
 
-    def _begin(self) -> BinaryIO:
-        """Open it at its beginning; what cannot be read a second time will be kept on disk."""
-        self._fault: Exception | None = None
-        if self._copy is not None:
-            self._copy.seek(0)
-            return self._copy
-        if self.again:
-            self._raw.seek(0)
-        else:
-            import tempfile
-
-            spooled = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - closed with all
-            self._copy = cast(BinaryIO, self._stack.enter_context(spooled))
-        return self._unpack(self._raw)
-
-    def _room(self, stream: BinaryIO) -> int:
-        """Return how many bytes to read at once: of a file what is left, or some if it has grown.
-
-        Making a piece of which little is filled takes a millisecond.
+        What is sound of a damaged archive is worth having.
         """
-        left = self.size - self.done if stream is self._raw and self.size else PIECE
-        return min(PIECE, max(left, 1 << 12))
-
-    def _read_into(self, stream: BinaryIO, room: memoryview) -> int:
-        """Fill a buffer; what keeps it from being filled is raised when it is next asked for."""
         got = 0
         try:
-            if self._fault is not None:
-                raise self._fault
-            if stream is self._raw or stream is self._copy:
-                got = cast(io.BufferedIOBase, stream).readinto(room)
-            else:  # an archive: what is sound of a damaged one is worth having
-                while data := cast(io.BufferedIOBase, stream).read1(len(room) - got):
-                    room[got : got + len(data)] = data
-                    got += len(data)
+            while got < len(room) and (count := stream.readinto1(room[got:])):
+                got += count
         except _reading_errors() as problem:
-            self._fault = problem.with_traceback(None)  # whose frames hold this and its memory
-            if not got:
-                raise self._problem(f"cannot be read on: {problem}") from problem
-        if self._copy is not None and self._copy is not stream:
-            with _naming_temporary_folder():
-                self._copy.write(room[:got])
-        return got
+            return got, self._problem(f"cannot be read on: {problem}")
+        return got, None
 
-    def _check_ratio(self, stream: BinaryIO, made: int) -> None:
-        """Notice an archive that makes very many bytes of few, and refuse it if it goes on so."""
-        if stream is self._raw or stream is self._copy:
+    def _check_ratio(self, made: int) -> None:
+        """Notice an archive that makes very many bytes of few; reject it if it goes on so."""
+        if self._unpack is None:
             return
         self.is_dense = made > DENSE_RATIO * self._raw.tell()
         if made > max(BOMB_BYTES, BOMB_RATIO * self._raw.tell()):
             raise self._problem(f"makes {BOMB_RATIO} bytes of one: this archive is a trap")
 
-    def _unpacker(self, head: bytes) -> _Opener:
+    def _unpacker(self, head: bytes) -> _Opener | None:
         """Return what opens the archive, if it is one."""
         for magic, modules in ARCHIVES.items():
             if magic.match(head):
@@ -203,41 +159,12 @@ class Input:
                     raise self._problem(problem) from None
                 if module.__name__ in DECOMPRESSORS:
                     make = getattr(module, DECOMPRESSORS[module.__name__])
-                    return lambda raw: cast(BinaryIO, JoinedStreams(raw, make))
+                    return lambda raw: _Streams(raw, make)
                 return cast(_Opener, module.open)
-        return lambda raw: raw
+        return None
 
     def _problem(self, message: str, line: int | None = None) -> InputError:
         return InputError(message, source=self.source, path=self.path, line=line)
-
-
-def cut_at_lines(piece: bytearray, end: int) -> int:
-    """Cut pieces at the ends of their last whole lines, see `Input.cut`."""
-    return end
-
-
-class _Pipe(io.RawIOBase):
-    """What can be read only once: its first bytes, `head`, are known and read once more."""
-
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
-        self.head = self._left = source.read(HEAD)
-        self._count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        """Fill a buffer."""
-        data = self._left[: len(room)] or self._source.read(len(room))
-        self._left = self._left[len(room) :]
-        room[: len(data)] = data
-        self._count += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        """Return how many bytes were read."""
-        return self._count
 
 
 @contextmanager
@@ -245,19 +172,19 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[Input]:
     """Open a file, decompressed if its first bytes say so; exactly ``-`` is standard input."""
     name = os.fspath(path)
     with ExitStack() as stack:
-        yield Input(name, source, _open_raw(name, source, stack), stack)
-
-
-def _open_raw(name: str, source: str, stack: ExitStack) -> BinaryIO:
-    if name == "-":
-        if not hasattr(sys.stdin, "buffer"):
+        if name != "-":
+            try:
+                raw: io.BufferedIOBase = stack.enter_context(open(name, "rb"))  # noqa: PTH123 - pathlib takes 5 ms
+            except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the path
+                reason = getattr(problem, "strerror", None) or problem
+                raise InputError(f"{reason}", source=source, path=name) from problem
+        elif hasattr(sys.stdin, "buffer"):
+            raw = cast(io.BufferedIOBase, sys.stdin.buffer)
+        else:
             raise InputError("there is no standard input", source=source, path=name)
-        return sys.stdin.buffer
-    try:
-        return stack.enter_context(open(name, "rb"))  # noqa: PTH123 - pathlib takes 5 ms to import
-    except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the path
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{reason}", source=source, path=name) from problem
+        if name == "-" or not raw.seekable():
+            raw = stack.enter_context(_Pipe(raw))
+        yield Input(name, source, raw)
 
 
 def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int, bytes]]:
@@ -267,66 +194,98 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
         yield from enumerate(lines, 1)
 
 
-@contextmanager
-def _naming_temporary_folder() -> Iterator[None]:
-    """Name the place in the error of a full disk, which names none."""
-    try:
-        yield
-    except OSError as problem:
-        import tempfile
+class _Pipe(io.BufferedIOBase):
+    """What can be read only once, and a copy of it, to be read again: on disk if it is large."""
 
-        problem.filename = problem.filename or tempfile.gettempdir()
-        raise
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        import tempfile  # here: it takes 10 ms to import
+
+        self._source, self._folder = source, tempfile.gettempdir()
+        self._copy = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - closed with this
+        self._at = self._copied = 0
+
+    def close(self) -> None:
+        self._copy.close()
+        super().close()
+
+    def seek(self, at: int, whence: int = 0) -> int:
+        self._at = at
+        return at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read so many bytes, all by default."""
+        size = sys.maxsize if size is None or size < 0 else size
+        self._copy.seek(self._at)
+        data = self._copy.read(size)
+        if len(data) < size:
+            more = self._source.read(min(size - len(data), PIECE))
+            try:
+                self._copy.write(more)
+            except OSError as problem:  # which names no place
+                problem.filename = problem.filename or self._folder
+                raise
+            data += more
+        self._at += len(data)
+        return data
+
+    read1 = read
 
 
-def _reading_errors() -> tuple[type[Exception], ...]:
-    """Return what reading may raise, of the modules that are loaded."""
-    found = (getattr(sys.modules.get(module), name, None) for module, name in ERRORS)
-    return EOFError, OSError, *filter(None, found)
+class _Streams(io.BufferedIOBase):
+    """Unpacks bzip2 and xz, of one stream or several, such as parallel packers make.
 
-
-READ = 1 << 17  # packed bytes read at once
-
-
-class JoinedStreams:
-    """Reads an archive of one stream or several.
-
-    Python's own readers of bzip2 and xz end where a stream behind the first one is damaged, as if
-    it weren't there.
+    Python's own readers end where a stream behind the first one is damaged, as if it weren't there.
     """
 
-    def __init__(self, packed: BinaryIO, make: Callable[[], Any]) -> None:
+    def __init__(self, packed: io.BufferedIOBase, make: Callable[[], Any]) -> None:
         self._packed, self._make = packed, make
         self._stream = make()
 
-    def read1(self, size: int) -> bytes:
-        """Unpack up to so many bytes; none only at the end, or if none are asked for.
+    def read1(self, size: int = -1, /) -> bytes:
+        """Unpack up to so many bytes; none at the end.
 
         Raises:
             EOFError: if the archive ends too early; or what its module raises if it is damaged.
         """
-        while size:
+        while True:
             data = b""
-            if self._stream.eof:
-                data = self._next_stream()
+            if self._stream.eof:  # zeros may stand between two
+                data = self._stream.unused_data.lstrip(b"\0")
+                while not data and (more := self._packed.read(PACKED)):
+                    data = more.lstrip(b"\0")
                 if not data:
                     return b""
                 self._stream = self._make()
-            elif self._stream.needs_input:
-                data = self._packed.read(READ)
-                if not data:
-                    raise EOFError("it ends within a compressed stream")
-            unpacked: bytes = self._stream.decompress(data, size)
-            if unpacked:
-                return unpacked
-        return b""
+            elif self._stream.needs_input and not (data := self._packed.read(PACKED)):
+                raise EOFError("it ends within a compressed stream")
+            if unpacked := self._stream.decompress(data, size):
+                return cast(bytes, unpacked)
 
-    def _next_stream(self) -> bytes:
-        """Return what follows a stream, without the zeros that may stand between two."""
-        data: bytes = self._stream.unused_data.lstrip(b"\0")
-        while not data:
-            data = self._packed.read(READ)
-            if not data:
-                return b""
-            data = data.lstrip(b"\0")
-        return data
+
+def _query_start(piece: bytearray, end: int) -> int:
+    """Return where the lines of the last query begin: its piece should have all of it.
+
+    Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere; but
+    never in their first half: what is left over must not grow from piece to piece.
+    """
+    high = piece.rfind(b"\n", 0, max(end - 1, 0)) + 1
+    line = bytes(piece[high : high + LONGEST_QUERY])
+    separator = next((sign for sign in (b"\t", b" ", b",") if sign in line), b"\n")
+    last, low = line.split(separator, 1)[0], 0
+    while high - low > 1:  # the line that begins at `high` is the query's, that of `low` not
+        middle = (low + high) // 2
+        start = piece.rfind(b"\n", 0, middle) + 1
+        if bytes(piece[start : start + LONGEST_QUERY]).split(separator, 1)[0] == last:
+            high = start
+        else:
+            low = middle
+    return high if 2 * high >= end else end
+
+
+def _reading_errors() -> tuple[type[Exception], ...]:
+    """Return what reading may raise, of the modules that are loaded."""
+    errors = (getattr(sys.modules.get(module), name, None) for module, name in ERRORS)
+    return EOFError, OSError, *filter(None, errors)

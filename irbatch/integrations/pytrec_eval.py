@@ -30,8 +30,8 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
-from irbatch.formats.bytes import read_lines
 from irbatch.formats.lines import QRELS, RUN
+from irbatch.formats.reader import read_lines
 from irbatch.measures import NICKNAMES, Measure, Plan, TrecValue, list_measures, trec_measures
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import adjust_values

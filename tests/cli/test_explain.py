@@ -96,8 +96,7 @@ def test_a_large_file_is_read_once_more_and_standard_input_is_not(
     files[2].write_text("".join(lines[::2] + lines[1::2]))
     words = ["-m", "AP", "--order-by", order, "--format", "json"]
     expected = cli(*files, *words)[1]
-    for name in ("LARGE", "LARGE_WHEN_READY"):
-        monkeypatch.setattr(file_reader, name, 1)
+    monkeypatch.setattr(file_reader, "LARGE", 0)
     monkeypatch.setattr(streams, "PIECE", 200)
     assert cli(*files, *words)[1] == expected
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(files[2].read_bytes())))

@@ -66,7 +66,6 @@ def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_values_do_not_depend_on_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     monkeypatch.setattr(file_reader, "LARGE", 1)
     path = tmp_path / "run"
     path.write_text("".join(f"q{i % 3} Q0 d{i} 1 {i % 50} t\n" for i in range(300)))

@@ -80,7 +80,7 @@ def test_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, large: bool
 ) -> None:
     monkeypatch.setattr(file_reader, "LARGE", 1 if large else 1 << 40)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1 if large else 1 << 40)
+    monkeypatch.setattr(file_reader, "is_ready", lambda: False)
     monkeypatch.setenv("IRBATCH_JIT", "1" if large else "0")
     qrels, run = problem()
     expected = irbatch.evaluate(qrels, run, MEASURES).values

@@ -193,7 +193,10 @@ def test_a_full_folder_for_what_comes_through_a_pipe(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(tempfile, "SpooledTemporaryFile", lambda _: Full())
     monkeypatch.setattr(tempfile, "gettempdir", lambda: "/the/folder")
-    with piped_input(b"".join(LINES), monkeypatch), pytest.raises(OSError, match="'/the/folder'"):
+    with (
+        piped_input(b"".join(LINES), monkeypatch),
+        pytest.raises(InputError, match="'/the/folder'"),
+    ):
         irbatch.read_run("-")
 
 

@@ -218,7 +218,7 @@ import sys
 import irbatch
 from irbatch.formats import reader as file_reader
 if sys.argv[1] == "large":
-    file_reader.LARGE = file_reader.LARGE_WHEN_READY = 1
+    file_reader.LARGE = 0
 try:
     print(irbatch.evaluate({"q0": {"d3": 1}}, "-", "RR").mean())
 except irbatch.InputError as error:

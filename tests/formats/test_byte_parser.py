@@ -23,7 +23,7 @@ from irbatch import InputError
 from irbatch.data.columns import QueryTable
 from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
-from irbatch.formats.lines import RUN, ParsedLines
+from irbatch.formats.lines import RUN, ParsedLines, raise_by_line
 from irbatch.formats.reader import Piece, assemble
 from irbatch.runtime.kernels import Kernel
 
@@ -49,9 +49,14 @@ def read_lines(data: bytes) -> tuple[dict[str, dict[str, float]], str] | None:
     try:
         rows = ParsedLines(RUN, "run")
         rows.read(enumerate(io.BytesIO(data), 1))
-        table = rows.lookup()
+        raise_by_line([*rows.problems, *rows.repeats()])
     except InputError:
         return None
+    if not rows.queries:
+        return None
+    table: dict[str, dict[str, float]] = {}
+    for (query, document), value in zip(rows.pairs(), rows.values, strict=True):
+        table.setdefault(query, {})[document] = value
     return table, [*rows.tags][-1].decode(errors="backslashreplace")
 
 
@@ -171,7 +176,6 @@ def written(run: Run, rng: random.Random) -> bytes:
 def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ties, float32, missing and extra queries, ids beyond ASCII: as from a dictionary."""
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     rng = random.Random(1)
     compared = 0
     for qrels, run in nasty_problems(seed=31, count=120):
@@ -219,11 +223,10 @@ def assert_large_is_read_like_small(
     path = tmp_path / "run"
     path.write_bytes(data)
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     large = irbatch.read_run(path)
     assert isinstance(large.rankings, QueryTable)
     monkeypatch.setattr(file_reader, "LARGE", 1 << 30)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1 << 30)
+    monkeypatch.setattr(file_reader, "is_ready", lambda: False)
     small = irbatch.read_run(path)
     assert dict(large.rankings) == small.rankings
     assert list(large.rankings) == list(small.rankings)
@@ -255,14 +258,12 @@ def test_integer_judgments_are_refused_as_ever() -> None:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_large_files_are_read_as_columns(
+def test_files_are_read_as_columns(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0]))
-    assert isinstance(irbatch.read_run(path).rankings, dict)  # small ones line by line
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     run = irbatch.read_run(path)
     assert isinstance(run.rankings, QueryTable)
     assert run.tag == "t"
@@ -274,7 +275,6 @@ def test_problems_of_large_files_are_named_by_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0] + b"q1 Q0 d3 1 x t\n" + GOOD[0]))
     with pytest.raises(InputError) as caught:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch.formats import bytes as line_lists
+from irbatch.formats import reader as line_lists
 from irbatch.formats.lines import QRELS, RUN
 from irbatch.integrations import pytrec_eval as ours
 
@@ -39,16 +39,16 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether the byte parser made the dictionaries each time it was asked."""
+    """Whether the byte parser read the lines each time it was asked."""
     answers: list[bool] = []
-    parse = line_lists._parse_to_dicts
+    parse = line_lists.parse_bytes
 
     def watched(*arguments: Any) -> Any:
         found = parse(*arguments)
         answers.append(found is not None)
         return found
 
-    monkeypatch.setattr(line_lists, "_parse_to_dicts", watched)
+    monkeypatch.setattr(line_lists, "parse_bytes", watched)
     return answers
 
 
@@ -97,12 +97,12 @@ CHANGES: dict[str, tuple[Callable[[Lines], Lines], bool]] = {
         lambda lines: [lines[0] + lines[1], lines[2][:-1], *lines[3:]],
         False,
     ),
-    "a document twice": (lambda lines: [*lines, lines[3]], False),
-    "a document twice, far apart": (lambda lines: [lines[-1], *lines[:-1], lines[-1]], False),
+    "a document twice": (lambda lines: [*lines, lines[3]], True),
+    "a document twice, far apart": (lambda lines: [lines[-1], *lines[:-1], lines[-1]], True),
     "too few columns": (lambda lines: [*lines, "q d\n"], False),
     "a control byte": (lambda lines: ["q\x01" + lines[0], *lines[1:]], False),
     "odd spaces": (lambda lines: [lines[0].replace("d", "d\x85\xa0"), *lines[1:]], True),
-    "nothing but comments": (lambda lines: ["# nothing\n"] * 3, False),
+    "nothing but comments": (lambda lines: ["# nothing\n"] * 3, True),
     "no text": (lambda lines: [*lines, 7], False),
 }
 

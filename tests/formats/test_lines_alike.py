@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from irbatch.formats.bytes import UNSURE
+from irbatch.formats.bytes import UNSURE, parse_bytes
 from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines
 from irbatch.formats.reader import Piece
-from irbatch.formats.streams import open_input
 from irbatch.runtime.kernels import Kernel
 
 TABBED = LineForm("run", 4, 1, 2, 3, "score", separator=b"\t")
@@ -71,13 +69,13 @@ def test_as_the_reader_of_lines(name: str) -> None:
         rows = ParsedLines(form, "file")
         rows.read(enumerate(io.BytesIO(text), 1))
         piece = Piece.parse(text, form, "file")
-        parsed += piece.memory is not None
+        parsed += (found := parse_bytes(bytearray(text), form)) is not None
         firsts = rows.firsts()
         assert piece.documents.tolist() == rows.documents
         assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
         assert piece.firsts.tolist() == firsts.tolist()
         assert piece.queries == [rows.queries[first] for first in firsts]
-        unsure = piece.memory is not None and piece.memory[1].counts[UNSURE] > 0
+        unsure = found is not None and found.counts[UNSURE] > 0
         if not unsure:  # values that Python converts are not compared
             assert set(piece.contradicting) == set(rows.contradicting())
         assert piece.last_tag == rows.last_tag
@@ -98,35 +96,7 @@ def test_what_repeats_is_compared_to_its_last_byte(size: int) -> None:
         for queries, tags in (([first, other], [b"t", b"t"]), ([b"q", b"q"], [first, other])):
             lines = [b"%s Q0 d%d 1 2.5 %s\n" % (queries[i % 2], i, tags[i % 2]) for i in range(4)]
             piece = Piece.parse(bytearray(b"".join(lines)), RUN, "file")
-            assert piece.memory is not None
             groups = 4 if len(set(map(bytes, queries))) > 1 else 1
             assert len(piece.queries) == groups
             assert piece.last_tag == tags[1]
             assert piece.documents.tolist() == ["d0", "d1", "d2", "d3"]
-
-
-def test_memory_is_used_again() -> None:
-    """What stood in it does not show."""
-    long = Piece.parse(bytearray(b"".join(b"q Q0 d%d 1 2 t\n" % i for i in range(50))), RUN, "file")
-    assert long.memory is not None
-    room = long.memory[1]
-    short = Piece.parse(bytearray(b"p Q0 e 1 3 u\n"), RUN, "file", room)
-    assert short.memory is not None
-    assert short.memory[1] is room
-    assert (short.queries, short.documents.tolist(), short.values.tolist()) == (["p"], ["e"], [3.0])
-    assert (short.last_tag, short.lines, short.firsts.tolist()) == (b"u", 1, [0])
-    other = Piece.parse(bytearray(b"q d 1\n"), MARCO_RUN, "file", room)  # of another width
-    assert other.documents.tolist() == ["d"]
-
-
-def test_buffers_are_used_again_unless_they_are_viewed(tmp_path: Path) -> None:
-    path = tmp_path / "run"
-    path.write_bytes(b"q Q0 d 1 2 t\n")
-    with open_input(path, "run") as file:
-        viewed, free = bytearray(20), bytearray(9)
-        view = memoryview(viewed)
-        for size in (20, 5, 30):
-            file.spare += [free, viewed]
-            assert file._make_buffer(size) is free
-            assert (len(free), len(viewed), file.spare) == (size, 20, [])
-        assert len(view) == len(file._make_buffer(20)) == 20

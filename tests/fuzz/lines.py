@@ -15,7 +15,7 @@ from fuzz.target import Target
 from irbatch.errors import InputError
 from irbatch.formats import bytes as kernels
 from irbatch.formats.bytes import parse_bytes
-from irbatch.formats.lines import LineForm, ParsedLines, recognise
+from irbatch.formats.lines import LineForm, ParsedLines, raise_by_line, recognise
 from irbatch.formats.reader import Piece
 
 Given = tuple[str, bytes]  # "qrels" or "run", and what stands in the file
@@ -165,11 +165,11 @@ def of_twin(data: bytes, source: str) -> object:
 
 def of_lines(rows: ParsedLines) -> object:
     try:
-        table = rows.lookup()
+        raise_by_line([*rows.problems, *rows.repeats()])
     except InputError as error:
         return "refused", error.problems[0].line
-    pairs = [(query, document) for query, each in table.items() for document in each]
-    assert sorted(pairs) == sorted(rows.pairs())
+    if not rows.queries:
+        return "refused", None
     return rows.queries, rows.documents, bits(rows.values)
 
 

@@ -82,9 +82,9 @@ def read(data: bytes, entry: str, piece: int = 0) -> tuple[tuple[object, ...], l
     """
     path = Path(_folder.name) / "file"
     path.write_bytes(data)
-    before = file_reader.LARGE, file_reader.LARGE_WHEN_READY, streams.PIECE
+    before = file_reader.LARGE, file_reader.is_ready, streams.PIECE
     large = 1 if piece else 1 << 40
-    file_reader.LARGE = file_reader.LARGE_WHEN_READY = large
+    file_reader.LARGE, file_reader.is_ready = large, lambda: False
     streams.PIECE = piece or 4 << 20
     try:
         with warnings.catch_warnings(record=True) as said:
@@ -98,7 +98,7 @@ def read(data: bytes, entry: str, piece: int = 0) -> tuple[tuple[object, ...], l
         ]
         return ("refused", *problems), []
     finally:
-        file_reader.LARGE, file_reader.LARGE_WHEN_READY, streams.PIECE = before
+        file_reader.LARGE, file_reader.is_ready, streams.PIECE = before
 
 
 def _read(path: Path, entry: str) -> tuple[object, ...]:

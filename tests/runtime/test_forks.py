@@ -21,7 +21,7 @@ grades = [[(i + j) % 5 == 0 for j in range(20)] for i in range(20)]
 
 path = tempfile.mkdtemp() + "/run"
 irbatch.Run(run).to_trec(path)
-file_reader.LARGE = file_reader.LARGE_WHEN_READY = 1  # is read in pieces, by threads
+file_reader.LARGE = 0  # is read in pieces, by threads
 streams.PIECE = 1 << 12
 expected = irbatch.evaluate(qrels, run, "nDCG@10 AP").mean()
 

@@ -46,7 +46,6 @@ def test_of_systems_files_and_partitions(
     cell: list[str], digits: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("irbatch.formats.reader.LARGE", 1 << 10)
-    monkeypatch.setattr("irbatch.formats.reader.LARGE_WHEN_READY", 1 << 10)
     run = digits / "pca10.run"
     irbatch.read_run(run, progress=True)
     assert "100% reading" in cell[-2]

@@ -53,7 +53,7 @@ def ways(folder: Path) -> dict[str, Callable[[], str]]:
 
 def read_in_pieces() -> None:
     """Have all files read by the parser, some hundreds of bytes at once."""
-    file_reader.LARGE = file_reader.LARGE_WHEN_READY = 1
+    file_reader.LARGE = 0
     streams.PIECE = 1 << 11
 
 

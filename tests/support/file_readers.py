@@ -25,9 +25,8 @@ PIECE, ROWS = 64, 3  # bytes of lines, rows of columns
 
 def use_reader(reader: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
     """Have all files read by one reader; `piece` is the bytes of a piece."""
-    large = 1 << 40 if reader == "lines" else 1
-    monkeypatch.setattr(file_reader, "LARGE", large)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", large)
+    monkeypatch.setattr(file_reader, "LARGE", 1 << 40 if reader == "lines" else 0)
+    monkeypatch.setattr(file_reader, "is_ready", lambda: False)
     monkeypatch.setattr(streams, "PIECE", piece if reader == "pieces" else 4 << 20)
     monkeypatch.setattr(parquet_files, "BATCH", ROWS if reader == "pieces" else 1 << 18)
 

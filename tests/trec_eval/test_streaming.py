@@ -36,7 +36,6 @@ def test_the_same_is_printed(
     words = ["--as", version, *options, "-m", "all_trec", "-m", "relstring.5"]
     small = trec_eval(*words, qrels=QRELS, run=run)
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     monkeypatch.setattr(streams, "PIECE", 300)
     large = trec_eval(*words, qrels=QRELS, run=run)
     packed = trec_eval(*words, qrels=QRELS, run=gzip.compress(run.encode()))
