@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from irbatch.pack.candidates import Candidates
-from irbatch.runtime.kernels import Kernel
 
 SCORES = np.random.default_rng(1).standard_normal((256, 1_000)).astype(np.float32)
 
@@ -39,8 +38,10 @@ def _torch(name: str) -> Callable[[], Any]:
     [_places, _numpy, lambda: _torch("float16"), lambda: _torch("bfloat16")],
     ids=["places", "numpy", "torch float16", "torch bfloat16"],
 )
-def test_conversion(benchmark: Any, make: Callable[[], Callable[[], Any]]) -> None:
-    with Kernel.always_compiled():
-        work = make()
-        work()
+def test_conversion(
+    benchmark: Any, make: Callable[[], Callable[[], Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IRBATCH_JIT", "1")
+    work = make()
+    work()
     benchmark(work)

@@ -12,7 +12,6 @@ import pytest
 
 from irbatch.pack import counting
 from irbatch.pack.candidates import Candidates
-from irbatch.runtime.kernels import Kernel
 
 
 @pytest.mark.parametrize("way", ["count", "sort"])
@@ -29,6 +28,6 @@ def test_count_lower(
     # A kernel for each, made with its limit.
     monkeypatch.setattr(counting, "MANY_TIED", 0 if way == "sort" else width)
     monkeypatch.setattr(counting._count_lower, "_code", {})
-    with Kernel.always_compiled():
-        counting.count_lower(candidates, rows, columns, keys)
+    monkeypatch.setenv("IRBATCH_JIT", "1")
+    counting.count_lower(candidates, rows, columns, keys)
     benchmark(counting.count_lower, candidates, rows, columns, keys)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         measure,
         parse_measures,
     )
-    from irbatch.warming import warmup
+    from irbatch.runtime.build_kernels import warmup
 
 __all__ = [
     "BatchEvaluator", "Comparison", "Counts", "DocumentCosts", "EfficiencyRecord",
@@ -98,7 +98,7 @@ PLACES = {
     "leaderboard": ("Leaderboard",),
     "measures": ("Measure", "define_discount", "define_gain", "define_measure", "measure",
                  "parse_measures"),
-    "warming": ("warmup",),
+    "runtime.build_kernels": ("warmup",),
 }  # fmt: skip
 PACKAGES = {"integrations", *(place.partition(".")[0] for place in PLACES)}
 

@@ -32,6 +32,8 @@ from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
 from irbatch.cli import main  # noqa: E402
 from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS  # noqa: E402
+from irbatch.runtime.build_kernels import declared_kinds  # noqa: E402
+from irbatch.runtime.kernels import Kernel, flatten  # noqa: E402
 
 
 def pytest_collection_finish() -> None:
@@ -50,6 +52,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
     for line in summarise_skips(terminalreporter.stats.get("skipped", [])):
         terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _declared_kinds() -> Iterator[None]:
+    """Fail where a kernel is called for a kind of arguments that the library doesn't have."""
+    choose, declared = Kernel._choose, dict[Kernel, list[Any]]()
+
+    def checked(self: Kernel, cells: int, arguments: Any) -> Any:
+        if self not in declared:
+            declared[self] = declared_kinds(self.source)
+        kinds = flatten(arguments).kinds
+        if kinds not in declared[self]:
+            pytest.fail(f"{self.__name__} is not declared for {kinds}")
+        return choose(self, cells, arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kernel, "_choose", checked)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -32,7 +32,7 @@ FLOORS = {
     "trec_eval": 6,
     **dict.fromkeys(("comparing", "efficiency"), 7),
     **dict.fromkeys(("integrations", "leaderboard"), 8),
-    **dict.fromkeys(("__main__", "cli", "warming"), 9),
+    **dict.fromkeys(("__main__", "cli"), 9),
 }
 
 

@@ -13,7 +13,6 @@ from irbatch.cli.messages import say
 from irbatch.errors import InputError, printable
 from irbatch.measures import parse_measures
 from irbatch.runtime.kernels import Kernel
-from irbatch.runtime.stored_code import folders
 
 
 class Parser(argparse.ArgumentParser):
@@ -128,12 +127,10 @@ def add_warmup(parser: argparse.ArgumentParser) -> None:
 
 def _warm_up(options: argparse.Namespace) -> int:
     compiled = len(irbatch.warmup())
-    cached = compiled - len(Kernel.not_kept)
-    if compiled and cached == compiled:
+    if not compiled:
+        print("the kernels are compiled already: there is nothing to do")
+    elif Kernel.is_kept:
         print(f"{compiled} kernels are compiled and cached")
-        return 0
-    print(f"{compiled} kernels are compiled, {cached} of them cached")
-    if cached < compiled:
-        where = ", ".join(map(repr, folders()))
-        say("error", f"nothing can be written to {where}; NUMBA_CACHE_DIR= names another folder")
-    return 1
+    else:
+        say("error", "nothing can be kept; NUMBA_CACHE_DIR= names a folder that can be written to")
+    return int(not Kernel.is_kept)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Ints, Ints2
 from irbatch.runtime.kernels import kernel, kernel_on_objects
 from irbatch.runtime.objects import (
     FLOAT_VALUE,
@@ -73,7 +73,7 @@ class Space(NamedTuple):
     judged: Ints  # (most judged,): their addresses, and their hashes
     hashes: Ints
     scores: Floats  # (longest + 1,): of one ranking
-    likely: Ints  # (2, longest + 1): places and addresses of documents that may be judged
+    likely: Ints2  # (2, longest + 1): places and addresses of documents that may be judged
 
     @classmethod
     def of(cls, most_judged: int, longest: int) -> Space:

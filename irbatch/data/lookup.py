@@ -7,7 +7,7 @@ by a hash of its bytes and then compared; whole numbers are what they are, and h
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,9 @@ class KeyedIds(NamedTuple):
     text: Bytes  # see `TextColumn`; empty if ids are whole numbers, as the next two
     starts: Ints
     lengths: Lengths
-    keys: npt.NDArray[Any]  # (rows,): whole numbers; of texts int32 hashes, which kernels write
+    keys: Annotated[
+        npt.NDArray[Any], "i4 i8"
+    ]  # (rows,): whole numbers; of texts int32 hashes, which kernels write
     begins: Ints  # (queries,): the first row of each
     ends: Ints  # the one after its last
     seeds: Ints = SEEDS  # of hashes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
+from irbatch.array_types import Bools, Floats, Ints, Ints2
 from irbatch.runtime.kernels import kernel
 
 
@@ -87,7 +87,7 @@ def _divide(numerator: Floats, denominator: Floats) -> Floats:
 
 
 @kernel
-def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, found: Ints) -> None:
+def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, found: Ints2) -> None:
     """Write documents above of a higher value and of the same, and all of a higher value.
 
     The tree (Fenwick's) counts documents seen by the place of their value in ascending order,

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Floats3, Ints
 from irbatch.engine.matrix import NEGATIVE, PAD, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.scan import (
     PrefixStatistics,
@@ -135,9 +135,9 @@ def _expect_rows(
     tie_starts: Ints,
     lengths: Ints,
     request: KernelRequest,
-    sums: PrefixSums,
-    any_hit: Floats,
-    reciprocal: Floats,
+    sums: Annotated[PrefixSums, "f8"],
+    any_hit: Floats3,
+    reciprocal: Floats3,
 ) -> None:
     """Walk each row, rank by rank inside ties and from document to document outside."""
     starts = entries.starts

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Ints
+from irbatch.array_types import Bools, Floats, Floats2, Ints, Ints2
 from irbatch.errors import InputError, shown
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
@@ -473,7 +473,9 @@ def expose(
 
 
 @kernel
-def _expose(rows: Ints, codes: Ints, vectors: Floats, attention: Floats, exposure: Floats) -> None:
+def _expose(
+    rows: Ints2, codes: Ints, vectors: Floats2, attention: Floats, exposure: Floats2
+) -> None:
     """Add to the groups of each ranking's items what each of these gets at its rank."""
     for ranking in range(rows.shape[0]):
         for rank in range(rows.shape[1]):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.array_types import Bools, Floats, Floats2, Ints, Positions
 from irbatch.engine.matrix import (
     NEGATIVE,
     PAD,
@@ -154,7 +154,7 @@ def _read_on(starts: Ints, stops: Floats, left: Floats) -> None:
 
 
 @kernel
-def _share(starts: Ints, order: Ints, kinds: Floats, tree: Floats, shared: Floats) -> None:
+def _share(starts: Ints, order: Ints, kinds: Floats, tree: Floats2, shared: Floats) -> None:
     """Write the sums of shared gains; `order` are places of documents' gains among `kinds`.
 
     The tree (Fenwick's) has the number and the sum of the gains seen, of ranges of kinds.

@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.array_types import Bools, Floats, Floats2, Ints, Positions
 from irbatch.engine.judged import RankedGains, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.runtime.kernels import kernel
@@ -304,7 +304,7 @@ def _estimate(
     strata: Ints,
     sampled: Bools,
     relevant: Bools,
-    space: Floats,
+    space: Floats2,
     estimates: Floats,
 ) -> None:
     """Write estimates; `space` counts documents of each stratum, those sampled, those relevant."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Floats2, Ints
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
@@ -84,7 +84,7 @@ def sum_up(first: Side, second: Side, p: float, tables: Tables, ties: str | None
 
 @kernel
 def _sum_up(
-    counts: Counts, starts: Ints, shorts: Ints, rest: float, tables: Tables, found: Floats
+    counts: Counts, starts: Ints, shorts: Ints, rest: float, tables: Tables, found: Floats2
 ) -> None:
     """Write the values of each pair of rankings; `counts` are documents that come to be common.
 
@@ -136,7 +136,7 @@ def _sum_up(
 
 @kernel
 def _sum_up_tied(
-    first: Side, second: Side, variant: int, rest: float, tables: Tables, found: Floats
+    first: Side, second: Side, variant: int, rest: float, tables: Tables, found: Floats2
 ) -> None:
     """Write the values of each pair of rankings whose groups of ties count by a variant."""
     for q in range(found.shape[1]):

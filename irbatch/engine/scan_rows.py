@@ -13,15 +13,17 @@ benchmarks/test_scan.py). All kernels stand in this file because they call each 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy.typing as npt
 
-from irbatch.array_types import Codes, Floats, Ints
+from irbatch.array_types import Codes2, Floats, Floats2, Floats3, Ints, Ints2
 from irbatch.engine.matrix import NEGATIVE, PAD
 from irbatch.runtime.kernels import kernel
 
-Counts = npt.NDArray[Any]  # int32 or int64; float64 where they are expected
+Counts2 = Annotated[npt.NDArray[Any], "i4 f8", 2]  # float64 where they are expected
+Counts3 = Annotated[npt.NDArray[Any], "i4 f8", 3]
+Naturals = Annotated[Ints, "u4"]
 
 
 class PrefixSums(NamedTuple):
@@ -31,35 +33,35 @@ class PrefixSums(NamedTuple):
     the last.
     """
 
-    judged: Counts
-    negative: Counts
-    hits: Counts
-    precision_sum: Floats
-    first_hit: Ints
-    hits_at_relevant: Counts
-    relevant: Ints
-    gain: Floats
-    discounted_gain: Floats
-    ideal_gain: Floats
-    ideal_discounted_gain: Floats
+    judged: Counts2
+    negative: Counts2
+    hits: Counts3
+    precision_sum: Floats3
+    first_hit: Ints2
+    hits_at_relevant: Counts2
+    relevant: Ints2
+    gain: Floats3
+    discounted_gain: Floats3
+    ideal_gain: Floats3
+    ideal_discounted_gain: Floats3
 
 
 class KernelRequest(NamedTuple):
     """A `ScanRequest` as kernels read it, for the levels of a block."""
 
     cutoffs: Ints  # (cutoffs,)
-    slots: Ints  # (ranks,): the number of the first cutoff that each rank is within
+    slots: Naturals  # (ranks,): the number of the first cutoff that each rank is within
     lowest_relevant: Ints  # (thresholds,): the lowest relevant level at each
-    gains: Floats  # (weightings, levels - PAD): by code less `PAD`
-    ideal_order: Ints  # (weightings, levels): levels from the highest gain down
-    divisors: Floats  # (weightings, ranks): the discounts
+    gains: Floats2  # (weightings, levels - PAD): by code less `PAD`
+    ideal_order: Ints2  # (weightings, levels): levels from the highest gain down
+    divisors: Floats2  # (weightings, ranks): the discounts
 
 
 class Rows(NamedTuple):
     """A block as the scan reads it: cells to walk, or entries that are written down already."""
 
-    codes: Codes  # (queries, depth); without columns where there are entries
-    words: Ints  # the same memory
+    codes: Codes2  # (queries, depth); without columns where there are entries
+    words: Ints2  # the same memory
     code_shift: int  # a code has ``1 << code_shift`` bits
     blank: int  # the code that is passed over
     blank_word: int  # a word of it
@@ -69,7 +71,7 @@ class Rows(NamedTuple):
     entry_codes: Ints
     complete: bool  # whether all retrieved documents are judged
     lengths: Ints  # (queries,): how many ranks to look at
-    level_counts: Ints  # (queries, levels): the judged documents of each level
+    level_counts: Ints2  # (queries, levels): the judged documents of each level
 
 
 class Space(NamedTuple):
@@ -79,12 +81,12 @@ class Space(NamedTuple):
     stands for none: a cutoff before all others reads off its sums, which are 0.
     """
 
-    words: Ints  # where a row's words hold documents
-    starts: Ints  # (rows + 1,), uint32 like the next three
-    places: Ints  # (documents,): ranks from 0
-    codes: Ints  # less `PAD`, which makes them 0 or more
-    last_within: Ints  # (rows, cutoffs): the last document within each cutoff
-    counts: Ints  # (documents,)
+    words: Naturals  # where a row's words hold documents
+    starts: Naturals  # (rows + 1,)
+    places: Naturals  # (documents,): ranks from 0
+    codes: Naturals  # less `PAD`, which makes them 0 or more
+    last_within: Annotated[Ints, "u4", 2]  # (rows, cutoffs): the last document within each cutoff
+    counts: Annotated[Ints, "i4"]  # (documents,)
     gained: Floats  # (documents,)
     terms: Floats
 
@@ -96,7 +98,12 @@ LARGEST = 2**63 - 1
 
 @kernel
 def scan_rows(
-    rows: Rows, request: KernelRequest, sums: PrefixSums, space: Space, start: int, stop: int
+    rows: Rows,
+    request: KernelRequest,
+    sums: Annotated[PrefixSums, "i4"],
+    space: Space,
+    start: int,
+    stop: int,
 ) -> None:
     """Scan rows `start` to `stop`, batch after batch, and write what comes of them."""
     first = start

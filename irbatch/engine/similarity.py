@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Floats2, Ints
 from irbatch.engine.items import Histories, ItemRanks, Vectors
 from irbatch.errors import InputError
 from irbatch.runtime.kernels import as_input, kernel
@@ -186,7 +186,7 @@ def _add_pairs(
 
 
 @kernel
-def _look_up_pairs(lists: Lists, matrix: Floats, first: int, last: int, sums: Floats) -> None:
+def _look_up_pairs(lists: Lists, matrix: Floats2, first: int, last: int, sums: Floats) -> None:
     """Write the sum over ordered pairs of different items of some lists."""
     starts, rows = lists
     for q in range(first, last):
@@ -225,7 +225,7 @@ def _add_histories(
 
 @kernel
 def _look_up_histories(
-    lists: Lists, matrix: Floats, users: Ints, before: Lists, first: int, last: int, found: Floats
+    lists: Lists, matrix: Floats2, users: Ints, before: Lists, first: int, last: int, found: Floats
 ) -> None:
     """Write the mean similarity of some lists' items to users' histories."""
     starts, rows = lists

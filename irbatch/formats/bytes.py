@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.array_types import Bytes, Floats, Ints, Ints2
 from irbatch.errors import InputError
 from irbatch.formats.lines import LineForm, read_number
 from irbatch.formats.streams import LONGEST_LINE
@@ -197,10 +197,10 @@ class Parsed(NamedTuple):
     values: Floats
     # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
     # ends in the text, and how ranks and values contradict each other, or 0.
-    groups: Ints
-    unsure: Ints  # (n, 3): row, begin and end of each value that is for Python to convert
+    groups: Ints2
+    unsure: Ints2  # (n, 3): row, begin and end of each value that is for Python to convert
     counts: Ints  # (COUNTS,), numbers of what else there is
-    bounds: Ints  # (2, width + 1), room for where a line's columns begin and end, and one too many
+    bounds: Ints2  # (2, width + 1), room for where a line's columns begin and end, and one too many
 
 
 @kernel

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Bytes, Floats, Ints, Positions
+from irbatch.array_types import Bools, Bytes2, Floats, Ints, Ints2, Positions
 from irbatch.data.cells import GradedCandidates
 from irbatch.data.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix, count_levels
@@ -41,14 +41,15 @@ MANY_TIED = 200
 # (10 graded candidates of 20,000 in the second-level cache, with 1 for 3 here).
 STEP = 3
 
-Matrix = npt.NDArray[Any]
+Scores = Annotated[npt.NDArray[Any], "f4 f8 i8 u8"]
+Scores2 = Annotated[npt.NDArray[Any], "f4 f8 i8 u8", 2]
 
 
 class ScoreRows(NamedTuple):
     """Some rows of scores, as kernels read them."""
 
-    scores: Matrix  # (rows, candidates)
-    there: Bytes  # of that shape, 1 where a cell is a candidate; (0, 0) if all are
+    scores: Scores2  # (rows, candidates)
+    there: Bytes2  # of that shape, 1 where a cell is a candidate; (0, 0) if all are
     widths: Ints  # (rows,): cells from there on are no candidates
 
 
@@ -116,7 +117,7 @@ def count_lower(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -
     return before
 
 
-def _rank_ties(scores: Matrix, keys: Ints, there: Ints, columns: Ints) -> Ints:
+def _rank_ties(scores: Scores, keys: Ints, there: Ints, columns: Ints) -> Ints:
     """Count as `count_lower` in one row by sorting it."""
     ordered = there[np.lexsort((keys[there], scores[there]))]
     place = np.empty(scores.size, np.int64)
@@ -124,7 +125,7 @@ def _rank_ties(scores: Matrix, keys: Ints, there: Ints, columns: Ints) -> Ints:
     return place[columns] - np.searchsorted(scores[ordered], scores[columns])
 
 
-def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:
+def refuse_nan(candidates: Candidates, row: int, scores: Scores) -> None:
     """Refuse a NaN among a row's candidates; cells that are no candidates may be NaN."""
     bad = np.isnan(scores) & candidates.are_candidates(row, row + 1)[0]
     if bad.any():
@@ -147,7 +148,7 @@ def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
 
 
 def _count_by_sorting(
-    scores: Matrix, there: Bools | None, widths: Ints, counted: Counted, threads: int | None
+    scores: Scores2, there: Bools | None, widths: Ints, counted: Counted, threads: int | None
 ) -> Bools:
     """Count by sorting each row and looking its graded scores up; tell which rows have a NaN."""
     wanted = scores[row_index_of(counted.starts), counted.columns]
@@ -172,7 +173,7 @@ def _count_by_sorting(
 
 @kernel
 def _count_rows(
-    rows: ScoreRows, counted: Counted, nan: Ints, space: Matrix, first: int, last: int
+    rows: ScoreRows, counted: Counted, nan: Ints, space: Scores, first: int, last: int
 ) -> None:
     """Compare rows `first` to `last` with their graded scores; count the NaN of each.
 
@@ -204,7 +205,7 @@ def _count_rows(
 
 
 @kernel
-def _count_nan(row: Matrix, n: int) -> int:
+def _count_nan(row: Scores, n: int) -> int:
     """Count what is not equal to itself."""
     odd = np.int32(0)
     for c in range(n):
@@ -213,7 +214,7 @@ def _count_nan(row: Matrix, n: int) -> int:
 
 
 @kernel
-def _count_one(row: Matrix, n: int, score: float) -> tuple[int, int]:
+def _count_one(row: Scores, n: int, score: float) -> tuple[int, int]:
     """Count what is higher than a score, and what is the same."""
     higher = np.int32(0)
     same = np.int32(0)
@@ -225,7 +226,7 @@ def _count_one(row: Matrix, n: int, score: float) -> tuple[int, int]:
 
 @kernel
 def _count_four(
-    row: Matrix, n: int, scores: Matrix, columns: Ints, above: Ints, equal: Ints
+    row: Scores, n: int, scores: Scores2, columns: Ints, above: Ints, equal: Ints
 ) -> None:
     """Do so for four scores: each cell is read once for all, which saves a seventh of the time."""
     s0, s1, s2, s3 = scores[columns[0]], scores[columns[1]], scores[columns[2]], scores[columns[3]]
@@ -245,7 +246,7 @@ def _count_four(
 
 @kernel
 def _search_rows(
-    ordered: Matrix, fillers: Ints, wanted: Matrix, counted: Counted, first: int, last: int
+    ordered: Scores2, fillers: Ints, wanted: Scores, counted: Counted, first: int, last: int
 ) -> None:
     """Look graded scores up in rows that ascend, behind their fillers."""
     starts, _, above, equal = counted
@@ -272,7 +273,7 @@ def _search_rows(
 
 
 @kernel
-def _subtract_rows(scores: Matrix, out_starts: Ints, out: Ints, counted: Counted) -> None:
+def _subtract_rows(scores: Scores2, out_starts: Ints, out: Ints, counted: Counted) -> None:
     """Take excluded candidates out of the counts."""
     starts, columns, above, equal = counted
     for q in range(starts.size - 1):
@@ -285,9 +286,9 @@ def _subtract_rows(scores: Matrix, out_starts: Ints, out: Ints, counted: Counted
 
 @kernel
 def _count_lower(
-    scores: Matrix,
-    there: Bytes,
-    keys: Ints,
+    scores: Scores2,
+    there: Bytes2,
+    keys: Ints2,
     sizes: Ints,
     row_index: Ints,
     columns: Ints,

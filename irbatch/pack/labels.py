@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Codes, Floats, Ints, Positions
+from irbatch.array_types import Codes, Codes2, Floats, Ints, Ints2, Positions
 from irbatch.data.cells import LabelRows, Labels
 from irbatch.engine.matrix import (
     BLOCK_BYTES,
@@ -101,7 +101,7 @@ def _count(codes: Codes, lengths: Ints, levels: Floats) -> Ints:
 
 
 @kernel
-def _count_levels(codes: Codes, words: Ints, lengths: Ints, counts: Ints) -> None:
+def _count_levels(codes: Codes2, words: Ints2, lengths: Ints, counts: Ints2) -> None:
     """Add one to the row's count of each code that is a level; words of zeros are skipped whole."""
     cells = codes.shape[1] // words.shape[1]
     for row in range(codes.shape[0]):

@@ -1,40 +1,61 @@
-"""How the hot loops run: one Python source, executed as it stands or compiled by Numba.
+"""How the hot loops run: one Python source, executed in one of three ways, with the same bits.
 
-Compiling a kernel costs a second or more in a new process, loading machine code that was kept (see
-`stored_code`) less than a millisecond, which some thousand cells in plain Python cost, too. So a
-kernel runs its own source uncompiled until the work it has done that way adds up to what loading
-it costs, or, where nothing is kept, compiling it. Both ways are the same statements in the same
-order: the same bits.
+1. A wheel has all kernels as machine code, in one library (see `irbatch.runtime.build_kernels`). It
+   is opened with ctypes by the first work that is worth it; nothing is compiled or written, and
+   Numba is not imported.
+2. Without a library, or where it lacks a kernel, Numba compiles, and keeps what it has compiled in
+   its own cache: in editable installations and on platforms without a wheel.
+3. Little work runs the source as plain Python: until then it has cost as much as the other two do.
 
-`IRBATCH_JIT` overrides the choice: ``1`` compiles at the first call, ``0`` never compiles.
+`IRBATCH_JIT` overrides the choice: ``0`` runs all as plain Python, ``1`` all compiled, from the
+library or by Numba, and ``numba`` all by Numba.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
+import re
 import signal
+import struct
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import warn
-from irbatch.runtime.kernel_arguments import Arguments, flatten
 from irbatch.runtime.objects import CFunction, Field, has_known_fields
 
-# Cells of plain-Python work, at about 0.1 us a cell, after which a kernel is loaded (0.3 ms) or,
-# where nothing is stored, compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and
-# more). See benchmarks/test_cold_start.py.
+# Cells of plain-Python work, at about 0.1 us a cell, after which the library is opened (0.3 ms) or,
+# without one, a kernel compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and more).
+# See benchmarks/test_cold_start.py.
 LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
+MOST_RESULTS = 8  # numbers that a kernel may return
+# Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
+# may have changed since, which the names of its functions tell.
+OF_WHEEL, IN_PLACE = "compiled-kernels.so", "compiled-kernels-in-place.so"
+
+
+class Arguments(NamedTuple):
+    """A kernel's arguments as compiled code takes them.
+
+    Kinds are ``int``, ``float`` or ``bool`` of a number; of an array its data type and dimensions,
+    negative if it is not contiguous; of a named tuple its class, its fields' kinds, and None.
+    """
+
+    kinds: tuple[Any, ...]
+    numbers: list[Any]  # of each number and array: the number, the address of the array's object
+    values: Sequence[Any]  # the arguments themselves, which keep the arrays alive
 
 
 Code = Callable[[Arguments], Any]
@@ -45,15 +66,14 @@ class Kernel:
 
     Its arguments are arrays, whole numbers of 64 bits, floats, truth values and named tuples of
     these; it returns numbers, or nothing. Arrays that belong together are one argument, a named
-    tuple. It may call other kernels by their global names. It allocates nothing,
-    keeps no state, and trusts its arguments: its callers check them.
+    tuple. It may call other kernels by their global names. It allocates nothing, keeps no state,
+    raises nothing, and trusts its arguments: its callers check them. What it is compiled for stands
+    in the annotations, see `irbatch.array_types`.
     """
 
     _entries: ClassVar[list[Kernel]] = []
-    _compile_always = False
     _may_compile = True
-    _tell: ClassVar[Callable[[str], object] | None] = None
-    not_kept: ClassVar[set[Kernel]] = set()  # compiled for this process alone
+    is_kept = True  # whether Numba can keep what it compiles
     _lock = RLock()  # while code is loaded or compiled
 
     def __init__(self, source: FunctionType) -> None:
@@ -64,7 +84,6 @@ class Kernel:
         self._code: dict[tuple[Any, ...], Code] = {}  # by kinds of arguments
         self._forms: dict[tuple[Any, ...], Any] = {}  # for Numba, by options
         self._plain_cells = 0
-        self._is_refused = False  # whether it cannot be compiled, which takes long to find out
         Kernel._entries.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -81,6 +100,20 @@ class Kernel:
         code, flat = self._choose(cells, arguments)
         return None if code is None else code(flat)
 
+    def runs_compiled(self, cells: int, *arguments: Any) -> bool:
+        """Tell whether `run` would: for where NumPy does better than plain Python."""
+        is_worth = Kernel._may_compile and self._is_worth(cells, _compile_limit())
+        return is_worth or self.is_ready(*arguments)
+
+    def is_ready(self, *arguments: Any) -> bool:
+        """Tell whether there is code for such arguments: then no work is too little."""
+        if os.environ.get("IRBATCH_JIT") == "0":
+            return False
+        flat = flatten(arguments)
+        with Kernel._lock:
+            code = self._code.get(flat.kinds) or self._load(flat.kinds)
+        return code is not None
+
     def _choose(self, cells: int, arguments: tuple[Any, ...]) -> tuple[Code | None, Any]:
         """Return code for arguments, and these laid out for it; no code if plain is sooner done."""
         if self._code or self._is_worth(cells, LOAD_AFTER):
@@ -91,104 +124,95 @@ class Kernel:
         self._plain_cells += cells
         return None, None
 
-    def is_ready(self, *arguments: Any) -> bool:
-        """Tell whether code for such arguments is loaded, or stored: then no work is too little."""
-        if os.environ.get("IRBATCH_JIT") == "0":
-            return False
-        flat = flatten(arguments)
-        with Kernel._lock:
-            code = self._code.get(flat.kinds) or self._load(flat)
-            if code is not None:
-                self._code[flat.kinds] = code
-        return code is not None
-
-    def runs_compiled(self, cells: int, *arguments: Any) -> bool:
-        """Tell whether `run` would: for where NumPy does better than plain Python."""
-        is_worth = Kernel._may_compile and self._is_worth(cells, _compile_limit())
-        return is_worth or self.is_ready(*arguments)
-
-    @staticmethod
-    @contextmanager
-    def always_compiled(tell: Callable[[str], object] | None = None) -> Iterator[list[str]]:
-        """Compile whatever runs inside; the list given is filled with the names on leaving.
-
-        `tell` is called with the name of each kernel that is compiled, not loaded, before it is.
-        """
-        names: list[str] = []
-        Kernel._compile_always, Kernel._tell = True, tell
-        try:
-            yield names
-        finally:
-            Kernel._compile_always, Kernel._tell = False, None
-            names += [each.__name__ for each in Kernel._entries if each._code]
-
     def _is_worth(self, cells: int, limit: int) -> bool:
         """Tell whether plain work, this one's included, goes beyond a limit."""
-        choice = "1" if Kernel._compile_always else os.environ.get("IRBATCH_JIT", "auto")
-        return choice == "1" or (choice != "0" and self._plain_cells + cells > limit)
+        choice = os.environ.get("IRBATCH_JIT")
+        return choice in ("1", "numba") or (choice != "0" and self._plain_cells + cells > limit)
 
     def _find(self, flat: Arguments, cells: int) -> Code | None:
         """Load or compile what runs such arguments, if the work is worth it."""
-        if self._is_refused or (self.holds_gil and not can_read_objects()):
+        if self.holds_gil and not can_read_objects():
             return None
         with Kernel._lock:
-            code = self._code.get(flat.kinds)  # another thread may have been first
-            if code is None and self._is_worth(cells, LOAD_AFTER):
-                code = self._load(flat)
-            if code is not None:
-                self._code[flat.kinds] = code
+            code = self._code.get(flat.kinds) or self._load(flat.kinds)  # perhaps another thread's
         if code is None and Kernel._may_compile and self._is_worth(cells, _compile_limit()):
             # Numba imports it. Its hooks of forks come before the lock: a fork that waits for the
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401
 
             # Numba that was interrupted, when it is imported or fills its tables, stays broken.
-            with Kernel._lock, interrupts_later():
+            with Kernel._lock, _interrupts_later():
                 code = self._code.get(flat.kinds) or self._compile(flat)
-                if code is not None:
-                    self._code[flat.kinds] = code
         return code
 
-    def _load(self, flat: Arguments) -> Code | None:
-        from irbatch.runtime.stored_code import StoredCode, is_supported, load
+    # ------------------------------------------------------------------ the library
 
-        if not is_supported():
+    def _load(self, kinds: tuple[Any, ...]) -> Code | None:
+        """Return the library's code for such arguments, if it has it."""
+        library, level, is_in_place = open_library()
+        if library is None or os.environ.get("IRBATCH_JIT") == "numba":
             return None
-        with suppress(OSError, ValueError):  # then it is compiled anew
-            if entry := load(self.__name__, self._made_from(flat)):
-                return StoredCode(entry, flat.kinds, holds_gil=self.holds_gil)
-        return None
+        try:
+            function = library[self.holds_gil][f"{level}_{self.symbol(kinds, digest=is_in_place)}"]
+        except AttributeError:
+            return None
+        code = self._code[kinds] = _LibraryCode(function, kinds, self.results()).run
+        return code
+
+    def symbol(self, kinds: tuple[Any, ...], *, digest: bool) -> str:
+        """Name this kernel, compiled for some kinds, in a library, perhaps by its source, too."""
+        words = [str(getattr(kind, "__name__", kind)) for kind in kinds]
+        text = " ".join([self.source.__module__, *words, self.digest() if digest else ""])
+        return f"{self.__name__.strip('_')}_{zlib.crc32(text.encode()):08x}"
+
+    def results(self) -> list[str]:
+        """Name the types of the numbers returned, one by one."""
+        return re.findall("int|float|bool", str(self.source.__annotations__.get("return")))
+
+    def digest(self) -> str:
+        """Return what is different when the source, that of a kernel called, or a constant is."""
+        kernels = list(self._with_called())
+        codes = [_parts(kernel.source.__code__) for kernel in kernels]
+        constants = sorted({pair for kernel in kernels for pair in kernel._constants()})
+        facts = sys.implementation.cache_tag, codes, constants
+        return f"{zlib.crc32(repr(facts).encode()):08x}"
+
+    def _with_called(self) -> Iterator[Kernel]:
+        yield self
+        for kernel in self.called(Kernel).values():
+            yield from kernel._with_called()
+
+    def called(self, *kinds: type[Any]) -> dict[str, Any]:
+        """Return the global values of some types that the source uses, by name."""
+        values, names = self.source.__globals__, self.source.__code__.co_names
+        used = {name: values[name] for name in names if name in values}
+        return {name: value for name, value in used.items() if isinstance(value, kinds)}
+
+    def _constants(self) -> Iterator[tuple[str, str]]:
+        for name, value in self.called(object).items():
+            if not isinstance(value, Kernel | ModuleType):
+                yield name, str(getattr(value, "_fields", value))
+
+    # ------------------------------------------------------------------ Numba
 
     def _compile(self, flat: Arguments) -> Code | None:
-        """Compile the source, and keep its machine code where that is possible."""
-        if Kernel._tell is not None:
-            Kernel._tell(self.__name__)
-        from irbatch.runtime.stored_code import StoredCode, is_supported, save
-
+        """Let Numba compile the source, or load what it has kept."""
         if not _has_numba():
             Kernel._may_compile = False
             return None
-        if Kernel._tell is None:
-            _say_compiling()
-        if is_supported():
-            from irbatch.runtime.compiling import PART_OF_ENTRY, compile_entry
+        import numba
 
-            with suppress(Exception):  # a real error comes again
-                entry = compile_entry(self._decorated(**PART_OF_ENTRY), flat.kinds)
-                if not save(self.__name__, self._made_from(flat), entry):
-                    Kernel.not_kept.add(self)
-                return StoredCode(entry, flat.kinds, holds_gil=self.holds_gil)
-        if self.holds_gil:  # Numba's own wrappers know no such code
-            self._is_refused = True
-            return None
         try:
-            decorated = self._decorated(self._digest(), cache=True)
+            decorated, kept = self.for_numba(self.digest(), cache=True), "once on this machine"
         except RuntimeError:  # there is no folder that Numba may write to
-            decorated = self._decorated(self._digest())
-            Kernel.not_kept.add(self)
-        return lambda flat: decorated(*flat.given)
+            Kernel.is_kept = False
+            decorated, kept = self.for_numba(), "in each process, as nothing can be kept"
+        with _say_when_compiling(kept):
+            decorated.compile(tuple(map(numba.typeof, flat.values)))
+        code = self._code[flat.kinds] = functools.partial(_run_with_numba, decorated)
+        return code
 
-    def _decorated(self, digest: str = "", **options: Any) -> Callable[..., Any]:
+    def for_numba(self, digest: str = "", **options: Any) -> Any:
         """Bind the kernels this one calls to their compiled forms, and wrap it for Numba.
 
         Numba's cache tells kernels apart by names and by the dates of their own files: `digest`,
@@ -197,13 +221,12 @@ class Kernel:
         """
         import numba
 
-        key = digest, *options.items(), *self._sources()[1]
-        decorated: Callable[..., Any] | None = self._forms.get(key)
-        if decorated is not None:
-            return decorated
+        key = digest, *options.items()
+        if key in self._forms:
+            return self._forms[key]
         source = self.source
-        bound = {name: each._decorated(**options) for name, each in self._called(Kernel).items()}
-        foreign = self._called((CFunction, Field))
+        bound = {name: each.for_numba(**options) for name, each in self.called(Kernel).items()}
+        foreign = self.called(CFunction, Field)
         bound.update({name: each.for_numba() for name, each in foreign.items()})
         if bound or digest:
             source = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__)
@@ -212,43 +235,127 @@ class Kernel:
         if self.is_inlined:
             options["inline"] = "always"
         # error_model="numpy" leaves out checks for divisions by zero, of which kernels have none.
-        wrap = numba.njit(nogil=True, error_model="numpy", **options)
-        self._forms[key] = decorated = wrap(source)
-        return decorated
+        wrap = numba.njit(nogil=not self.holds_gil, error_model="numpy", **options)
+        self._forms[key] = wrap(source)
+        return self._forms[key]
 
-    def _called(self, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, Any]:
-        known, names = self.source.__globals__, self.source.__code__.co_names
-        return {name: known[name] for name in names if isinstance(known.get(name), kind)}
 
-    def _made_from(self, flat: Arguments) -> str:
-        """Say what machine code for such arguments is made from."""
-        from irbatch.runtime.stored_code import describe
+class _LibraryCode:
+    """A kernel in the library.
 
-        return describe(*self._sources(), flat.kinds)
+    Its function takes where a number is returned to and where an error is told of (Numba's own
+    convention; kernels raise none), the packed numbers of `Arguments`, and a place for its results.
+    """
 
-    def _digest(self) -> str:
-        """Return a number that is another one when a source or a constant has changed."""
-        from irbatch.runtime.stored_code import digest
+    def __init__(self, function: Any, kinds: Sequence[Any], results: Sequence[str]) -> None:
+        function.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+        self._function = function
+        letters = ["d" if kind is float else "q" for kind in kinds if is_packed(kind)]
+        self._pack = struct.Struct("=" + "".join(letters)).pack
+        letters = ["d" if kind == "float" else "q" for kind in results]
+        self._unpack = struct.Struct("=" + "".join(letters)).unpack_from
+        self._truths = [i for i, kind in enumerate(results) if kind == "bool"]
+        self._count = len(results)
 
-        return f"-{digest(*self._sources()):08x}"
+    def run(self, arguments: Arguments) -> Any:
+        """Run it.
 
-    def _sources(self) -> tuple[list[CodeType], list[tuple[str, str]]]:
-        """Return the bytecode of this kernel and those it calls, and the constants they use."""
-        kernels = list(self._with_called())
-        constants = sorted({each for kernel in kernels for each in kernel._constants()})
-        return [each.source.__code__ for each in kernels], constants
+        Raises:
+            Exception: what a function of Python's C interface has set.
+            struct.error: if a whole number takes more than 64 bits.
+        """
+        out = (ctypes.c_int64 * (1 + MOST_RESULTS))()
+        if self._function(out, out, self._pack(*arguments.numbers), out):
+            raise RuntimeError("a kernel raised an error")
+        if not self._count:
+            return None
+        results = list(self._unpack(out, 8))
+        for i in self._truths:
+            results[i] = bool(results[i])
+        return results[0] if self._count == 1 else tuple(results)
 
-    def _with_called(self) -> Iterator[Kernel]:
-        yield self
-        for each in self._called(Kernel).values():
-            yield from each._with_called()
 
-    def _constants(self) -> Iterator[tuple[str, str]]:
-        """Yield the global values that the source uses."""
-        for name in self.source.__code__.co_names:
-            value = self.source.__globals__.get(name)
-            if value is not None and not isinstance(value, Kernel | ModuleType):
-                yield name, str(getattr(value, "_fields", value))
+def _run_with_numba(decorated: Callable[..., Any], arguments: Arguments) -> Any:
+    try:
+        return decorated(*arguments.values)
+    except SystemError as problem:  # Python's word for a result beside an error that is set
+        raise problem.__cause__ or problem from None
+
+
+@functools.cache
+def open_library() -> tuple[tuple[Any, Any] | None, str, bool]:
+    """Open the library.
+
+    Returns:
+        It, or None, as it is called without the GIL and with it; the set of instructions to choose;
+        and whether it was made for a working tree.
+    """
+    level = _level()
+    for name in (OF_WHEEL, IN_PLACE) if level else ():
+        path = os.path.join(os.path.dirname(__file__), name)  # noqa: PTH118, PTH120
+        if os.path.exists(path):  # noqa: PTH110 - pathlib takes 5 ms to import
+            return (ctypes.CDLL(path), ctypes.PyDLL(path)), level, name == IN_PLACE
+    return None, level, False
+
+
+def _level() -> str:
+    """Name the newest set of instructions of `build_kernels.LEVELS` that is here, if any."""
+    if not _is_x86():
+        return "base"
+    features = (getattr(np, "_core", None) or np.core)._multiarray_umath.__cpu_features__
+    if features.get("X86_V3", features.get("AVX2") and features.get("FMA3")):
+        return "v3"
+    return "v2" if features.get("SSE42") and features.get("POPCNT") else ""
+
+
+def _is_x86() -> bool:
+    import platform
+
+    return platform.machine().lower() in ("x86_64", "amd64")
+
+
+def flatten(values: Sequence[Any]) -> Arguments:
+    """Lay arguments out for compiled code.
+
+    Raises:
+        TypeError: if one is of a type that kernels don't take.
+    """
+    kinds: list[Any] = []
+    numbers: list[Any] = []
+    _flatten(values, kinds, numbers)
+    return Arguments(tuple(kinds), numbers, values)
+
+
+def _flatten(values: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> None:
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            flags = value.flags
+            if not flags.aligned:
+                raise TypeError("arrays of kernels are aligned")
+            kinds += value.dtype, value.ndim if flags.c_contiguous else -value.ndim
+            numbers.append(id(value))
+        elif kind is int or kind is float or kind is bool:
+            kinds.append(kind)
+            numbers.append(value)
+        elif isinstance(value, np.generic):
+            _flatten((value.item(),), kinds, numbers)
+        elif hasattr(kind, "_fields"):
+            kinds.append(kind)
+            _flatten(value, kinds, numbers)
+            kinds.append(None)
+        else:
+            raise TypeError(f"kernels take no {kind.__name__}")
+
+
+def is_packed(kind: Any) -> bool:
+    """Tell whether a part of `Arguments.kinds` stands for a number: an array's data type does."""
+    return kind is int or kind is float or kind is bool or isinstance(kind, np.dtype)
+
+
+def _parts(code: CodeType) -> tuple[Any, ...]:
+    constants = [_parts(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount
 
 
 def _compile_limit() -> int:
@@ -266,14 +373,30 @@ def _has_numba() -> bool:
     return True
 
 
+@contextmanager
+def _say_when_compiling(kept: str) -> Iterator[None]:
+    """Say why work pauses, when it is compiled, not loaded."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: object) -> None:
+            _say_compiling(kept)
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
 @functools.cache
-def _say_compiling() -> None:
-    """Say why work pauses, once, but not in each of many worker processes."""
+def _say_compiling(kept: str) -> None:
+    """Say so once, but not in each of many worker processes."""
     import logging  # as Numba does
     import multiprocessing
 
     if multiprocessing.parent_process() is None:
-        said = "compiling once on this machine, some seconds; `irbatch warmup` does all of it ahead"
+        said = f"compiling, {kept}: some seconds; a wheel with kernels compiles nothing"
         logging.getLogger("irbatch").warning("irbatch: %s", said)
 
 
@@ -302,9 +425,8 @@ if hasattr(os, "register_at_fork"):
 @functools.cache
 def can_read_objects() -> bool:
     """Tell whether compiled kernels can read Python's objects here."""
-    from irbatch.runtime.stored_code import is_supported
-
-    return is_supported() and has_known_fields()
+    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return sys.implementation.name == "cpython" and bool(has_gil) and has_known_fields()
 
 
 def kernel(source: Callable[..., Any]) -> Kernel:
@@ -352,7 +474,7 @@ class _Unmarked:
 
 
 @contextmanager
-def interrupts_later() -> Iterator[None]:
+def _interrupts_later() -> Iterator[None]:
     """Let an interrupt come when the block has ended, not within it."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):

@@ -80,9 +80,21 @@ class Field:
 
     def for_numba(self) -> Any:
         """Return what stands for it in compiled code."""
-        from irbatch.runtime.compiling import make_loader
+        from llvmlite import ir
+        from numba import types
+        from numba.extending import intrinsic
 
-        return make_loader(self.letter)
+        kind, stored = types.int64, ir.IntType(64)
+        if self.letter == "d":
+            kind, stored = types.float64, ir.DoubleType()
+
+        def load(_: Any, address: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                return builder.load(builder.inttoptr(arguments[0], stored.as_pointer()))
+
+            return kind(types.int64), generate
+
+        return intrinsic(load)
 
 
 word_at, float_at = Field("q"), Field("d")

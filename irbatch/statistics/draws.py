@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.array_types import Bytes, Bytes2, Floats, Ints
 from irbatch.runtime.kernels import kernel
 
 COUNTED = 128  # draws with replacement that are made at once
@@ -150,7 +150,9 @@ def _look_up(cells: Words, table: Words, counts: Bytes, totals: Ints) -> None:
 
 
 @kernel
-def _tally(cells: Words, table: Words, words: Ints, counts: Bytes, totals: Ints) -> None:
+def _tally(
+    cells: Annotated[Words, 2], table: Words, words: Ints, counts: Bytes2, totals: Ints
+) -> None:
     """Write down the four counts of each cell, and add them up; `words` is scratch."""
     for i in range(cells.shape[0]):
         for d in range(cells.shape[1]):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.array_types import Bytes, Floats, Floats3, Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import check_whole, is_real
@@ -154,7 +155,12 @@ def _permute(
 
 @kernel
 def _add_permuted(
-    values: Floats, picks: npt.NDArray[np.uint16], sums: Floats, order: Ints, first: int, last: int
+    values: Floats3,
+    picks: Annotated[npt.NDArray[np.uint16], 3],
+    sums: Floats3,
+    order: Ints,
+    first: int,
+    last: int,
 ) -> None:
     """Add each query's values to its systems in random order, by draw; `order` is scratch."""
     queries, systems, measures = values.shape

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from irbatch.array_types import Bytes, Floats
+from irbatch.array_types import Bytes, Bytes2, Floats, Floats2, Floats3
 from irbatch.runtime.kernels import kernel
 
 MANTISSA = 53
@@ -121,7 +121,7 @@ def _share(sums: Floats) -> list[slice]:
 
 
 @kernel
-def _add_counted(counts: Bytes, columns: Floats, weights: Floats, sums: Floats) -> None:
+def _add_counted(counts: Bytes2, columns: Floats2, weights: Floats2, sums: Floats2) -> None:
     """Add up what `add_counted` is for; `weights` is scratch for eight queries."""
     for first in range(0, counts.shape[0], 8):
         for k in range(8):
@@ -131,7 +131,9 @@ def _add_counted(counts: Bytes, columns: Floats, weights: Floats, sums: Floats) 
 
 
 @kernel
-def _add_chosen(choices: Bytes, columns: Floats, first: int, weights: Floats, sums: Floats) -> None:
+def _add_chosen(
+    choices: Bytes2, columns: Floats2, first: int, weights: Floats2, sums: Floats2
+) -> None:
     """Add up what `add_chosen` is for; `weights` is scratch for eight queries."""
     for i in range(choices.shape[0]):
         for k in range(8):
@@ -141,7 +143,9 @@ def _add_chosen(choices: Bytes, columns: Floats, first: int, weights: Floats, su
 
 
 @kernel
-def _add_looked_up(choices: Bytes, rows: Floats, first: int, tables: Floats, sums: Floats) -> None:
+def _add_looked_up(
+    choices: Bytes2, rows: Floats2, first: int, tables: Floats3, sums: Floats2
+) -> None:
     """Add up what `add_looked_up` is for; `tables` is scratch for two times four queries."""
     columns = rows.shape[1]
     for i in range(choices.shape[0]):

@@ -21,7 +21,6 @@ import irbatch
 from irbatch.cli import main
 from irbatch.cli.catalogue import markdown_table
 from irbatch.measures import CATALOGUE
-from irbatch.runtime.stored_code import is_supported
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -276,15 +275,6 @@ def test_the_guide_shows_the_catalogue() -> None:
 
 def test_version(cli: Cli) -> None:
     assert cli("--version")[:2] == (0, f"irbatch {irbatch.__version__}\n")
-
-
-@pytest.mark.slow
-def test_warmup_compiles_everything(tmp_path: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-m", "irbatch", "warmup"], env=environment,
-                          capture_output=True, check=True, text=True)  # fmt: skip
-    assert re.fullmatch(r"\d+ kernels are compiled and cached\n", done.stdout)
-    assert list(tmp_path.rglob("*.kernel" if is_supported() else "*.nbi"))
 
 
 def test_a_reader_that_stops_early_is_no_error(files: list[Path]) -> None:

@@ -392,23 +392,12 @@ def test_kernels_are_the_same_in_plain_python() -> None:
         assert compiled.equal[there].tolist() == plain.equal[there].tolist()
 
 
-def test_without_a_compiler_python_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the compiler is not asked again and again."""
-    asked = []
-
-    def fail(*_: Any, **__: Any) -> None:
-        asked.append(1)
-        raise RuntimeError("no code today")
-
+def test_without_compiled_code_python_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(lambda: random_tables(1), {}, "0")
     for each in (dicts._find_judged, dicts._read_judgments):
         monkeypatch.setattr(each, "_code", {})
-        monkeypatch.setattr(each, "_is_refused", False)
-        monkeypatch.setattr(each, "_load", lambda _: None)
-        monkeypatch.setattr(each, "_decorated", fail)
-    for _ in range(3):
-        assert outcome(lambda: random_tables(1), {}, "1") == expected
-    assert len(asked) == 2
+        monkeypatch.setattr(each, "_find", lambda *_: None)
+    assert outcome(lambda: random_tables(1), {}, "1") == expected
 
 
 def test_objects_with_other_fields_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,8 +51,8 @@ ELSEWHERE: dict[int, tuple[str, str]] = {
     122: ("formats/test_archives_and_pipes.py", "test_122_only_a_lone_dash_is_standard_input"),
     124: ("faults/test_failing_system.py", "test_a_process_that_is_killed_leaves_whole_files"),
     125: ("data/test_writers.py", "test_a_full_disk_is_told_with_the_name_of_the_file"),
-    126: ("runtime/test_stored_code.py", "test_a_folder_that_cannot_be_written_to"),
-    127: ("runtime/test_stored_code.py", "test_many_threads_at_once"),
+    126: ("runtime/test_kernels.py", "test_where_nothing_can_be_kept"),
+    127: ("runtime/test_kernels.py", "test_many_threads_at_once"),
     128: (
         "runtime/test_forks.py",
         "test_children_of_a_fork_evaluate_while_threads_of_the_parent_do",

@@ -1,0 +1,446 @@
+"""Compiling all kernels ahead of time: into the library of a wheel, or into Numba's cache.
+
+Numba translates each kernel, for each kind of arguments that its annotations name, into LLVM's
+language; LLVM makes an object file of it for each set of instructions; the system's compiler links
+these to one library, which asks for nothing but the C library and Python's C interface.
+
+hatchling does so when it builds a wheel (`BuildHook`), but for editable installations. Without a C
+compiler, or with ``IRBATCH_BUILD_KERNELS=0``, the wheel is pure, and says so; with ``1`` it is an
+error if it would be. ``python -m irbatch.runtime.build_kernels`` makes a library for a working
+tree, in which kernels that have changed since are not found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import itertools
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import typing
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # it is there only while a wheel is built
+    BuildHookInterface = object
+
+PACKAGE = Path(__file__).parents[1]
+# Sets of instructions, and LLVM's names of them; `kernels._level` chooses.
+X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3"}
+OTHERS = {"base": "apple-m1" if sys.platform == "darwin" else "generic"}
+LEVELS = X86 if platform.machine().lower() in ("x86_64", "amd64") else OTHERS
+PROCESSES = 2
+SWITCH = "IRBATCH_BUILD_KERNELS"
+
+
+class BuildHook(BuildHookInterface):  # type: ignore[misc]
+    """Adds the library to a wheel, whose tag becomes that of the platform and of Python."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build the library, unless the installation is an editable one."""
+        choice = os.environ.get(SWITCH)
+        if version == "editable" or choice == "0":
+            self.app.display_info(f"irbatch: without compiled kernels ({choice or version})")
+            return
+        sys.path.insert(0, self.root)  # not this file, which hatchling has loaded by another name
+        from irbatch.runtime.kernels import OF_WHEEL
+
+        imported = importlib.import_module("irbatch.runtime.build_kernels")
+        path = Path(tempfile.mkdtemp()) / OF_WHEEL
+        try:
+            imported.build_library(path, in_place=False)
+        except (OSError, RuntimeError, subprocess.CalledProcessError) as problem:
+            if choice == "1":
+                raise
+            self.app.display_warning(f"irbatch: without compiled kernels, a pure wheel: {problem}")
+            return
+        build_data.update(infer_tag=True, pure_python=False)
+        build_data["force_include"][str(path)] = f"irbatch/runtime/{OF_WHEEL}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what `initialize` made."""
+        for path in build_data["force_include"]:
+            shutil.rmtree(Path(path).parent, ignore_errors=True)
+
+
+def build_library(path: Path, *, in_place: bool) -> None:
+    """Compile all kernels and link them.
+
+    Args:
+        path: of the library, which is replaced if it is there.
+        in_place: whether the names of its functions are to tell what they are made from.
+
+    Raises:
+        OSError, subprocess.CalledProcessError: if a process that compiles, or links, fails.
+    """
+    compiler = shlex.split(os.environ.get("CC", "cc"))[0]
+    if not shutil.which(compiler):
+        raise FileNotFoundError(f"there is no C compiler {compiler!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, "-m", "irbatch.runtime.build_kernels", folder, str(int(in_place))]
+        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        parts = [subprocess.Popen(words, env=environment) for _ in range(PROCESSES)]  # noqa: S603
+        for status in [part.wait() for part in parts]:
+            if status:
+                raise subprocess.CalledProcessError(status, words)
+        link(path, sorted(map(str, Path(folder).glob("*.o"))))
+
+
+def link(path: Path, objects: Sequence[str]) -> None:
+    """Link object files to a library that takes the place of the one at the path."""
+    linker = shlex.split(os.environ.get("CC", "cc"))
+    late = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    beside = path.with_name(f".{path.name}")
+    words = [*linker, "-shared", *late, "-o", str(beside), *objects, "-lm"]
+    subprocess.run(words, check=True)  # noqa: S603
+    ctypes.PyDLL(str(beside))  # an OSError, if it asks for what is not there
+    beside.replace(path)
+
+
+def declared_kernels() -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
+    """Yield each kernel that is run by what is none, and the kinds that its annotations name."""
+    from irbatch.runtime.kernels import Kernel
+
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "from irbatch.runtime.kernels import" in path.read_text("utf-8"):
+            importlib.import_module(
+                ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+            )
+    ours = [each for each in Kernel._entries if each.source.__module__.startswith("irbatch.")]
+    called = {other for each in ours for other in each.called(Kernel).values()}
+    for kernel in ours:
+        if kernel not in called:
+            yield kernel, declared_kinds(kernel.source)
+
+
+def declared_kinds(function: Any) -> list[tuple[Any, ...]]:
+    """List the kinds of arguments, see `kernels.Arguments`, that annotations stand for.
+
+    An array has one dimension, or the number that `typing.Annotated` adds. Types of its elements
+    that are added, ``"i4 i8"``, are tried one by one, the same for all arrays with the same types;
+    added to a named tuple they are those of its arrays that could have others, too.
+    """
+    hints = _hints(function)
+    hints.pop("return", None)
+    open_choices = sorted({types for hint in hints.values() for types in _open_types(hint)})
+    return [
+        tuple(itertools.chain.from_iterable(_kinds(hint, dict(chosen)) for hint in hints.values()))
+        for chosen in itertools.product(
+            *([(types, each) for each in types.split()] for types in open_choices)
+        )
+    ]
+
+
+def _hints(of: Any) -> dict[str, Any]:
+    """Return the annotations of a function, or of a named tuple, whose fields hide no types."""
+    return typing.get_type_hints(of, localns={}, include_extras=True)
+
+
+def _taken_apart(hint: Any) -> tuple[Any, str, int]:
+    """Return a type, the types of elements added to it, and the number of dimensions."""
+    added = getattr(hint, "__metadata__", ())
+    letters = next((each for each in added if isinstance(each, str)), "")
+    dimensions = next((each for each in added if isinstance(each, int)), 1)
+    return (hint.__origin__ if added else hint), letters, dimensions
+
+
+def _open_types(hint: Any) -> Iterator[str]:
+    """Yield the types of elements that are to be chosen from."""
+    kind, letters, _ = _taken_apart(hint)
+    if letters:
+        yield letters
+    elif hasattr(kind, "_fields"):
+        for field in _hints(kind).values():
+            yield from _open_types(field)
+
+
+def _kinds(hint: Any, chosen: dict[str, str], fixed: str = "") -> Iterator[Any]:
+    kind, letters, dimensions = _taken_apart(hint)
+    if kind in (int, float, bool):
+        yield kind
+    elif hasattr(kind, "_fields"):
+        yield kind
+        for field in _hints(kind).values():
+            yield from _kinds(field, chosen, letters or fixed)
+        yield None
+    else:
+        of_elements = (fixed or chosen[letters]) if letters else _element_type(kind)
+        yield from (np.dtype(of_elements), dimensions)
+
+
+def _element_type(array: Any) -> Any:
+    """Return the type that stands in ``npt.NDArray[...]``."""
+    return typing.get_args(typing.get_args(array)[1])[0]
+
+
+# ---------------------------------------------------------------------- Numba and LLVM
+
+
+def compile_kernels(folder: Path, *, in_place: bool) -> None:
+    """Compile the kernels that no other process has claimed, into object files of a folder."""
+    gc.disable()  # looking for garbage takes a quarter of the time
+    for kernel, all_kinds in declared_kernels():
+        try:
+            (folder / f"{kernel.source.__module__}.{kernel.__name__}").mkdir()
+        except FileExistsError:
+            continue
+        for kinds in all_kinds:
+            symbol = kernel.symbol(kinds, digest=in_place)
+            module, entry = _translate(kernel, kinds)
+            for level, processor in LEVELS.items():
+                code = _optimize(module, entry, f"{level}_{symbol}", processor)
+                (folder / f"{level}_{symbol}.o").write_bytes(code)
+
+
+def _translate(kernel: Any, kinds: Sequence[Any]) -> tuple[str, str]:
+    """Translate a kernel behind an entry, see `kernels._LibraryCode`, into LLVM's language.
+
+    Returns:
+        The text, and the name of the entry in it.
+
+    Raises:
+        RuntimeError: if the kernel returns something else than it says.
+    """
+    import numba
+    from numba import types
+
+    from irbatch.runtime.objects import float_at, word_at
+
+    options = {"_nrt": False, "pipeline_class": _compiler()}
+    inner = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    names: dict[str, Any] = {
+        "kernel": kernel.for_numba(**inner),
+        "word_at": word_at.for_numba(),
+        "float_at": float_at.for_numba(),
+        "put": _put(),
+    }
+    arguments = list(_arguments(iter(kinds), itertools.count(), names))
+    accepted = tuple(kind for kind, _ in arguments)
+    names["kernel"].compile(accepted)
+    result = names["kernel"].overloads[accepted].signature.return_type
+    is_tuple = isinstance(result, types.BaseTuple)
+    results = list(result) if is_tuple else [] if result == types.none else [result]
+    said = ["float" if isinstance(each, types.Float) else _whole_kind(each) for each in results]
+    if said != kernel.results():
+        raise RuntimeError(f"{kernel.__name__} returns {said}, and says {kernel.results()}")
+    lines = [f"result = kernel({', '.join(text for _, text in arguments)})"]
+    for i in range(len(results)):
+        lines.append(f"put(out + {8 * (1 + i)}, result{f'[{i}]' if is_tuple else ''})")
+    exec("\n ".join(["def entry(words, out):", *lines, "return 0"]), names)  # noqa: S102 - ours
+    signature = types.int64(types.int64, types.int64)
+    entry = numba.cfunc(signature, nopython=True, error_model="numpy", **options)(names["entry"])
+    return str(entry._library._final_module), entry.native_name.removeprefix("cfunc.")
+
+
+def _whole_kind(result: Any) -> str:
+    return "bool" if str(result) == "bool" else "int"
+
+
+def _arguments(
+    kinds: Iterator[Any], place: Iterator[int], names: dict[str, Any]
+) -> Iterator[tuple[Any, str]]:
+    """Yield Numba's type of each argument and what an entry reads it with, for a named tuple."""
+    from numba import types
+    from numba.np import numpy_support
+
+    for kind in kinds:
+        if kind is None:
+            return
+        if isinstance(kind, np.dtype):
+            of = types.Array(numpy_support.from_dtype(kind), next(kinds), "C")
+            names[name := f"array_{len(names)}"] = _array_reader(of)
+            yield of, f"{name}(word_at(words + {8 * next(place)}))"
+        elif kind is float:
+            yield types.float64, f"float_at(words + {8 * next(place)})"
+        elif kind is bool:
+            yield types.boolean, f"word_at(words + {8 * next(place)}) != 0"
+        elif kind is int:
+            yield types.int64, f"word_at(words + {8 * next(place)})"
+        else:
+            names[name := f"tuple_{len(names)}"] = kind
+            fields = list(_arguments(kinds, place, names))
+            made = types.BaseTuple.from_types([each for each, _ in fields], kind)
+            yield made, f"{name}({', '.join(text for _, text in fields)})"
+
+
+def _array_reader(of: Any) -> Any:
+    """Return what makes a contiguous array from the address of its object.
+
+    Its fields stand behind the header that every object has: NumPy's PyArrayObject_fields, part of
+    its C interface.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+    from numba.np import arrayobj
+
+    word = ir.IntType(64)
+    data, shape = (object.__basicsize__ // 8 + field for field in (0, 2))
+
+    def read(_: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            def load(address: Any, at: int) -> Any:
+                begin = builder.inttoptr(address, word.as_pointer())
+                return builder.load(builder.gep(begin, [word(at)]))
+
+            element = context.get_data_type(of.dtype)
+            item = context.get_constant(types.intp, context.get_abi_sizeof(element))
+            sizes = [load(load(arguments[0], shape), i) for i in range(of.ndim)]
+            strides = [item]
+            for size in reversed(sizes[1:]):
+                strides.insert(0, builder.mul(strides[0], size))
+            array = arrayobj.make_array(of)(context, builder)
+            arrayobj.populate_array(
+                array,
+                data=builder.inttoptr(load(arguments[0], data), element.as_pointer()),
+                shape=cgutils.pack_array(builder, sizes),
+                strides=cgutils.pack_array(builder, strides),
+                itemsize=item,
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return of(types.int64), generate
+
+    return intrinsic(read)
+
+
+def _put() -> Any:
+    """Return what writes a number to an address: a float as such, all else as a whole number."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    def put(_: Any, address: Any, value: Any) -> Any:
+        stored = types.float64 if isinstance(value, types.Float) else types.int64
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            address, number = arguments
+            place = builder.inttoptr(address, context.get_value_type(stored).as_pointer())
+            builder.store(context.cast(builder, number, value, stored), place)
+            return context.get_dummy_value()
+
+        return types.none(types.int64, value), generate
+
+    return intrinsic(put)
+
+
+def _compiler() -> Any:
+    """Return Numba's compiler, but for the last step: LLVM translates what an entry needs, at once.
+
+    Numba would optimise and translate each function by itself, too, which takes half of the time.
+    """
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+
+    class Codegen:
+        @staticmethod
+        def set_env(name: str, environment: object) -> None:
+            """Do without what functions raise errors with."""
+
+    class Library(JITCodeLibrary):  # type: ignore[misc]
+        codegen = Codegen
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+    class WholeCompiler(Compiler):  # type: ignore[misc]
+        def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+            super().__init__(typing, target, library or Library(target.codegen(), "kernel"), *rest)
+
+    return WholeCompiler
+
+
+def _optimize(text: str, entry: str, symbol: str, processor: str) -> bytes:
+    """Make an object file of a module, for any address, in which only the entry can be seen."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text)
+    for value in itertools.chain(module.functions, module.global_variables):
+        if not value.is_declaration:
+            value.linkage = "internal"
+    function = module.get_function(entry)
+    function.name, function.linkage = symbol, "external"
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=processor, features="", opt=3, reloc="pic", codemodel="default"
+    )
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    return bytes(machine.emit_object(module))
+
+
+def warmup(*, progress: bool = True) -> list[str]:
+    """Let Numba compile every kernel and keep it; nothing, where a wheel has compiled kernels.
+
+    Args:
+        progress: whether standard error tells of it, in one line.
+
+    Returns:
+        The names of the kernels compiled, or found in Numba's cache.
+
+    >>> warmup()  # of a wheel
+    []
+    """
+    from irbatch.runtime.kernels import flatten
+
+    names: list[str] = []
+    for kernel, all_kinds in declared_kernels():
+        for kinds in all_kinds:
+            arguments = flatten(example(iter(kinds)))
+            if kernel._load(kinds) or not kernel._compile(arguments):
+                continue
+            if progress and not names and sys.stderr is not None:
+                print("compiling, once a machine: half a minute", file=sys.stderr, flush=True)
+            names.append(kernel.__name__)
+    return names
+
+
+def example(kinds: Iterator[Any]) -> list[Any]:
+    """Make arguments of some kinds, empty arrays and zeros, up to the end of a named tuple."""
+    values: list[Any] = []
+    for kind in kinds:
+        if kind is None:
+            break
+        if isinstance(kind, np.dtype):
+            values.append(np.empty((0,) * next(kinds), kind))
+        elif hasattr(kind, "_fields"):
+            values.append(kind(*example(kinds)))
+        else:
+            values.append(kind(0))
+    return values
+
+
+def main(folder: str = "", in_place: str = "") -> None:
+    """Build the library of a working tree; or, in a process of its own, a part of some library."""
+    from irbatch.runtime.kernels import IN_PLACE
+
+    if folder:
+        compile_kernels(Path(folder), in_place=in_place == "1")
+    else:
+        build_library(Path(__file__).with_name(IN_PLACE), in_place=True)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        main(*sys.argv[1:])
