@@ -29,7 +29,6 @@ MEASURES = ["nDCG@10", "R@100"]
 FRONTIER = ["nDCG@10", "latency_mean"]
 # Not the peak of memory: it is the process', which holds all systems.
 COLUMNS = [*MEASURES, "latency_mean", "latency_p95", "throughput", "index_disk", "cost_per_million"]
-WEIGHTS = {"nDCG@10": 2, "latency_mean": 1, "index_memory": 1}
 
 Found = tuple[np.ndarray, np.ndarray]
 Qrels = dict[int, dict[int, int]]
@@ -197,10 +196,6 @@ def main() -> None:
     left = board.where(f"latency_p95 < {limit:.3g}", "index_memory < 20").sorted("nDCG@10")
     print(f"\nWithin {', '.join(left.constraints)}: {', '.join(left.systems)}\n")
 
-    scores = board.dynascore(WEIGHTS)
-    print(scores)
-    for low, high, winners in scores.sweep("nDCG@10"):
-        print(f"weight of nDCG@10 from {low:.2f} to {high:.2f}: {', '.join(winners)} wins")
     save(board, Path(options.folder or tempfile.mkdtemp(prefix="leaderboard-digits-")))
 
 

@@ -23,14 +23,13 @@ from irbatch.cli.writing import (
     save_plot,
     write_result,
 )
+from irbatch.comparing.gate import parse_on_board
 from irbatch.efficiency.quantities import HIGHER, LOWER
-from irbatch.errors import InputError, printable, shown
-from irbatch.leaderboard import Leaderboard, Scores
-from irbatch.leaderboard.gate import find_failures, parse_condition, tell_passed
-from irbatch.leaderboard.scoring import SCALES
+from irbatch.errors import InputError, shown
+from irbatch.leaderboard import Leaderboard
+from irbatch.leaderboard.study import find_failures, tell_passed
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
-from irbatch.report.text import text_width
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import INTERVALS
@@ -39,12 +38,10 @@ from irbatch.statistics.resampling import check_draws, check_level
 EXAMPLE = (
     '{"systems": [{"system": "bm25", "accuracy": {"RR@10": 0.187}, "latency": {"mean": 8}}, …]}'
 )
-METHODS = ("dynascore", "utility")
 NEEDS = {  # words that say nothing without another
     "y": "x",
     "plot": "x",
     "log": "plot",
-    **dict.fromkeys(("score", "scale", "sweep"), "weights"),
     **dict.fromkeys(("level", "draws", "seed", "interval"), "qrels"),
 }
 
@@ -54,7 +51,7 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch leaderboard SYSTEMS [--qrels QRELS] [-m MEASURE ...] [options]"
     parser.description = (
         "Show systems by accuracy, latency, throughput, memory, energy and cost; find those that "
-        "no other beats; weigh. Of SYSTEMS' JSON each system has the keys of an efficiency record, "
+        "no other beats. Of SYSTEMS' JSON each system has the keys of an efficiency record, "
         "and its accuracy, or a run to evaluate. AXIS is a measure or a quantity: latency_p95, "
         "throughput, peak_memory, index_disk, cost_per_million …"
     )
@@ -90,27 +87,16 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose rows and columns."""
     add = parser.add_argument_group("systems and axes").add_argument
     repeated = functools.partial(add, action="append", default=[])
-    told = "leave out systems that don't meet it: 'latency_p95 < 50', 'gpu = A100'; repeat for more"
+    told = "leave out systems that don't meet it: 'latency_p95 < 50'; repeat for more"
     repeated("--where", metavar="CONSTRAINT", help=told)
     told = "price per hour of an instance that systems were measured on; repeat for more"
     repeated("--price", dest="prices", metavar="INSTANCE=PRICE", help=told)
-    told = "of a system that was measured on several machines, show the best by this axis"
-    add("--best-instance", metavar="AXIS", help=told)
     add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
     add("--columns", metavar="AXIS,AXIS", help="those shown; hardware is one, too")
     told = f"whether {HIGHER} or {LOWER} is better; repeat for more"
     repeated("--direction", dest="directions", metavar="AXIS=WAY", help=told)
     told = "mark the systems that no other beats (default: --y and --x)"
     add("--frontier", metavar="AXIS,AXIS", help=told)
-    told = "print scores below the table"
-    add("--weights", metavar="AXIS=W,AXIS=W", action="append", help=told)
-    told = (
-        "what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
-        "(default: dynascore)"
-    )
-    add("--score", choices=METHODS, help=told)
-    add("--scale", choices=SCALES, help="that utility brings axes to (default: range)")
-    add("--sweep", metavar="AXIS", help="tell who wins as the weight of this axis changes")
 
 
 def _add_studies(parser: argparse.ArgumentParser) -> None:
@@ -123,17 +109,11 @@ def _add_studies(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
     told = "mark systems not significantly worse than the best (all pairs, Holm)"
     add("--significance", action="store_true", help=told)
-    told = "how often each system is on the frontier when queries are drawn anew"
-    add("--stability", action="store_true", help=told)
 
 
 def run_leaderboard(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
     _check(options)
-    weights = None
-    if options.weights is not None:
-        texts = _split(",".join(options.weights))
-        weights = _numbers(texts, "--weights", "RR@10=4,cost_per_million=1")
     board = _find(_read(options), options)
     if options.sort is not None:
         board = board.sorted(options.sort)
@@ -143,14 +123,6 @@ def run_leaderboard(options: argparse.Namespace) -> int:
             said = tell_passed(board, text, required=required) + ("" if required else NOT_SO)
             outcome.append((said, find_failures(board, text, required=required)))
     printed = _report(board, options, form_of(options, FORMS))
-    if weights is not None:
-        if options.score == "utility":
-            scores = board.utility(weights, scale=options.scale or SCALES[0])
-        else:
-            scores = board.dynascore(weights)
-        printed += f"\n{scores}\n"
-        if options.sweep is not None:
-            printed += f"\n{_sweep(scores, board.axis(options.sweep).name)}\n"
     files = {path: _report(board, options, form) for form, path in files_asked(options).items()}
     picture = None
     if options.plot is not None:
@@ -168,25 +140,18 @@ def _check(options: argparse.Namespace) -> None:
     """Refuse what can be refused without reading anything."""
     for required, texts in ((False, options.conditions), (True, options.required)):
         for text in texts:
-            parse_condition(text, required=required)
+            parse_on_board(text, required=required)
     for name, other in NEEDS.items():
         value = getattr(options, name)
         if value is not None and getattr(options, other) is None:
             raise InputError(f"--{name} needs --{other}")
-    if options.scale is not None and options.score != "utility":
-        raise InputError("--scale needs --score utility")
     form = form_of(options, FORMS)
-    if options.weights is not None and form != "text":
-        raise InputError(f"--weights prints text, which {form} has no place for")
     words = ("columns", "frontier", "intervals", "digits")
     shaped = [word for word in words if getattr(options, word)]
     if shaped and form in ("csv", "json") and not (options.html or options.latex):
         raise InputError(f"--{shaped[0]} has no place in {form}, which has all")
-    if options.stability and options.frontier is None and options.x is None:
-        raise InputError("--stability needs --frontier, or --x")
-    for name in ("significance", "stability"):
-        if getattr(options, name) and options.qrels is None:
-            raise InputError(f"--{name} needs --qrels, of which queries have values")
+    if options.significance and options.qrels is None:
+        raise InputError("--significance needs --qrels, of which queries have values")
     written = {form, *files_asked(options)}
     check_paper(options, written)
     if options.digits is not None:
@@ -229,13 +194,11 @@ def _standard_input() -> str:
 
 
 def _find(board: Leaderboard, options: argparse.Namespace) -> Leaderboard:
-    """Price, filter, test and draw."""
+    """Price, filter and test."""
     if options.prices:
         example = "c6g.xlarge=0.136"
         board = board.priced(_numbers(options.prices, "--price", example))
     board = board.where(*options.where)
-    if options.best_instance is not None:
-        board = board.best_instances(options.best_instance)
     given = {
         name: getattr(options, name)
         for name in ("level", "draws", "seed")
@@ -243,9 +206,6 @@ def _find(board: Leaderboard, options: argparse.Namespace) -> Leaderboard:
     }
     if options.significance:
         board = board.tested(**given)
-    if options.stability:
-        given.pop("level", None)
-        board = board.resampled(_frontier(board, options) or [], **given)
     return board
 
 
@@ -272,22 +232,6 @@ def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
         choices |= paper_options(options)
     choices |= of_terminal(options, form)
     return str(getattr(board, f"to_{form}")(**choices))
-
-
-def _sweep(scores: Scores, axis: str) -> str:
-    """Tell who wins between which weights of an axis."""
-    rows = [(f"weight of {printable(axis)}", "winner")]
-    for low, high, winners in scores.sweep(axis):
-        rows.append((f"{_percent(low)} to {_percent(high)}", ", ".join(map(printable, winners))))
-    first, last = (max(map(text_width, column)) for column in zip(*rows, strict=True))
-    rows.insert(1, ("-" * first, "-" * last))
-    return "\n".join(
-        f"{weight}{' ' * (first - text_width(weight))}  {names}" for weight, names in rows
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g}%"
 
 
 def _numbers(texts: list[str], word: str, example: str) -> dict[str, float]:

@@ -1,16 +1,16 @@
-"""Axes that systems are compared along, measures and quantities of records, and limits on them."""
+"""Axes that systems are compared along: measures, and quantities of records."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
-from irbatch.comparing.gate import LIMIT, OPERATORS
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
+
+Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those that take one
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
@@ -65,38 +65,6 @@ def check_directions(
             raise InputError(problem, source="directions", value=better)
         checked[axis.name] = better
     return checked
-
-
-class Constraint(NamedTuple):
-    """An axis, how it compares, and with what.
-
-    >>> parse_constraint("latency_p95 < 50", []).holds(49.9)
-    True
-    """
-
-    axis: Quantity
-    operator: str
-    limit: float
-
-    def holds(self, value: float) -> bool:
-        """Tell whether a system with this value meets it."""
-        return OPERATORS[self.operator](value, self.limit)
-
-    def __str__(self) -> str:
-        return f"{self.axis.name} {self.operator} {repr(self.limit).removesuffix('.0')}"
-
-
-def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:
-    """Read a constraint: AXIS < NUMBER, or with another of <= > >= == !=."""
-    matched = LIMIT.search(text) if isinstance(text, str) else None
-    name = "" if matched is None else text[: matched.start()].strip()
-    if matched is None or not name or not math.isfinite(float(matched[2])):
-        problem = f"a constraint is AXIS < NUMBER, such as 'latency_p95 < 50', not {shown(text)}"
-        raise InputError(problem, source="constraint", value=text)
-    if any(word in name for word in (*OPERATORS, " and ", " or ")):
-        problem = f"{shown(text)} is more than one constraint: give each by itself"
-        raise InputError(problem, source="constraint", value=text)
-    return Constraint(find_axis(name, measures), matched[1], float(matched[2]))
 
 
 def is_share(name: str) -> bool:

@@ -3,28 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self, Unpack
 
-from irbatch.comparing.gate import each_condition
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.comparing.gate import each_condition, read_limit
+from irbatch.efficiency import Quantity
+from irbatch.efficiency.quantities import (
+    HIGHER,
+    QUANTITIES,
+    check_quantity,
+    of_system,
+    refuse,
+    with_currency,
+)
+from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.leaderboard.axes import list_axes
-from irbatch.leaderboard.document import make_document, picture_frontier
-from irbatch.leaderboard.gate import find_failures
-from irbatch.leaderboard.json_form import board_to_dict, read_board
-from irbatch.leaderboard.plots import plot_frontier
-from irbatch.leaderboard.records import list_systems, make_frame
-from irbatch.leaderboard.scores import Scores
-from irbatch.leaderboard.scoring import score_dynascore, score_utility
-from irbatch.leaderboard.studied import StudiedSystems
+from irbatch.leaderboard.axes import check_directions, find_axis, list_axes, lower_measures
+from irbatch.leaderboard.joining import Records, join_accuracy, name_records, set_prices
+from irbatch.leaderboard.json_form import board_to_dict, read_statement
+from irbatch.leaderboard.plots import picture_frontier, plot_frontier
+from irbatch.leaderboard.report import (
+    is_latency,
+    list_board,
+    make_document,
+    name_loop,
+    warn_of_differences,
+    write_caption,
+)
+from irbatch.leaderboard.study import (
+    Pareto,
+    Significance,
+    find_failures,
+    find_pareto,
+    find_significance,
+)
 from irbatch.report.document import Document, Record
 from irbatch.report.reported import Path, Reported
+from irbatch.runtime.numbers import check_choice
+from irbatch.statistics.intervals import INTERVALS, IntervalOptions
+from irbatch.statistics.resampling import check_draws, check_level
 
-NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference
+NEEDS = {  # what quantities that are worked out follow from
+    "cost_per_million": ": it takes price_per_hour and a mean latency",
+    "throughput_cost_per_million": ": it takes price_per_hour and throughput",
+    "energy_per_query": ": it takes energy and n_queries",
+    "emissions_per_query": ": it takes emissions and n_queries",
+}
 
 
-class Leaderboard(Reported, StudiedSystems):
+class Leaderboard(Reported):
     r"""Systems side by side: how accurate they are, and what they take for it.
 
     Axes are the measures, by any spelling, and the quantities of records, which
@@ -62,24 +94,22 @@ class Leaderboard(Reported, StudiedSystems):
         constraints: what the systems left had to meet.
         left_out: each system that didn't, with the constraints that it broke, or the axes that it
             has no value of.
-        significance, stability: what `tested` and `resampled` found; None before, and of fewer
-            systems than that was of.
+        significance: what `tested` found; None before, and of fewer systems than that was of.
 
     Raises:
         InputError: naming the system and the field, if a value is not a finite number, or a system
             has none of the measures.
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `columns`,
-    axes by any of their names, ``"hardware"`` or of it ``"instance"``, ``"cpu"``, ``"gpu"``,
-    ``"n_cpu"``, ``"n_gpu"``, ``"ram"``, ``"batch_size"`` or ``"source"`` (default: the hardware,
-    batch size and source where they differ, all measures, and the usual quantities that some system
-    has); what `tested` and `resampled` found stands there in any case; `frontier`, axes whose
-    Pareto frontier is marked; `intervals`, whether values come with theirs (False); `digits`, how
-    many decimals measures have (4), typed ones no more than were typed, where quantities have four
-    significant digits. On a page: `plots`, whether there is a picture of the frontier (True), which
-    takes matplotlib; `x`, the axis across it (default: that of a `frontier` of two axes; or else
-    the cost, the mean latency or the median, the first that all systems have, or some; without any
-    there is no picture); `y`, the axis along it (default: the first measure).
+    axes by any of their names, ``"hardware"``, or any other column of `to_csv`, such as ``"gpu"``
+    (default: the hardware, batch size and source where they differ, all measures, and the usual
+    quantities that some system has); what `tested` found is marked in any case; `frontier`, axes
+    whose Pareto frontier is marked; `intervals`, whether values come with theirs (False); `digits`,
+    how many decimals measures have (4), typed ones no more than were typed, where quantities have
+    four significant digits. On a page: `plots`, whether there is a picture of the frontier (True),
+    which takes matplotlib; `x`, the axis across it (default: that of a `frontier` of two axes; or
+    else the cost, the mean latency or the median, the first that all systems have, or some; without
+    any there is no picture); `y`, the axis along it (default: the first measure).
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `from_json` reads what `to_json` wrote.
@@ -98,60 +128,308 @@ class Leaderboard(Reported, StudiedSystems):
 
     _label = "tab:leaderboard"
 
-    def dynascore(
+    def __init__(
         self,
-        weights: Mapping[str, float],
+        results: Any,
+        records: Records,
         *,
-        performance: str | None = None,
-        offsets: Mapping[str, float] | None = None,
+        measures: Iterable[str] | str | None = None,
         directions: Mapping[str, str] | None = None,
-        cutoff: float = NOISE,
-    ) -> Scores:
-        """Score systems as Dynaboard does (Ma et al. 2021, and the code they published).
+        level: float = 0.05,
+        draws: int = 2000,
+        seed: int = 0,
+        interval: str = "t",
+    ) -> None:
+        check_choice("interval", interval, INTERVALS)
+        check_level(level)
+        check_draws(draws, seed, least=0)
+        how = IntervalOptions(interval, level, draws, seed)
+        named = name_records(records)
+        self.systems, self.records = list(named), list(named.values())
+        accuracy = join_accuracy(results, named, measures, how)
+        self.measures, self.means, self.intervals = accuracy[:3]
+        self.decimals, self.n_queries, self.settings, self.results = accuracy[3:]
+        self.level: float | None = level  # None: of bounds that were typed
+        turned = check_directions(directions, self.measures)
+        self.directions = {**lower_measures(self.measures), **turned}
+        self.constraints: list[str] = []
+        self.left_out: dict[str, list[str]] = {}
+        self.significance: Significance | None = None
 
-        Every axis is turned so that higher is better, and its offset added. Its values are divided
-        by how much of it goes with a point of performance on average, see
-        `irbatch.leaderboard.scoring.find_rates`; a system's score is their weighted mean.
+    def __len__(self) -> int:
+        return len(self.systems)
 
-        What is published leaves some cases open. Of systems of equal performance the expected rate
-        over their orders counts. An axis that does not change wherever performance does has no
-        rate: it adds nothing, and is named in `left_out`; so do all but performance where all
-        perform alike. A score depends on which systems are compared.
+    def __repr__(self) -> str:
+        measures = ", ".join(map(printable, self.measures))
+        return f"{type(self).__name__} of {many(len(self), 'system')} on {measures}"
+
+    def axis(self, name: str) -> Quantity:
+        """Find an axis by any of its names, with its unit and the way that is better."""
+        found = find_axis(name, self.measures)
+        better = self.directions.get(found.name, found.better)
+        if is_latency(found.name):
+            found = found._replace(label=name_loop(found.label, self.records))
+        return found._replace(better=better, unit=with_currency(found.unit, self.currency or None))
+
+    @property
+    def currency(self) -> str:
+        """Of prices and costs; all of them if there are several; "" where none is said."""
+        priced = [
+            each.currency
+            for each in self.records
+            if each.price_per_hour is not None or each.stated_cost is not None
+        ]
+        named = dict.fromkeys(priced or [each.currency for each in self.records])
+        return "/".join(each or "?" for each in named) if any(named) else ""
+
+    @property
+    def axes(self) -> list[str]:
+        """Name the axes that some system has a value of: measures, then quantities."""
+        quantities = (name for name in QUANTITIES if not np.isnan(self.values(name)).all())
+        return [*self.measures, *quantities]
+
+    def values(self, name: str) -> Floats:
+        """Return the systems' values along an axis, float64 ``(systems,)``; NaN where unknown.
+
+        Raises:
+            InputError: naming the system, if a value is infinite.
+        """
+        axis = find_axis(name, self.measures).name
+        if axis in self.measures:
+            return self.means[:, self.measures.index(axis)].copy()
+        known = (
+            check_quantity(of_system(each.system), axis, each.value(axis)) for each in self.records
+        )
+        return np.array([np.nan if value is None else value for value in known], np.float64)
+
+    def decimals_of(self, name: str, most: int) -> list[int]:
+        """Return how many decimals of each system's mean are shown: no more than were typed."""
+        shown_of = np.minimum(self.decimals[:, self.measures.index(name)], most)
+        return [int(each) for each in shown_of.tolist()]
+
+    def bounds(self, name: str) -> Floats:
+        """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
+        axis = find_axis(name, self.measures).name
+        if axis in self.measures:
+            return self.intervals[:, self.measures.index(axis)].copy()
+        found = [each.interval(axis) or (np.nan, np.nan) for each in self.records]
+        return np.array(found, np.float64).reshape(-1, 2)
+
+    def levels(self, name: str) -> list[float | None]:
+        """Return the chance that each system's interval misses; None where that isn't known."""
+        if find_axis(name, self.measures).name in self.measures:
+            return [self.level] * len(self)
+        timed = [each.latency for each in self.records]
+        return [self.level if each is None else each.level for each in timed]
+
+    def currencies(self, name: str) -> dict[str | None, str]:
+        """Return each currency that an axis is in, with a system whose value is in it."""
+        axis = find_axis(name, self.measures)
+        if axis.name in self.measures or "{currency}" not in axis.unit:
+            return {}
+        known = [each for each in self.records if each.value(axis.name) is not None]
+        return {each.currency: each.system for each in reversed(known)}
+
+    def sorted(self, by: str, *, best_first: bool = True) -> Self:
+        """Return the leaderboard in the order of an axis; systems without a value come last.
+
+        Raises:
+            InputError: if no system has a value, or the values are in several currencies.
+        """
+        axis, values = self.axis(by), self.values(by)
+        self.check_currency(axis.name)
+        if len(self) and np.isnan(values).all():
+            self.comparable(axis.name)
+        turned = values * axis.sign * (-1 if best_first else 1)
+        return self.at(np.argsort(turned, kind="stable").tolist())
+
+    def select(self, *systems: str) -> Self:
+        """Return the leaderboard of some systems, in the order in which they are named.
+
+        Raises:
+            InputError: if there is no such system, or one is named twice.
+        """
+        for i, system in enumerate(systems):
+            if system not in self.systems or system in systems[:i]:
+                twice = "is named twice" if system in self.systems else "is not on the leaderboard"
+                hint = "" if system in self.systems else did_you_mean(system, self.systems)
+                raise InputError(f"{shown(system)} {twice}{hint}", source="system", value=system)
+        return self.at([self.systems.index(system) for system in systems])
+
+    def where(self, *constraints: str) -> Self:
+        """Return the leaderboard of the systems that meet constraints.
+
+        A system without a value, or an interval, that a constraint looks at doesn't meet it:
+        `left_out` says what it lacks.
 
         Args:
-            weights: axis to weight, of any sum.
-            performance: the axis that the others are exchanged for; default: the first measure
-                that has a weight, or else the first one.
-            offsets: axis to what is added to its values: 16 to a memory of which lower is better
-                makes it what is left of 16 GB.
+            *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``,
+                ``"RR@10 lower bound >= 0.3"``.
+
+        Raises:
+            InputError: if a constraint has another form, or no system has a value of its axis.
+        """
+        broken: dict[str, list[str]] = {}
+        said = []
+        for text in constraints:
+            limit = read_limit(text) if isinstance(text, str) else None
+            if limit is None:
+                problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
+                raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
+            axis = find_axis(limit.name, self.measures).name
+            known, lacking = self.having([axis])
+            bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
+            said.append(f"{axis}{bound} {limit}")
+            values = known.comparable(axis)
+            if limit.bound is not None:
+                values = known.bounds(axis)[:, limit.bound]
+            for system in lacking:
+                broken.setdefault(system, []).append(f"{axis} is missing")
+            for system, value in zip(known.systems, values.tolist(), strict=True):
+                if not limit.holds(value):
+                    broken.setdefault(system, []).append(said[-1])
+        left = self.at([i for i, system in enumerate(self.systems) if system not in broken])
+        left.constraints = [*self.constraints, *said]
+        left.left_out = {**self.left_out, **broken}
+        return left
+
+    def priced(self, prices: Mapping[str, float], currency: str | None = None) -> Self:
+        """Return the leaderboard with prices per hour by instance, and costs that follow from them.
+
+        Raises:
+            InputError: if no system was measured on an instance, or a price is no number from 0 on.
+
+        >>> from irbatch.efficiency import EfficiencyRecord, Latency
+        >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
+        >>> board = Leaderboard({"bm25": {"RR": 0.5}}, record).priced({"c6g.large": 0.5})
+        >>> board.values("cost").tolist()
+        [5.0]
+        """
+        other = self.at(list(range(len(self))))
+        other.records = set_prices(self.records, prices, currency)
+        return other
+
+    def tested(
+        self,
+        *,
+        test: str = "randomisation",
+        correction: str = "holm",
+        level: float = 0.05,
+        draws: int = 10_000,
+        seed: int = 0,
+    ) -> Self:
+        """Return the leaderboard that knows which systems are significantly worse than the best.
+
+        Each measure's systems are tested against each other, on the values of queries that their
+        `Results` have, as `irbatch.compare` does; ``significance`` of what returns has p-values,
+        and tables mark the systems that are not significantly worse than the best of a measure.
+
+        Args:
+            test, correction, level, draws, seed: as of `irbatch.compare`; all pairs are corrected
+                for, as the best is not known beforehand: against it alone, one of eight systems
+                that are alike would be significantly worse in 10 % of cases, not in 5 %.
+
+        Raises:
+            InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or
+                they were evaluated on different ones.
+        """
+        options = {"test": test, "correction": correction, "level": level, "draws": draws}
+        other = self.at(list(range(len(self))))
+        other.significance = find_significance(self, {**options, "seed": seed})
+        return other
+
+    def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
+        """Find the systems that no other beats: as good along every axis and better along one.
+
+        Systems without a value of an axis are not compared: `Pareto.left_out` names them.
+
+        Args:
+            axes: one or more, as in ``["nDCG@10", "cost_per_million"]``.
             directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
-            cutoff: differences of performance up to this share of the highest are noise.
 
         Raises:
-            InputError: if a weight is negative or none is above 0; naming the system, if one has no
-                value of an axis.
+            InputError: if no system has a value of each axis.
         """
-        return score_dynascore(self, weights, performance, offsets, directions, cutoff)
+        names = [each.name for each in list_axes(axes, self.measures)]
+        known, lacking = self.having(names)
+        values, signs = known.compare(names, directions)
+        return find_pareto(known.systems, names, values * signs, lacking)
 
-    def utility(
-        self,
-        weights: Mapping[str, float],
-        *,
-        scale: str = "range",
-        directions: Mapping[str, str] | None = None,
-    ) -> Scores:
-        """Score systems by a weighted mean of their axes, brought to one scale.
-
-        Args:
-            weights, directions: as in `dynascore`.
-            scale: ``"range"``: from 0 for the worst system to 1 for the best, 1 for all where they
-                are equal; ``"log"``: the same of logarithms, for what spans powers of ten;
-                ``"none"``: as they are, negative where lower is better.
+    def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
+        """Return the leaderboard of the systems with values of all axes, and what others lack.
 
         Raises:
-            InputError: as `dynascore`; and naming the system of a value that has no logarithm.
+            InputError: if no system has a value of each axis.
         """
-        return score_utility(self, weights, scale, directions)
+        lacking: dict[str, list[str]] = {}
+        for name in names:
+            unknown = np.isnan(self.values(name))
+            if unknown.all():
+                self.comparable(name)
+            for place in np.flatnonzero(unknown).tolist():
+                lacking.setdefault(self.systems[place], []).append(name)
+        if lacking and len(lacking) == len(self):
+            problem = f"no system has a value of each of {join_words(list(names))}"
+            raise InputError(problem, source="leaderboard")
+        places = [i for i, system in enumerate(self.systems) if system not in lacking]
+        return self.at(places), {name: lacking[name] for name in self.systems if name in lacking}
+
+    def caption(self) -> str:
+        """Say how many systems and queries there are, how they were measured, and who is left out.
+
+        >>> from irbatch.efficiency import EfficiencyRecord
+        >>> Leaderboard({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
+        '1 system.'
+        """
+        return write_caption(self)
+
+    def at(self, places: list[int]) -> Self:
+        """Return a leaderboard of some systems, in some order."""
+        other = copy(self)
+        other.measures, other.constraints = list(self.measures), list(self.constraints)
+        other.settings, other.directions = dict(self.settings), dict(self.directions)
+        other.left_out = {name: list(each) for name, each in self.left_out.items()}
+        for name in ("systems", "records", "n_queries", "results"):
+            setattr(other, name, [getattr(self, name)[i] for i in places])
+        if len(places) < len(self):  # what was found is of all of them together
+            other.significance = None
+        other.means, other.intervals = self.means[places], self.intervals[places]
+        other.decimals = self.decimals[places]
+        return other
+
+    def comparable(self, axis: str) -> Floats:
+        """Return values along an axis, which every system must have and in the same currency."""
+        values = self.values(axis)
+        missing = [self.systems[place] for place in np.flatnonzero(np.isnan(values)).tolist()]
+        if missing:
+            others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
+            problem = f"is missing{NEEDS.get(axis, '')}{others}"
+            raise refuse(of_system(missing[0]), axis, problem, None)
+        self.check_currency(axis)
+        sizes = list(dict.fromkeys(str(each.batch_size) for each in self.records))
+        if axis.startswith("latency_") and len(sizes) > 1:
+            warn(f"{axis} is of calls of {join_words(sizes)} queries, which take different times")
+        warn_of_differences(axis, self.records)
+        return values
+
+    def check_currency(self, axis: str) -> None:
+        """Refuse values along an axis that are in several currencies."""
+        (one, system), *others = [*self.currencies(axis).items()] or [("", "")]
+        for other, owner in others:
+            unsaid = "no currency that is said"
+            problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
+            raise refuse(of_system(system), axis, problem, one)
+
+    def compare(
+        self, names: list[str], directions: Mapping[str, str] | None
+    ) -> tuple[Floats, Floats]:
+        """Return values ``(systems, axes)``, and 1 for axes of which higher is better, else -1."""
+        if not self.systems:
+            raise InputError("no system is left on the leaderboard", source="leaderboard")
+        turned = check_directions(directions, self.measures)
+        better = [turned.get(name, self.axis(name).better) for name in names]
+        signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
+        return np.stack([self.comparable(name) for name in names], axis=1), signs
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.
@@ -173,14 +451,6 @@ class Leaderboard(Reported, StudiedSystems):
     def _check(self, given: Iterable[object], *, required: bool) -> list[str]:
         found = (find_failures(self, each, required=required) for each in each_condition(given))
         return [said for some in found for said in some]
-
-    def to_pandas(self) -> Any:  # type: ignore[override]
-        """Return a pandas frame: one row a system, the columns of `to_csv`.
-
-        Raises:
-            ImportError: naming the extra, when pandas is not installed.
-        """
-        return make_frame(self)
 
     def plot(
         self,
@@ -252,8 +522,14 @@ class Leaderboard(Reported, StudiedSystems):
         """
         check_settings(cls.from_json, settings)
         given: dict[str, Any] = {**settings, **({} if cutoffs is None else {"cutoffs": cutoffs})}
-        drawn = {"level": level, "draws": draws, "seed": seed, "interval": interval}
-        return read_board(cls, source, qrels, measures, directions, given, **drawn)
+        read = read_statement(source, qrels, measures, given)
+        drawn: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
+        if qrels is None:
+            drawn |= {"level": level if read.level is None else read.level, "draws": 0}
+        board = cls(read.results, read.records, measures=read.measures, interval=interval, **drawn)
+        read.complete(board, stated=qrels is None)
+        board.directions |= check_directions(directions, board.measures)
+        return board
 
     def _document(
         self,
@@ -267,16 +543,15 @@ class Leaderboard(Reported, StudiedSystems):
         x: str | None = None,
         y: str | None = None,
     ) -> Document:
-        if frontier is not None:
-            frontier = [axis.name for axis in list_axes(frontier, self.measures)]
-        document = make_document(self, columns, frontier, intervals, digits)
+        marked = [] if frontier is None else [*list_axes(frontier, self.measures)]
+        document = make_document(self, columns, marked, intervals, digits)
         if form != "html" or not plots:
             return document
-        pictures = picture_frontier(self, x, y, frontier, digits)
+        pictures = picture_frontier(self, x, y, marked, digits)
         return replace(document, parts=[*document.parts, *pictures])
 
     def _everything(self) -> Record:
         return board_to_dict(self)
 
     def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
-        return list_systems(self)
+        return list_board(self)

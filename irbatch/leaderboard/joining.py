@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -18,7 +19,6 @@ from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown,
 from irbatch.evaluation.results import Means, Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
-from irbatch.leaderboard.instances import name_rows, share_by_system
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number, is_whole
 from irbatch.statistics.intervals import IntervalOptions, find_intervals
@@ -45,34 +45,92 @@ class Accuracy(NamedTuple):
     results: list[Any]
 
 
-def name_records(records: Any) -> dict[str, Record]:
-    """Return records, given in any of the forms of `Records`, by the names of their rows.
-
-    That is their system's, and where it has several that of their instance, too.
-    """
+def name_records(records: Any) -> dict[str, EfficiencyRecord]:
+    """Return records, given in any of the forms of `Records`, by the names of their rows."""
     if isinstance(records, Record):
         records = [records]
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
-    listed: list[Record] = []
+    listed: list[EfficiencyRecord] = []
     pairs = records.items() if isinstance(records, Mapping) else enumerate(records)
-    for name, each in pairs:
-        if not isinstance(each, Record):
-            problem = f"a record is an EfficiencyRecord, not {kind_of(each)}"
-            raise InputError(problem, source="records", value=each)
-        system = record_of(each).system
-        if isinstance(records, Mapping) and system != name:
-            problem = f"the record of {shown(name)} says that it is of {shown(system)}"
+    for name, given in pairs:
+        if not isinstance(given, Record):
+            problem = f"a record is an EfficiencyRecord, not {kind_of(given)}"
+            raise InputError(problem, source="records", value=given)
+        record = given if isinstance(given, EfficiencyRecord) else given.record
+        if isinstance(records, Mapping) and record.system != name:
+            problem = f"the record of {shown(name)} says that it is of {shown(record.system)}"
             raise InputError(problem, source="records", value=name)
-        listed.append(each)
+        listed.append(record)
     if not listed:
         raise InputError("there is no record, so there is no system", source="records")
-    return dict(zip(name_rows([record_of(each) for each in listed]), listed, strict=True))
+    return dict(zip(name_rows(listed), listed, strict=True))
 
 
-def record_of(given: Record) -> EfficiencyRecord:
-    """Return the record that a measurement made, or is."""
-    return given if isinstance(given, EfficiencyRecord) else given.record
+def name_rows(records: Sequence[EfficiencyRecord]) -> list[str]:
+    """Name each record's row: after its system, and of several of a system after the machine, too.
+
+    Raises:
+        InputError: naming a system of which two records are of one machine, or of none.
+
+    >>> name_rows([EfficiencyRecord(system="bm25"),
+    ...            EfficiencyRecord(system="dense", hardware="c6g.large"),
+    ...            EfficiencyRecord(system="dense", hardware="p4d.24xlarge")])
+    ['bm25', 'dense on c6g.large', 'dense on p4d.24xlarge']
+    """
+    often = Counter(each.system for each in records)
+    rows: list[str] = []
+    for each in records:
+        row = each.system if often[each.system] == 1 else row_on_machine(each)
+        if row in rows or (often[each.system] > 1 and row == each.system):
+            problem = f"there are two records of {shown(each.system)}"
+            advice = "several take an instance each, which tells them apart"
+            raise InputError(f"{problem}; {advice}", source="records", value=each.system)
+        rows.append(row)
+    return rows
+
+
+def row_on_machine(record: EfficiencyRecord) -> str:
+    """Name a row after a system and its machine; after the system where that isn't known."""
+    machine = record.hardware.instance or str(record.hardware)
+    return f"{record.system} on {machine}" if machine else record.system
+
+
+def share_by_system(
+    records: Mapping[str, EfficiencyRecord], given: Mapping[Any, Any]
+) -> dict[Any, Any]:
+    """Return what is given by row, or by the system that several rows are of, by row."""
+    systems = {each.system for each in records.values()}
+    shared = {name: each for name, each in given.items() if name in records or name not in systems}
+    for row, each in records.items():
+        if row not in shared and each.system in given:
+            shared[row] = given[each.system]
+    return shared
+
+
+def set_prices(
+    records: Sequence[EfficiencyRecord], prices: Mapping[str, float], currency: str | None
+) -> list[EfficiencyRecord]:
+    """Return records with the prices of their instances.
+
+    Raises:
+        InputError: if no system was measured on an instance, or a price is negative or no number.
+    """
+    if not isinstance(prices, Mapping):
+        problem = f"prices go from instances to numbers, not {shown(prices)}"
+        raise InputError(problem, source="prices", value=prices)
+    known = list(dict.fromkeys(each.hardware.instance for each in records))
+    for instance in prices:
+        if instance not in known or instance is None:
+            hint = did_you_mean(instance, [each for each in known if each is not None])
+            problem = f"no system was measured on {shown(instance)}{hint}"
+            raise InputError(problem, source="prices", value=instance)
+    found = []
+    for each in records:
+        own = each.hardware.instance
+        price = None if own is None else prices.get(own)
+        found.append(each if price is None else each.priced(price, currency))
+    return found
 
 
 def join_accuracy(

@@ -12,22 +12,21 @@ in its hardware; accuracy or a run, and how many queries, need to stand with the
 
 Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers came
 about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have met; none is
-left out by reading them) and ``"left_out"`` (system to the constraints that it broke, or to
-what it has no value of). What a leaderboard has found by tests and by drawing queries stands under
-``"significance"`` and ``"stability"``.
+left out by reading them), ``"left_out"`` (system to the constraints that it broke, or to what it
+lacks) and ``"significance"`` (what tests found).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
-from difflib import get_close_matches
+from dataclasses import asdict, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from irbatch.comparing.wording import NAMES
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.interchange import is_text, read_object
 from irbatch.efficiency.quantities import check_count, check_text, of_system, refuse
@@ -36,29 +35,53 @@ from irbatch.evaluation.evaluation import Judgments, Measures, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.formats.files import why_not
-from irbatch.leaderboard.axes import canonical_name, check_directions
-from irbatch.leaderboard.findings import (
-    SOURCE,
-    read_list,
-    read_significance,
-    read_stability,
-    write_findings,
-)
-from irbatch.leaderboard.instances import name_rows, row_on_machine
-from irbatch.leaderboard.joining import MEASURED
-from irbatch.leaderboard.systems import Systems
+from irbatch.leaderboard.axes import Board, canonical_name, check_directions
+from irbatch.leaderboard.joining import MEASURED, name_rows
+from irbatch.leaderboard.study import Significance
+from irbatch.runtime.numbers import is_number
+from irbatch.statistics.resampling import check_level
 from irbatch.version import __version__
 
-Board = TypeVar("Board", bound=Systems)
-
-KEYS = (
-    *("irbatch", "level", "settings", "directions", "constraints", "left_out", "significance"),
-    *("stability", "systems"),
-)
+SOURCE = "leaderboard"
+TEXTS, LISTS, NUMBERS = {"": str}, {"": [str]}, {"": {"": float}}  # by names of any kind
+FORMS: dict[str, Any] = {  # of what stands beside the systems; None is as if it weren't there
+    "irbatch": str,
+    "level": float,
+    "settings": TEXTS,
+    "directions": TEXTS,
+    "constraints": [str],
+    "left_out": LISTS,
+    "significance": {"test": str, "correction": str, "level": float, "queries": int,
+                     "best": TEXTS, "p_values": NUMBERS},
+    "systems": [dict],
+}  # fmt: skip
+CALLED = {str: "a text", float: "a number", int: "a whole number", dict: "an object"}
 SHARED = ("accuracy", "run", "queries", "typed")
 OURS = (*SHARED, "row")  # of a system; the other keys are its record's
 RECORD = [each.name for each in fields(EfficiencyRecord)]
-CALLED = ("metrics", "measures", "scores")  # what people call accuracy
+
+
+def check_form(field: str, value: Any, form: Any) -> Any:
+    """Return a value that is of a form: a type, a list of one, or a dict of names to theirs.
+
+    Raises:
+        InputError: naming the field that is not.
+    """
+    kind = type(form) if isinstance(form, dict | list) else form
+    is_one = is_number(value) if kind is float else isinstance(value, kind)
+    if not is_one or (kind is int and isinstance(value, bool)):
+        told = CALLED.get(kind, "a list")
+        raise refuse(SOURCE, f"{field}:", f"{shown(value)} is not {told}", value)
+    if kind is list:
+        return [check_form(f"{field}, {k}", part, form[0]) for k, part in enumerate(value, 1)]
+    if not isinstance(form, dict):
+        return float(value) if kind is float else value
+    if "" not in form and set(form) != set(value):
+        raise refuse(SOURCE, field, f"has {', '.join(form)}, not {', '.join(value)}", value)
+    return {
+        name: check_form(f"{field}: {shown(name)}", part, form.get(name, form.get("")))
+        for name, part in value.items()
+    }
 
 
 class Statement(NamedTuple):
@@ -70,75 +93,76 @@ class Statement(NamedTuple):
     results: dict[str, Any]
     measures: list[Any] | None
 
-    # What is stated beside the systems is checked where it is read: it counts only without qrels.
-
     @property
-    def settings(self) -> dict[str, str]:
-        """How the means that are stated came about."""
-        settings = self._object("settings")
-        for name, value in settings.items():
-            if not isinstance(value, str):
-                problem = f"is {shown(value)}, which is no text"
-                raise refuse(SOURCE, f"settings: {shown(name)}", problem, value)
-        return settings
+    def level(self) -> float | None:
+        """The chance that intervals miss, where it is said."""
+        level: float | None = self.document.get("level")
+        return level
 
-    @property
-    def n_queries(self) -> list[int | None]:
-        """How many queries each system's means are said to be of."""
-        return [
-            check_count(of_system(name), "queries", values.get("queries"), 0)
-            for name, values in self.systems.items()
-        ]
+    def complete(self, board: Board, stated: bool) -> None:
+        """Put what is said beside means and records into their leaderboard.
 
-    @property
-    def rows(self) -> list[str]:
-        """What rows are called: of a system that is on one machine now its machine may be told."""
-        names = []
-        for (name, values), record in zip(self.systems.items(), self.records, strict=True):
-            row = values.get("row", name)
-            if row not in (name, row_on_machine(record)):
-                problem = f"is {shown(row)}, not {shown(row_on_machine(record))}"
-                raise refuse(of_system(name), "row", problem, row)
-            names.append(row)
-        return names
-
-    @property
-    def typed(self) -> list[bool]:
-        """Whether each system's means are shown with the digits that they have."""
-        by_hand = "irbatch" not in self.document
-        typed = {name: values.get("typed", by_hand) for name, values in self.systems.items()}
-        for name, each in typed.items():
-            if not isinstance(each, bool):
-                problem = f"is {shown(each)}, not true or false"
-                raise refuse(of_system(name), "typed", problem, each)
-        return list(typed.values())
-
-    @property
-    def constraints(self) -> list[str]:
-        """What the systems have met."""
-        return _texts("constraints", self.document.get("constraints"))
-
-    @property
-    def left_out(self) -> dict[str, list[str]]:
-        """Other systems, with the constraints that they broke."""
-        left_out = self._object("left_out")
-        return {name: _texts(f"left_out: {shown(name)}", each) for name, each in left_out.items()}
-
-    def directions(self, measures: Sequence[str]) -> dict[str, str]:
-        """Return which way is better; of measures that aren't shown, nothing."""
-        accuracies = [values.get("accuracy") for values in self.systems.values()]
-        stated = [name for each in accuracies if isinstance(each, dict) for name in each]
-        known = list(dict.fromkeys([*measures, *stated]))
-        given = check_directions(self._object("directions"), known)
-        return {
-            axis: better for axis, better in given.items() if axis in measures or axis not in known
+        Directions always count; the rest is of numbers that are `stated`, not of runs.
+        """
+        if stated:
+            self._complete_numbers(board)
+        named = [name for each in self.systems.values() for name in _measures_of(each)]
+        known = list(dict.fromkeys([*board.measures, *named]))
+        directions = check_directions(self.document.get("directions"), known)
+        board.directions |= {
+            axis: better
+            for axis, better in directions.items()
+            if axis in board.measures or axis not in known  # not of a measure that isn't shown
         }
 
-    def _object(self, field: str) -> dict[str, Any]:
-        value = self.document.get(field)
-        if value is not None and not isinstance(value, dict):
-            raise refuse(SOURCE, field, f"are {shown(value)}, not an object", value)
-        return dict(value or {})
+    def _complete_numbers(self, board: Board) -> None:
+        known = self.document
+        board.level = self.level
+        board.settings = dict(known.get("settings", {}))
+        board.constraints = list(known.get("constraints", []))
+        board.left_out = dict(known.get("left_out", {}))
+        board.systems, board.n_queries, by_hand = [], [], "irbatch" not in known
+        for row, (name, values) in enumerate(self.systems.items()):
+            source = of_system(name)
+            typed, called = values.get("typed", by_hand), values.get("row", name)
+            if not isinstance(typed, bool):
+                raise refuse(source, "typed", f"is {shown(typed)}, not true or false", typed)
+            check_text(source, "row", called)
+            if not typed:
+                board.decimals[row] = MEASURED
+            board.systems.append(called)
+            board.n_queries.append(check_count(source, "queries", values.get("queries"), 0))
+        if len(set(board.systems)) < len(board.systems):
+            raise refuse(SOURCE, "row", "is the same of two systems", board.systems)
+        if "significance" in known:
+            board.significance = _read_significance(known["significance"], board)
+
+
+def _measures_of(values: Mapping[str, Any]) -> list[str]:
+    accuracy = values.get("accuracy")
+    return list(accuracy) if isinstance(accuracy, dict) else []
+
+
+def _read_significance(known: dict[str, Any], board: Board) -> Significance:
+    """Return what tests found, of the measures that are shown."""
+    for name in (known["test"], known["correction"]):
+        if name not in NAMES and name != "none":
+            raise refuse(SOURCE, "significance", f"has no test {shown(name)}", name)
+    check_level(known["level"])
+    for measure, by_system in known["p_values"].items():
+        field = f"significance: p_values: {shown(measure)}"
+        if known["best"].get(measure) not in by_system:
+            raise refuse(SOURCE, "significance: best", f"is not known of {shown(measure)}", known)
+        for system, p in by_system.items():
+            if system not in board.systems:
+                raise refuse(SOURCE, field, f"has no system {shown(system)}", system)
+            if not 0 <= p <= 1:
+                raise refuse(SOURCE, field, f"of {shown(system)} is {p:g}, not 0 to 1", p)
+    shown_of = {
+        part: {name: each for name, each in known[part].items() if name in board.measures}
+        for part in ("best", "p_values")
+    }
+    return Significance(**{**known, **shown_of})
 
 
 def read_statement(
@@ -150,10 +174,10 @@ def read_statement(
     """Read JSON, and evaluate runs; arguments and errors are those of `Leaderboard.from_json`."""
     if not isinstance(source, str | PathLike):
         raise InputError(f"it is a path or JSON, not {shown(source)}", source=SOURCE, value=source)
-    document = _check_document(read_object(source, SOURCE))
-    systems, records = _read_systems(document)
+    document = _read_document(read_object(source, SOURCE))
+    systems, records = _read_systems(document["systems"])
     one = isinstance(measures, str) or not isinstance(measures, Iterable)
-    wanted: list[Any] | None = [measures] if one else [*cast(Iterable[Any], measures)]
+    wanted: Any = [measures] if one else [*cast(Iterable[Any], measures)]
     wanted = None if measures is None else wanted
     found: dict[str, Results] = {}
     if qrels is not None:
@@ -175,36 +199,9 @@ def read_statement(
     return Statement(document, systems, records, results, wanted)
 
 
-def read_board(
-    kind: type[Board],
-    source: str | PathLike[str],
-    qrels: Judgments | None,
-    measures: Measures | None,
-    directions: Mapping[str, str] | None,
-    settings: Mapping[str, Any],
-    **drawn: Any,
-) -> Board:
-    """Return the leaderboard that JSON is of; see `Leaderboard.from_json`."""
-    read = read_statement(source, qrels, measures, settings)
-    if qrels is None:
-        stated = read.document.get("level")
-        drawn |= {"level": drawn["level"] if stated is None else stated, "draws": 0}
-    board = kind(read.results, read.records, measures=read.measures, **drawn)
-    board.systems = read.rows
-    if qrels is None:  # or settings are those of now, and constraints were met by other numbers
-        board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries
-        board.constraints, board.left_out = read.constraints, read.left_out
-        board.decimals[~np.array(read.typed)] = MEASURED
-        known = board.systems, board.measures
-        board.significance = read_significance(read.document.get("significance"), *known)
-        board.stability = read_stability(read.document.get("stability"), *known)
-    first = check_directions(directions, board.measures)
-    board.directions |= {**read.directions(board.measures), **first}
-    return board
-
-
-def board_to_dict(board: Systems) -> dict[str, Any]:
+def board_to_dict(board: Board) -> dict[str, Any]:
     """Return what a leaderboard knows, as `read_statement` reads it."""
+    tests = {} if board.significance is None else {"significance": asdict(board.significance)}
     return {
         "irbatch": __version__,
         "level": board.level,
@@ -212,62 +209,57 @@ def board_to_dict(board: Systems) -> dict[str, Any]:
         "directions": dict(board.directions),
         "constraints": list(board.constraints),
         "left_out": {system: list(broken) for system, broken in board.left_out.items()},
-        **write_findings(board.significance, board.stability),
+        **tests,
         "systems": [_describe(board, *each) for each in enumerate(name_rows(board.records))],
     }
 
 
-def _describe(board: Systems, row: int, name: str) -> dict[str, Any]:
+def _describe(board: Board, row: int, name: str) -> dict[str, Any]:
     """Return what is known of a row, which is called so unless it says otherwise."""
     accuracy: dict[str, Any] = {}
     for k in np.flatnonzero(~np.isnan(board.means[row])).tolist():
-        measure = board.measures[k]
         bounds = zip(("low", "high"), board.intervals[row, k].tolist(), strict=True)
-        ends = {end: each for end, each in bounds if not np.isnan(each)}
+        ends = {end: bound for end, bound in bounds if not np.isnan(bound)}
         mean = float(board.means[row, k])
-        accuracy[measure] = {"mean": mean, **ends} if ends else mean
+        accuracy[board.measures[k]] = {"mean": mean, **ends} if ends else mean
     queries = board.n_queries[row]
-    counted: dict[str, Any] = {} if queries is None else {"queries": queries}
+    more: dict[str, Any] = {} if queries is None else {"queries": queries}
     if (board.decimals[row] < MEASURED).any():
-        counted["typed"] = True
+        more["typed"] = True
     if board.systems[row] != name:
-        counted["row"] = board.systems[row]
-    return {**board.records[row].to_dict(), **counted, "accuracy": accuracy}
+        more["row"] = board.systems[row]
+    return {**board.records[row].to_dict(), **more, "accuracy": accuracy}
 
 
-def _check_document(read: Any) -> dict[str, Any]:
-    """Return the outermost object; it may be only the list of its systems."""
+def _read_document(read: Any) -> dict[str, Any]:
+    """Return the outermost object, which may be only the list of its systems, in its form."""
     document = {"systems": read} if isinstance(read, list) else read
     if not isinstance(document, dict):
         problem = f"it is an object with systems, or their list, not {shown(document)}"
         raise InputError(problem, source=SOURCE, value=document)
-    for key in document:
-        if key not in KEYS:
-            hint = did_you_mean(key, KEYS) or f": they are {', '.join(KEYS)}"
+    for key, value in document.items():
+        if key not in FORMS:
+            hint = did_you_mean(key, FORMS) or f": they are {', '.join(FORMS)}"
             hint = "; it stands with each system" if key in RECORD[1:] or key in OURS else hint
-            raise refuse(SOURCE, shown(key), f"is no field of a leaderboard{hint}", document[key])
-    return document
+            raise refuse(SOURCE, shown(key), f"is not a field of a leaderboard{hint}", value)
+    known = {key: value for key, value in document.items() if value is not None}
+    if not known.get("systems"):
+        problem = "are none" if "systems" in known else "are missing"
+        raise refuse(SOURCE, "systems", problem, document.get("systems"))
+    return {key: check_form(key, value, FORMS[key]) for key, value in known.items()}
 
 
 def _read_systems(
-    document: dict[str, Any],
+    stated: Sequence[dict[str, Any]],
 ) -> tuple[dict[str, dict[str, Any]], list[EfficiencyRecord]]:
     """Return what is said of each system, by its row's name, and the records."""
-    stated = document.get("systems")
-    if not isinstance(stated, list):
-        problem = "are missing" if stated is None else f"are {shown(stated)}, not a list"
-        raise refuse(SOURCE, "systems", problem, stated)
-    if not stated:
-        raise refuse(SOURCE, "systems", "are none", stated)
     records: list[EfficiencyRecord] = []
     ours: dict[str, dict[str, Any]] = {}  # what the rows of a system share
     systems: list[dict[str, Any]] = []
     for number, values in enumerate(stated, 1):
-        if not isinstance(values, dict):
-            raise refuse(SOURCE, f"system {number}", f"is {shown(values)}, not an object", values)
         name = values.get("system")
         if not isinstance(name, str) or not name.strip():
-            problem = f"is called {shown(name)}, which is no name"
+            problem = f"is called {shown(name)}, which is not a name"
             problem = 'has no "system", which is its name' if name is None else problem
             raise refuse(SOURCE, f"system {number}", problem, name)
         own = {key: values[key] for key in SHARED if key in values}
@@ -282,10 +274,11 @@ def _read_systems(
 def _read_record(system: str, values: dict[str, Any]) -> EfficiencyRecord:
     record = {key: value for key, value in values.items() if key not in OURS}
     for key, value in record.items():
-        near = get_close_matches(key.lower(), ("accuracy", "run"), 1, cutoff=0.75)
-        near = ["accuracy"] if key in CALLED else near
-        hint = f"; did you mean {near[0]}?" if near else ""
-        if key not in RECORD and not hint and canonical_name(key) is not None:
+        if key in RECORD:
+            continue
+        hint = "; did you mean accuracy?" if key in ("metrics", "measures", "scores") else ""
+        hint = hint or did_you_mean(key.lower(), ("accuracy", "run"))
+        if not hint and canonical_name(key) is not None:
             hint = f'; write "accuracy": {{"{printable(key)}": …}}'
         if hint:
             raise refuse(of_system(system), shown(key), f"is not known{hint}", value)
@@ -344,7 +337,3 @@ def _evaluate(
                 raise InputError(reason, source=source, path=str(run), line=line) from None
             raise problem.with_fields(source=source) from None
     return results
-
-
-def _texts(field: str, value: Any) -> list[str]:
-    return [] if value is None else read_list(field, value)

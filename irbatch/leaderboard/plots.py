@@ -1,7 +1,8 @@
-"""Pictures of leaderboards: matplotlib axes, saved or shown by you."""
+"""Pictures of leaderboards: systems between two axes, with names, and their Pareto frontier."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,10 +13,22 @@ from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import of_system, refuse
 from irbatch.errors import InputError, imported, many, printable, shown
-from irbatch.leaderboard.axes import check_directions
-from irbatch.leaderboard.labels import BEHIND, Drawn, write_labels
-from irbatch.leaderboard.systems import Systems
-from irbatch.report.axes import BETTER, LARGEST, MUTED, Axes, add_note, check_axes, new_axes, tidy
+from irbatch.leaderboard.axes import Board, check_directions
+from irbatch.leaderboard.report import list_names, tell_left_out, write_value
+from irbatch.report.axes import (
+    BETTER,
+    INK,
+    LARGEST,
+    MUTED,
+    Axes,
+    add_legend,
+    add_note,
+    check_axes,
+    fit_names,
+    new_axes,
+    tidy,
+)
+from irbatch.report.document import Cell, Column, Figure, Figures, Part, Row, Table, isolate
 from irbatch.report.numbers import show_levels
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
@@ -26,6 +39,20 @@ SMALLEST = 1e-290  # what is below, and above `LARGEST`, stands at an end of its
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
 TICK, LEAST_TICKS = 45.0, 3  # typographic points of a number under an axis; how many numbers
 PLAIN_FROM, PLAIN_TO = 1e-4, 1e7  # what is written without an exponent
+
+BEHIND = 0.65  # how solid the grey of a system is that another one dominates
+MOST_NAMES = 12  # of more systems numbers stand beside points
+LONGEST, LONGEST_BESIDE = 60, 28  # characters of a name; of one that stands beside its point
+PLACES = [  # of a label beside its point, in typographic points; earlier ones are liked better
+    (x * distance, y * distance, ha, va)
+    for distance in (6, 14, 24, 36)
+    for x, y, ha, va in (
+        (1, 0.4, "left", "bottom"), (0.7, 0.7, "left", "bottom"), (0.7, -0.7, "left", "top"),
+        (-1, 0, "right", "bottom"), (-0.7, 0.7, "right", "bottom"), (-0.7, -0.7, "right", "top"),
+        (0, 1, "center", "bottom"), (0, -1, "center", "top"),
+    )
+]  # fmt: skip
+PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
 
 
 class Frontier(NamedTuple):
@@ -38,12 +65,12 @@ class Frontier(NamedTuple):
     strong: Bools  # (systems,): on the frontier
     dominated_by: dict[str, list[str]]
     log: bool  # whether the x axis is logarithmic
-    board: Systems  # the systems themselves
+    board: Board  # the systems themselves
     left_out: dict[str, list[str]]  # others, with the axes that they have no value of
 
 
 def find_frontier(
-    board: Systems,
+    board: Board,
     x: str,
     y: str | None = None,
     *,
@@ -126,7 +153,7 @@ def tell_levels(found: Frontier, bounds: Floats) -> str:
 
 
 def plot_frontier(
-    board: Systems,
+    board: Board,
     x: str,
     y: str | None = None,
     *,
@@ -139,7 +166,7 @@ def plot_frontier(
     """Plot systems between two axes, and the Pareto frontier: those that no other one dominates.
 
     The frontier is drawn as a staircase: on the way to a better system there is none better than
-    the last one. Systems without a value of an axis are left out, and counted above the axes. Names
+    the last one. Board without a value of an axis are left out, and counted above the axes. Names
     are placed for the size and the limits that the axes have then; where there is no room for a
     name stands a number, which a legend explains.
 
@@ -150,7 +177,7 @@ def plot_frontier(
         log: whether the x axis is logarithmic; default: if it is a quantity whose values are
             above zero and span more than a factor of three.
         intervals: whether there are bars for the intervals that are known.
-        labels: whether systems are named; of more than 100, those on the frontier are. Systems
+        labels: whether systems are named; of more than 100, those on the frontier are. Board
             without a name or a number are counted above the axes.
         directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
         ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
@@ -182,7 +209,7 @@ def draw_frontier(
     """Draw what was found; return the axes, and the point of each system in it."""
     board = found.board
     bounds = found.bounds if intervals else np.full_like(found.bounds, np.nan)
-    grow, systems = ax is None, len(board)
+    systems, grows = len(board), ax is None
     ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, systems - 12), 8.0))
     low, high = reach(found, bounds)
     if found.log:
@@ -211,11 +238,14 @@ def draw_frontier(
     add_note(ax, "; ".join(told))
     if labels:
         named = np.flatnonzero(found.strong | (systems <= MOST_NAMED))[:MOST_NAMED].tolist()
-        steps = np.stack([corners[:-1], corners[1:]], axis=1)
-        drawn = Drawn(found.values, found.strong, steps, _find_bars(found, bars))
-        lost = write_labels(ax, {row: board.systems[row] for row in named}, drawn, grow=grow)
-        if left_out := systems - len(named) + lost:
-            add_note(ax, "; ".join([*told, f"{many(left_out, 'name')} left out"]))
+        hidden = _write_labels(
+            ax, {row: board.systems[row] for row in named}, found, corners, grows
+        )
+        if left_out := systems - len(named):
+            told.append(f"{many(left_out, 'name')} left out")
+        if hidden:
+            told.append(f"no room for {many(hidden, 'number')}")
+        add_note(ax, "; ".join(told))
     return ax, points
 
 
@@ -260,9 +290,139 @@ def _write_ticks(ax: Axes) -> None:
     ax.set_xticks([], minor=True)
 
 
-def _find_bars(found: Frontier, bounds: Floats) -> Floats:
-    """Return the ends of all bars as points, float64 ``(bars, 2, 2)``."""
-    x, y = np.repeat(found.values[:, :, None], 2, axis=2).transpose(1, 0, 2)
-    across, along = np.stack([bounds[:, 0], y], axis=2), np.stack([x, bounds[:, 1]], axis=2)
-    ends: Floats = np.concatenate([across, along])
-    return ends[~np.isnan(ends).any(axis=(1, 2))]
+def _write_labels(
+    ax: Axes, names: Mapping[int, str], found: Frontier, lines: Floats, grows: bool
+) -> int:
+    """Write names beside points; where they are many, long or collide, numbers and a legend.
+
+    The figure may grow by the legend. Return how many numbers there is no room for.
+    """
+    strong = found.strong
+    order = sorted(names, key=lambda row: found.values[row].tolist())
+    short = fit_names((names[row] for row in order), LONGEST)
+    if len(order) <= MOST_NAMES and max(map(len, short)) <= LONGEST_BESIDE:
+        notes, clashing = _place(ax, dict(zip(order, short, strict=True)), found, lines)
+        if not clashing:
+            return 0
+        for note in notes:
+            note.remove()
+    dot = imported("plots", "plot", "matplotlib.lines").Line2D
+    looks: dict[bool, Any] = {True: {"color": BETTER}, False: {"color": MUTED, "alpha": BEHIND}}
+    dots = [dot([], [], marker="o", ls="", markersize=4, **looks[bool(strong[i])]) for i in order]
+    add_legend(ax, dots, [f"{number}  {name}" for number, name in enumerate(short, 1)])
+    if grows:
+        figure = ax.get_figure()
+        figure.draw_without_rendering()
+        legend = ax.get_legend().get_window_extent().size / figure.dpi
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width + legend[0], max(height, legend[1] + 0.3))
+    numbers = {row: str(number) for number, row in enumerate(order, 1)}
+    _, clashing = _place(ax, numbers, found, lines)
+    for note in clashing:
+        note.remove()
+    return len(clashing)
+
+
+def _place(
+    ax: Axes, labels: Mapping[int, str], found: Frontier, lines: Floats
+) -> tuple[list[Any], list[Any]]:
+    """Write labels of rows where each covers least; return them, and those that cover something.
+
+    That is a point, another label, or the `lines`, float64 ``(points, 2)``.
+    """
+    bbox = imported("plots", "plot", "matplotlib.transforms").Bbox
+    ax.get_figure().figure.draw_without_rendering()  # settles where the axes are
+    inside = ax.get_window_extent()
+    taken = [bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in ax.transData.transform(found.values)]
+    corners = ax.transData.transform(lines)
+    along = [np.linspace(*ends, 40) for ends in itertools.pairwise(corners)]
+    taken += [bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in np.concatenate(along)]
+    notes, clashing = [], []
+    for row, label in labels.items():
+        colour = INK if found.strong[row] else MUTED
+        look = {"fontsize": 8.5, "color": colour, "zorder": 5, "in_layout": False}
+        note = ax.annotate(label, found.values[row], (0, 0), textcoords="offset points", **look)
+        tried = []
+        for place, (x, y, ha, va) in enumerate(PLACES):
+            note.set(position=(x, y), ha=ha, va=va)
+            box = note.get_window_extent()
+            out = box.x0 < inside.x0 or box.x1 > inside.x1
+            out = out or box.y0 < inside.y0 or box.y1 > inside.y1
+            tried.append((box.count_overlaps(taken) + 100 * out, place, box))
+            if not tried[-1][0]:
+                break
+        covered, place, box = min(tried, key=lambda each: each[:2])
+        x, y, ha, va = PLACES[place]
+        note.set(position=(x, y), ha=ha, va=va)
+        notes.append(note)
+        if covered:
+            clashing.append(note)
+        else:
+            taken.append(box)
+    return notes, clashing
+
+
+def picture_frontier(
+    board: Board,
+    x: str | None,
+    y: str | None,
+    marked: Sequence[Quantity],
+    digits: int,
+) -> list[Part]:
+    """Return a picture of the frontier, and a table of who dominates whom; see `Leaderboard`."""
+    if x is None and y is None and len(marked) == 2:
+        # A measure goes along the picture.
+        y, x = sorted((each.name for each in marked), key=lambda name: name not in board.measures)
+    if x is None:
+        unknown = {name: np.isnan(board.values(name)) for name in PICTURED}
+        of_all = [name for name, lacking in unknown.items() if not lacking.any()]
+        of_some = [name for name, lacking in unknown.items() if not lacking.all()]
+        x = next(iter(of_all + of_some), None)
+    if x is None or not len(board):
+        return []
+    found = find_frontier(board, x, y)
+    board = found.board
+    values = [_show_values(found, row, digits) for row in range(len(board))]
+    said = [f"{system}: {value}" for system, value in zip(board.systems, values, strict=True)]
+    told = "; ".join(
+        f"{each}{'' if strong else ' (dominated)'}"
+        for each, strong in zip(said, found.strong.tolist(), strict=True)
+    )
+
+    def draw() -> Any:
+        return draw_frontier(found)[0].get_figure()
+
+    title = f"{found.y.label} against {found.x.label}"
+    parts: list[Part] = [Figures("", [Figure(title, told, _tell(found), draw)])]
+    if found.dominated_by:
+        heads = [Column("system", "name"), Column("dominated by", "text")]
+        rows = [
+            Row([Cell(system), Cell(list_names(others))])
+            for system, others in found.dominated_by.items()
+        ]
+        parts.append(Table("Systems that others dominate", heads, rows))
+    return parts
+
+
+def _show_values(found: Frontier, row: int, digits: int) -> str:
+    """Write a system's values along both axes: ``0.3300, 30 ms``."""
+    written = []
+    for axis, value in zip((found.y, found.x), found.values[row, ::-1].tolist(), strict=True):
+        is_measure = axis.name in found.board.measures
+        decimals = found.board.decimals_of(axis.name, digits)[row] if is_measure else None
+        written.append(f"{write_value(value, decimals)} {axis.unit}".rstrip())
+    return ", ".join(written)
+
+
+def _tell(found: Frontier) -> str:
+    """Say what the picture shows."""
+    strong = [system for system in found.board.systems if system not in found.dominated_by]
+    axes = " and ".join(isolate(axis.label) for axis in (found.y, found.x))
+    said = [f"Pareto frontier of {axes}: {', '.join(map(isolate, strong))}."]
+    if found.dominated_by:
+        said.append("Grey: dominated.")
+    if sure := tell_levels(found, found.bounds):
+        said.append(f"Bars: {sure}.")
+    if found.left_out:
+        said.append(f"Left out: {tell_left_out(found.board, found.left_out, isolate)}.")
+    return " ".join(said)

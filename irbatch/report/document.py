@@ -77,8 +77,10 @@ class Column:
         """Return the cell of an item."""
         value = self.value(item)
         text = NOTHING if value is None else self.show(value)
-        number = {"value": float(value)} if is_number(value) else {}
-        return Cell(**{"text": text, **number, **self.more(item)})
+        fields = {"text": text, **self.more(item)}
+        if is_number(value):
+            fields.setdefault("value", value if isinstance(value, int) else float(value))
+        return Cell(**fields)
 
 
 @dataclass(frozen=True)
@@ -251,10 +253,17 @@ def make_table(
 
 
 def list_records(columns: Sequence[Column], items: Iterable[Any]) -> tuple[list[str], list[Record]]:
-    """Return the names of the columns that have one, and a record of their values an item."""
-    named = [column for column in columns if column.name]
-    records = [{column.name: column.value(item) for column in named} for item in items]
-    return [column.name for column in named], records
+    """Return the names of the columns that have one, and a record of their values an item.
+
+    A name that an earlier column has, too, gets a number: ``"loss (2)"``.
+    """
+    named: dict[str, Column] = {}
+    for column in columns:
+        if column.name:
+            often = sum(other.name == column.name for other in named.values())
+            named[f"{column.name} ({often + 1})" if often else column.name] = column
+    records = [{name: column.value(item) for name, column in named.items()} for item in items]
+    return list(named), records
 
 
 def isolate(name: object) -> str:

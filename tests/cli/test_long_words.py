@@ -7,12 +7,11 @@ from collections.abc import Callable
 import pytest
 from support.input_errors import input_error
 
-from irbatch import measure
+from irbatch import EfficiencyRecord, Leaderboard, measure
 from irbatch.cli.leaderboard import _split as split_axes
 from irbatch.comparing.gate import parse_condition
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.lines import RUN, read_number
-from irbatch.leaderboard.axes import parse_constraint
 
 N = 100_000
 
@@ -22,7 +21,7 @@ def condition(text: str) -> object:
 
 
 def constraint(text: str) -> object:
-    return parse_constraint(text, ["P@1"])
+    return Leaderboard({"a": {"P@1": 0.5}}, EfficiencyRecord(system="a")).where(text)
 
 
 def number(text: str) -> object:

@@ -9,8 +9,9 @@ from typing import Any
 from fuzz.mutation import damage
 from fuzz.target import Target
 from irbatch.comparing.gate import Change, Limit, parse_condition
+from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.errors import InputError
-from irbatch.leaderboard.axes import parse_constraint
+from irbatch.leaderboard import Leaderboard
 from irbatch.measures import parse_measures
 from irbatch.measures.declare import CATALOGUE, styles
 from irbatch.measures.trec_names import list_measures, trec_measures
@@ -115,6 +116,8 @@ class Names(Target):
                 self._known[measure] = None
 
 
+RECORD = EfficiencyRecord(system="a", latency=Latency(p95=1), stated_cost=1, throughput=1)
+BOARD = Leaderboard({"a": {"nDCG@10": 0.5, "AP(rel=2)@100": 0.5}}, RECORD)
 AXES = ("latency_p95", "p95", "cost", "nDCG@10", "ndcg_cut_10", "energy", "queries_per_second")
 AMOUNTS = ("", " 1%", " 0.01", " .5 %", " 10", " 1e3", " 5.%")
 LEVELS = ("", " p<0.05", " p < .5", " p<1", " p<0", " p<2")
@@ -173,8 +176,8 @@ def _check_condition(text: str) -> None:
 
 
 def _check_constraint(text: str) -> None:
-    found = parse_constraint(text, ["nDCG@10", "AP(rel=2)@100"])
-    assert parse_constraint(str(found), ["nDCG@10", "AP(rel=2)@100"]) == found
+    (said,) = BOARD.where(text).constraints
+    assert BOARD.where(said).constraints == [said]
 
 
 class TrecNames(Target):

@@ -77,7 +77,6 @@ def test_several_are_told_and_none_is_the_best(latencies: list[Latency | None], 
     for act in (
         lambda: board.pareto(["RR", "latency"]),
         lambda: board.where("latency_p95 < 50"),
-        lambda: board.dynascore({"RR": 1, "latency": 1}),
     ):
         with pytest.warns(InputWarning, match="latency_\\w+ is of different loops"):
             act()

@@ -12,8 +12,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.document import make_document
-from irbatch.leaderboard.machines import FACTS, parse_condition
+from irbatch.leaderboard.report import MACHINE
 
 A100 = Hardware(instance="p4d", gpu="NVIDIA A100-SXM4-80GB", n_gpu=8, cpu="Xeon 8275", n_cpu=96,
                 ram_gb=1152)  # fmt: skip
@@ -27,72 +26,19 @@ def machines() -> Leaderboard:
     return Leaderboard({name: {"RR": 0.5} for name in MACHINES}, records)
 
 
-@pytest.mark.parametrize(
-    ("constraint", "met", "lacking"),
-    [
-        ("gpu = A100", ["big"], ["unknown"]),
-        ("gpu=nvidia a10g", ["small"], ["unknown"]),
-        ("gpu == SXM4 A100", ["big"], ["unknown"]),
-        ("gpu != A100", ["small", "bare"], ["unknown"]),
-        ("gpu = none", ["bare"], ["unknown"]),
-        ("instance = c6g.large", ["bare"], ["unknown"]),
-        ("cpu != Graviton2", ["big"], ["small", "unknown"]),
-        ("ram <= 16", ["small", "bare"], ["unknown"]),
-        ("n_gpu = 1", ["small"], ["unknown"]),
-        ("n_cpu >= 8", ["big"], ["small", "unknown"]),
-        ("gpu = A1", [], ["unknown"]),
-    ],
-)
-def test_machines_are_chosen(constraint: str, met: list[str], lacking: list[str]) -> None:
-    left = machines().where(constraint)
-    (said,) = left.constraints
-    assert left.systems == met
-    missing = f"{constraint.split('=')[0].split()[0].strip('!<>=')} is missing"
-    for system, reasons in left.left_out.items():
-        assert reasons == [missing if system in lacking else said]
-    assert str(parse_condition(said, [])) == said, "it is told as it is read"
-    if met:
-        assert Leaderboard.from_json(left.to_json()).constraints == [said]
-
-
-@pytest.mark.parametrize(
-    ("constraint", "said"),
-    [
-        ("gpu > A100", "a constraint is gpu = NAME or gpu != NAME, not 'gpu > A100'"),
-        ("gpu =", "a constraint is gpu = NAME"),
-        ("gpu = !", "a constraint is gpu = NAME"),
-        ("ram < lots", "ram < takes a number, not 'lots'"),
-        ("flavour = sweet", "a constraint is AXIS < NUMBER"),
-    ],
-)
-def test_constraints_that_are_none(constraint: str, said: str) -> None:
-    input_error(lambda: machines().where(constraint), said)
-
-
-def test_a_machine_that_nobody_knows_chooses_nothing() -> None:
-    board = machines().select("unknown")
-    input_error(lambda: board.where("gpu = A100"), "gpu is missing", "'unknown'")
-    two = Leaderboard(
-        {name: {"RR": 1} for name in "ab"}, [EfficiencyRecord(system=n) for n in "ab"]
-    )
-    input_error(lambda: two.where("ram > 1"), "ram is missing, as for 1 other system")
-    assert machines().where("gpu = T4").where("cpu = Xeon").systems == []
-
-
 def test_a_measure_comes_first() -> None:
     board = Leaderboard({"a": {"gpu": 0.5}}, EfficiencyRecord(system="a", hardware=A100))
-    assert board.where("gpu > 0.25").systems == ["a"]
-    assert make_document(board, ["gpu"]).parts[0].rows[0].cells[1].text == "0.5"
+    assert board._document("text", columns=["gpu"]).parts[0].rows[0].cells[1].text == "0.5"
 
 
 def test_columns() -> None:
-    (table,) = make_document(machines(), list(FACTS)).parts
-    assert [each.heading for each in table.columns][1:] == list(FACTS.values())
+    (table,) = machines()._document("text", columns=list(MACHINE)).parts
+    assert [each.heading for each in table.columns][1:] == list(MACHINE.values())
     rows = {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in table.rows}
     assert rows == {
-        "big": ["p4d", "Xeon 8275", "8 × NVIDIA A100-SXM4-80GB", "96", "8", "1,152"],
-        "small": ["g5", "–", "NVIDIA A10G", "–", "1", "16"],
-        "bare": ["c6g.large", "Graviton2", "none", "2", "0", "4"],
+        "big": ["p4d", "Xeon 8275", "96", "NVIDIA A100-SXM4-80GB", "8", "1,152"],
+        "small": ["g5", "–", "–", "NVIDIA A10G", "1", "16"],
+        "bare": ["c6g.large", "Graviton2", "2", "–", "0", "4"],
         "unknown": ["–"] * 6,
     }
     assert table.rows[0].cells[6].value == 1152.0, "sorted by the number"
@@ -101,9 +47,9 @@ def test_columns() -> None:
 def test_indexing_time_is_shown_where_it_is_known() -> None:
     known = EfficiencyRecord(system="a", indexing_time=90, peak_gpu_memory=1500)
     board = Leaderboard({"a": {"RR": 0.5}}, known)
-    heads = [each.heading for each in make_document(board).parts[0].columns]
+    heads = [each.heading for each in board._document("text").parts[0].columns]
     assert heads == ["system", "RR", "indexing time (s)"]
-    (table,) = make_document(board, ["gpu_memory", "indexing_time"]).parts
+    (table,) = board._document("text", columns=["gpu_memory", "indexing_time"]).parts
     assert [cell.text for cell in table.rows[0].cells] == ["a", "1,500", "90"]
 
 
@@ -139,25 +85,6 @@ def test_rows_are_told_apart_and_share_accuracy() -> None:
     assert board.caption().startswith("2 systems on 3 machines, 3 queries.")
     found = board.pareto(["RR", "latency"])
     assert found.dominated_by == {"dense on small": ["dense on large"], "bm25": ["dense on large"]}
-
-
-def test_the_best_machine_of_each_system() -> None:
-    board = on_machines()
-    cheap, fast = board.best_instances(), board.best_instances("latency")
-    assert cheap.systems == ["dense on small", "bm25"]
-    assert fast.systems == ["dense on large", "bm25"]
-    assert "Left out by them: dense on small." in fast.caption()
-    again = Leaderboard.from_json(fast.to_json())
-    assert (again.left_out, again.caption()) == (fast.left_out, fast.caption())
-    assert again.systems == fast.systems
-    assert again.to_json() == fast.to_json()
-    text = fast.to_json().replace('"dense on large"', '"dense on small"')
-    input_error(
-        lambda: Leaderboard.from_json(text), "row is 'dense on small', not 'dense on large'"
-    )
-    assert fast.best_instances("latency").systems == fast.systems
-    input_error(lambda: board.best_instances("flops"), "flops is missing on every instance",
-                "'dense'")  # fmt: skip
 
 
 def test_rows_are_written_and_read_back() -> None:

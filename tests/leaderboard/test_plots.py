@@ -16,13 +16,11 @@ import pytest
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.labels import RADIUS, RINGS, find_places, write_numbers
 from irbatch.leaderboard.plots import find_frontier, reach, stairs
 
 Floats = npt.NDArray[np.float64]
 
-AREA = np.array([0.0, 0.0, 600.0, 340.0])
-NUMBERS = re.compile(r"\d+(–\d+)?(, \d+(–\d+)?)*")
+NUMBERS = re.compile(r"\d+")
 LONG = "a dense retriever with a long name, checkpoint"
 
 
@@ -50,98 +48,6 @@ def random_board(count: int, seed: int = 0, **more: Any) -> Leaderboard:
     share = draw.random(count)
     latency = 10 ** (0.5 + 2.5 * share + draw.normal(0, 0.15, count))
     return made_board(latency, 0.2 + 0.2 * share + draw.normal(0, 0.03, count), **more)
-
-
-def layout(kind: str, count: int) -> Floats:
-    draw = np.random.default_rng(count)
-    middle = np.array([300.0, 170.0])
-    found = {
-        "random": draw.random((count, 2)) * [600, 340],
-        "same": np.tile(middle, (count, 1)),
-        "vertical": np.stack([np.full(count, 300.0), draw.random(count) * 340], axis=1),
-        "row": np.stack([np.linspace(0, 600, count), np.full(count, 170.0)], axis=1),
-        "cluster": middle + draw.normal(0, 12, (count, 2)),
-        "ties": np.round(draw.random((count, 2)) * 4) * [150, 85],
-        "corners": np.tile([[0.0, 0], [600, 0], [0, 340], [600, 340]], (count, 1))[:count],
-    }
-    return found[kind]
-
-
-def find(points: Any, sizes: Any, rings: int = RINGS, **more: Any) -> Floats:
-    """Find places for labels of points."""
-    points, sizes = (np.asarray(each, np.float64) for each in (points, sizes))
-    boxes = np.concatenate([points - RADIUS, points + RADIUS], axis=1)
-    given = {"area": AREA, "taken": boxes, "avoided": np.empty((0, 4)), **more}
-    return find_places(points, sizes, [rings] * len(points), **given)
-
-
-def check_places(places: Floats, points: Floats, sizes: Any) -> None:
-    """No label on another one or on a point, none outside."""
-    for one, other in itertools.combinations(places, 2):
-        assert (one[2:] <= other[:2] + 1e-9).any() or (other[2:] <= one[:2] + 1e-9).any()
-    for box, size in zip(places, sizes, strict=True):
-        assert (AREA[:2] <= box[:2]).all()
-        assert (box[2:] <= AREA[2:] + 1e-9).all()
-        assert box[2:] - box[:2] == pytest.approx(size)
-        apart = np.maximum(box[:2] - points, points - box[2:]).max(axis=1)
-        assert apart.min() >= RADIUS - 1e-9
-
-
-@pytest.mark.parametrize("kind", ["random", "vertical", "row", "cluster", "ties", "corners"])
-@pytest.mark.parametrize("count", [1, 2, 12, 40])
-def test_numbers_never_touch(kind: str, count: int) -> None:
-    points = np.unique(layout(kind, count), axis=0)
-    sizes = np.tile([14.0, 12.0], (len(points), 1))
-    kept = points.copy(), sizes.copy()
-    places = find(points, sizes)
-    assert not np.isnan(places).any()
-    check_places(places, points, sizes)
-    assert (places == find(points, sizes)).all(), "nothing is random"
-    assert (points == kept[0]).all()
-    assert (sizes == kept[1]).all()
-
-
-@pytest.mark.parametrize("kind", ["random", "row", "cluster", "ties"])
-def test_names_that_have_a_place_never_touch(kind: str) -> None:
-    points = np.unique(layout(kind, 40), axis=0)
-    sizes = np.random.default_rng(1).integers([20, 12], [120, 14], (len(points), 2))
-    places = find(points, sizes, rings=1)
-    has_place = ~np.isnan(places[:, 0])
-    assert 3 < has_place.sum() <= len(points)
-    check_places(places[has_place], points, sizes[has_place])
-
-
-def test_what_has_no_room_has_no_place() -> None:
-    small = np.array([0.0, 0.0, 130.0, 60.0])
-    assert np.isnan(find([[50, 20]], [[131, 12]], area=small)).all()
-    assert np.isnan(find([[50, 20]], [[20, 12]], rings=0)).all()
-    assert find(np.empty((0, 2)), np.empty((0, 2))).shape == (0, 4)
-    points = np.tile([[50.0, 20.0]], (9, 1)) + np.arange(9)[:, None]
-    places = find(points, [[60, 12]] * 9, area=small)
-    assert 3 <= np.isnan(places[:, 0]).sum() < 9
-    assert not np.isnan(places[0]).any(), "the first come first"
-
-
-def test_labels_keep_off_lines() -> None:
-    right = np.stack([np.arange(300.0, 600, 5), np.full(60, 170.0)], axis=1)
-    up = np.stack([np.full(34, 300.0), np.arange(170.0, 340, 5)], axis=1)
-    lines = np.concatenate([right, up])
-    free = find([[300, 170]], [[80, 13]], avoided=np.tile(lines, 2))[0]
-    assert not ((lines > free[:2]) & (lines < free[2:])).all(axis=1).any()
-    covered = find([[300, 170]], [[80, 13]])[0]
-    assert ((lines > covered[:2]) & (lines < covered[2:])).all(axis=1).any(), "to the right"
-    everywhere = np.stack(np.meshgrid(np.arange(0, 600, 5), np.arange(0, 340, 5)), axis=-1)
-    assert not np.isnan(
-        find([[300, 170]], [[80, 13]], avoided=np.tile(everywhere.reshape(-1, 2), 2))
-    ).any()
-
-
-@pytest.mark.parametrize(
-    ("numbers", "written"),
-    [([3], "3"), ([2, 1], "1, 2"), (range(1, 41), "1–40"), ([1, 2, 3, 7, 9, 10], "1–3, 7, 9, 10")],
-)
-def test_several_numbers(numbers: Any, written: str) -> None:
-    assert write_numbers(numbers) == written
 
 
 @pytest.mark.parametrize("x_better", ["higher", "lower"])
@@ -313,12 +219,10 @@ def named(ax: Any) -> list[str]:
     assert list(explained) == [str(number + 1) for number in range(len(told))]
     written = [text.get_text() for text in ax.texts]
     beside = [text for text in written if not NUMBERS.fullmatch(text)]
-    numbers = []
-    for text in written:
-        for part in text.split(", ") if NUMBERS.fullmatch(text) else ():
-            first, _, last = part.partition("–")
-            numbers += range(int(first), int(last or first) + 1)
-    assert sorted(numbers) == list(range(1, len(told) + 1)), "each number stands in the picture"
+    numbers = [int(text) for text in written if NUMBERS.fullmatch(text)]
+    hidden = re.search(r"no room for (\d+) number", ax.get_title(loc="left"))
+    assert len(set(numbers)) == len(told) - (int(hidden[1]) if hidden else 0)
+    assert set(numbers) <= set(range(1, len(told) + 1))
     return [*beside, *explained.values()]
 
 
@@ -438,7 +342,7 @@ def test_given_axes_are_drawn_on_and_small_ones_say_what_is_missing() -> None:
     assert figure.get_size_inches().tolist() == [2.2, 1.8]
     missing = len(board) - len(ax.texts)
     assert 0 < missing < 90
-    assert f"; {missing} names left out" in ax.get_title(loc="left")
+    assert f"; no room for {missing} numbers" in ax.get_title(loc="left")
     for one, other in itertools.combinations(names_of(ax), 2):
         assert not one.overlaps(other)
     parts = pytest.importorskip("matplotlib.figure").Figure(layout="constrained").subfigures(1, 2)
@@ -455,21 +359,6 @@ def test_of_very_many_systems_those_on_the_frontier_are_named() -> None:
     values = np.stack([board.values("latency"), board.values("RR@10")], axis=1)
     points = ax.transData.transform(values)
     assert not any(box.contains(*point) for box in boxes for point in points)
-
-
-def test_numbers_far_away_have_leaders_and_the_frontier_is_named_first() -> None:
-    pytest.importorskip("matplotlib")
-    draw = np.random.default_rng(1)
-    near = 20 + draw.normal(0, 0.5, 40), 0.5 + draw.normal(0, 0.01, 40)
-    ax = drawn(made_board(np.append(near[0], 900), np.append(near[1], 0.9), bounds=False))
-    led = [text for text in ax.texts if text.arrow_patch is not None]
-    assert len(led) > 5
-    assert not any(text.arrow_patch for text in drawn(random_board(3)).texts)
-    board = random_board(30, 2)
-    texts = [text.get_text() for text in drawn(board).texts]
-    frontier = board.pareto(["latency", "RR@10"]).frontier
-    names = [text for text in texts if text in board.systems]
-    assert all(name in frontier for name in names[: sum(name in frontier for name in names)])
 
 
 def test_the_same_leaderboard_makes_the_same_picture() -> None:

@@ -88,7 +88,6 @@ def test_what_objects_are_called() -> None:
     assert repr(measures) == "(Measure('AP'), Measure('RBP(p=0.5)@10'))"
     assert repr(irbatch.Qrels({"q": {"d": 1}})) == "<Qrels: 1 query, 1 judgment>"
     assert repr(MADE["Explanation"]).startswith("Explanation of RR from A to B: 1 worse")
-    assert repr(MADE["Leaderboard"].utility({"RR": 1})) == "utility of 1 system on RR"
 
 
 def test_a_system_alone() -> None:

@@ -1,0 +1,229 @@
+"""What follows from a leaderboard: its frontier, tests of accuracy, and conditions it meets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.comparing import compare_results
+from irbatch.comparing.gate import ROUNDING, Limit, check_range, check_side, parse_on_board
+from irbatch.comparing.wording import NAMES
+from irbatch.errors import InputError, join_words, many, printable, shown
+from irbatch.evaluation.results import Results
+from irbatch.leaderboard.axes import Board, canonical_name
+from irbatch.measures import measure
+from irbatch.report.text import shorten
+
+AT_ONCE = 1 << 22  # comparisons of two systems along one axis
+LONGEST = 60  # columns of a terminal for those that dominate a system
+NOT_OF_QUERIES = ("weighted", "run")  # aggregates that are not plain means of queries
+
+
+@dataclass(frozen=True)
+class Pareto:
+    """Which systems are on the frontier, and which others beat those that are not.
+
+    A system is dominated by one that is at least as good along every axis and better along one
+    (Santhanam et al. 2022). Systems that are equal along every axis are on the frontier together
+    or not at all.
+    """
+
+    axes: list[str]
+    frontier: list[str]  # systems that nothing dominates, in the leaderboard's order
+    dominated_by: dict[str, list[str]]  # each of the others, with all that dominate it
+    left_out: dict[str, list[str]] = field(default_factory=dict)  # not compared: axes it lacks
+
+    def __str__(self) -> str:
+        lines = [f"Pareto frontier of {', '.join(map(printable, self.axes))}:"]
+        lines += [f"  {printable(system)}" for system in self.frontier]
+        for system, others in self.dominated_by.items():
+            by = shorten(", ".join(map(printable, others)), LONGEST)
+            lines.append(f"  {printable(system)} is dominated by {by}")
+        for system, axes in self.left_out.items():
+            lines.append(f"  {printable(system)} is left out, without {join_words(axes)}")
+        return "\n".join(lines)
+
+
+def find_pareto(
+    systems: Sequence[str], axes: list[str], values: Floats, left_out: dict[str, list[str]]
+) -> Pareto:
+    """Find the frontier of systems; `values` are ``(systems, axes)``, of which higher is better."""
+    dominated_by: dict[str, list[str]] = {}
+    step = max(1, AT_ONCE // max(1, values.size))
+    for start in range(0, len(systems), step):
+        some = values[start : start + step, None]
+        beats = np.asarray((values >= some).all(axis=2) & (values > some).any(axis=2))
+        for system, row in zip(systems[start : start + step], beats, strict=True):
+            if row.any():
+                dominated_by[system] = [systems[place] for place in np.flatnonzero(row).tolist()]
+    frontier = [system for system in systems if system not in dominated_by]
+    return Pareto(axes, frontier, dominated_by, left_out)
+
+
+@dataclass(frozen=True)
+class Significance:
+    """What `Leaderboard.tested` found: of each measure the best system, and all others against it.
+
+    Attributes:
+        test, correction, level: as of `irbatch.compare`; p-values are corrected for all pairs of
+            systems, as which is the best is known from the same values.
+        queries: how many were compared.
+        best: measure to the system of the best mean, of those tested.
+        p_values: measure to system to the corrected p-value of its difference from the best.
+    """
+
+    test: str
+    correction: str
+    level: float
+    queries: int
+    best: dict[str, str]
+    p_values: dict[str, dict[str, float]]
+
+    def not_worse(self, measure: str) -> list[str]:
+        """Name the systems that are not significantly worse than the best, which is among them."""
+        p_values = self.p_values.get(measure, {})
+        return [system for system, p in p_values.items() if p >= self.level]
+
+    def has(self, system: str) -> bool:
+        """Tell whether a system was tested."""
+        return any(system in p_values for p_values in self.p_values.values())
+
+    def caption(self) -> str:
+        """Say what was tested, and how."""
+        corrected = (
+            "" if self.correction == "none" else f", {NAMES[self.correction]} over all pairs"
+        )
+        return f"{NAMES[self.test]}{corrected}, {self.queries} queries, level {self.level:g}"
+
+
+def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
+    """Test the differences between systems; `options` are of `irbatch.comparing.compare_results`.
+
+    Systems are left out that have no values of queries, and measures that one of the others lacks
+    or that are not means of queries. Rows of one system have the same results, tested once.
+    """
+    rows = {
+        system: results
+        for system, results in zip(board.systems, board.results, strict=True)
+        if isinstance(results, Results)
+    }
+    measures = _choose_measures(board.measures, rows)
+    owners: dict[int, str] = {}  # of results, the first row
+    for system, results in rows.items():
+        owners.setdefault(id(results), system)
+    chosen = {system: _with_measures(rows[system], measures) for system in owners.values()}
+    found = compare_results(chosen, **options)
+    best: dict[str, str] = {}
+    p_values: dict[str, dict[str, float]] = {}
+    for k, name in enumerate(measures):
+        place = int(np.argmax(found.means[:, k] * board.axis(name).sign))
+        best[name] = found.systems[place]
+        of_pair = dict(zip(found.pairs, found.corrected[:, k].tolist(), strict=True))
+        p = {
+            system: 1.0 if i == place else of_pair[max(i, place), min(i, place)]
+            for i, system in enumerate(found.systems)
+        }
+        p_values[name] = {system: p[owners[id(results)]] for system, results in rows.items()}
+    queries = len(found.query_ids)
+    return Significance(found.test, found.correction, found.level, queries, best, p_values)
+
+
+def _choose_measures(measures: Sequence[str], rows: Mapping[str, Results]) -> list[str]:
+    """Return the measures that are means of the same queries for all systems."""
+    if len(rows) < 2:
+        problem = "values of queries are known of fewer than two systems: evaluate their runs"
+        raise InputError(problem, source="leaderboard")
+    (first, one), *others = rows.items()
+    for system, results in others:
+        if set(results.query_ids) != set(one.query_ids):
+            sizes = f"{many(len(one.query_ids), 'query')} and {len(results.query_ids)}"
+            problem = f"{shown(first)} and {shown(system)} were evaluated on different queries"
+            raise InputError(f"{problem} ({sizes})", source="leaderboard", value=system)
+    chosen = [
+        name
+        for name in measures
+        if all(name in results for results in rows.values())
+        and one.columns[one.column_of(name)].aggregate not in NOT_OF_QUERIES
+    ]
+    if not chosen:
+        raise InputError("no measure is a mean of queries, to test", source="leaderboard")
+    return chosen
+
+
+def _with_measures(results: Results, measures: Sequence[str]) -> Results:
+    places = [results.column_of(name) for name in measures]
+    queries = results.query_ids if results.has_ids else range(len(results.query_ids))
+    columns = [results.columns[place] for place in places]
+    values = results.values[:, places]
+    return Results(values, queries, columns, results.counts, results.settings, marks=results.marks)
+
+
+def find_failures(board: Board, text: str, *, required: bool) -> list[str]:
+    """Say in a sentence which systems a condition holds of, or if `required` does not hold of.
+
+    A system without a value, or an interval, that it looks at fails: nothing tells that it is as
+    good as it has to be. See `irbatch.leaderboard.Leaderboard.failures`.
+    """
+    system, said = parse_on_board(text, required=required)
+    if not board.systems:  # of none everything is true
+        raise InputError(f"no system is left to check {shown(text)} of", value=text)
+    if isinstance(said, list):
+        found = dict(_find_dominated(board, said))
+    else:
+        found = dict(_find_beyond(board, text, said, required=required))
+    chosen = board.systems if system is None else board.select(system).systems
+    return [f"{printable(name)}: {found[name]}" for name in chosen if name in found]
+
+
+def tell_passed(board: Board, text: str, *, required: bool) -> str:
+    """Say what has passed; with the axis, where the condition calls it by a shorter name."""
+    _, said = parse_on_board(text, required=required)
+    name = board.axis(said.name).name if isinstance(said, Limit) else ""
+    return text if name in text else f"{text} ({name})"
+
+
+def _find_dominated(board: Board, axes: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield systems that others dominate, and by whom; those that lack an axis, and which."""
+    found = board.pareto(axes)
+    on = join_words(found.axes)
+    for system, others in found.dominated_by.items():
+        yield system, f"dominated on {on} by {join_words(list(map(printable, others)))}"
+    for system, lacking in found.left_out.items():
+        yield system, f"{join_words(lacking)} is missing"
+
+
+def _find_beyond(
+    board: Board, text: str, limit: Limit, *, required: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield systems of which a limit holds, or if `required` doesn't; those without a value."""
+    axis = board.axis(limit.name)
+    limit = limit._replace(name=axis.name)
+    check_side(text, limit, int(axis.sign), required=required)
+    known, lacking = board.having([axis.name])
+    values = known.comparable(axis.name)
+    low, high = 0.0, math.inf
+    if axis.name in board.measures:
+        is_ours = canonical_name(axis.name) is not None
+        low, high = measure(axis.name).range if is_ours else (-math.inf, math.inf)
+    beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
+    if values.size and not beyond.size:  # or they are in per cent
+        check_range(text, limit, low, high)
+    elif beyond.size and low <= limit.limit <= high:  # values are, and the limit isn't
+        value = float(beyond[0])
+        problem = f"condition {shown(text)}: {axis.name} of {value:.4g} is not between {low:g} and "
+        problem += f"{high:g}" + (": in per cent?" if high == 1 and 0 <= value <= 100 else "")
+        raise InputError(problem, source="accuracy", value=value)
+    if limit.bound is not None:
+        values = known.bounds(axis.name)[:, limit.bound]
+    for system, value in zip(known.systems, values.tolist(), strict=True):
+        if math.isnan(value):
+            yield system, f"{axis.name} has no interval"
+        elif limit.holds(value) != required:
+            yield system, f"{limit.told(value)}, {'not ' if required else ''}{limit}"
+    for system in lacking:
+        yield system, f"{axis.name} is missing"
