@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from irbatch.comparing.explaining import Explanation, explain
     from irbatch.data.about_items import Groups, label_propensities, popularity_propensities
     from irbatch.data.items import DocumentCosts, ItemStatistics
+    from irbatch.data.marked import ProbabilityQrels, StratumQrels, SubtopicQrels
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
-    from irbatch.data.sampled import ProbabilityQrels
-    from irbatch.data.strata import StratumQrels
-    from irbatch.data.subtopics import SubtopicQrels
     from irbatch.efficiency import EfficiencyRecord
     from irbatch.engine.judged import JudgedRanks
     from irbatch.engine.matrix import RelevanceMatrix
@@ -75,9 +73,7 @@ PLACES = {
     "data.items": ("DocumentCosts", "ItemStatistics"),
     "data.qrels": ("Qrels",),
     "data.runs": ("Run",),
-    "data.sampled": ("ProbabilityQrels",),
-    "data.strata": ("StratumQrels",),
-    "data.subtopics": ("SubtopicQrels",),
+    "data.marked": ("ProbabilityQrels", "StratumQrels", "SubtopicQrels"),
     "efficiency": ("EfficiencyRecord",),
     "engine.judged": ("JudgedRanks",),
     "engine.matrix": ("RelevanceMatrix",),

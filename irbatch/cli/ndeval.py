@@ -11,8 +11,8 @@ import warnings
 from dataclasses import replace
 
 from irbatch.cli.messages import say
+from irbatch.data.marked import SubtopicQrels
 from irbatch.data.runs import Run
-from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.runs import evaluate

@@ -14,12 +14,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
-from irbatch.data.marked import MarkedQrels
+from irbatch.data.marked import MarkedQrels, ProbabilityQrels, StratumQrels, SubtopicQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.data.sampled import ProbabilityQrels
-from irbatch.data.strata import StratumQrels
-from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import ErrorsIn, InputError
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.progress import Progress, progress_on_bar

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.data.marked import SubtopicQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.runs import evaluate

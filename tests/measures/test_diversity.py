@@ -355,5 +355,5 @@ def test_ad_hoc_judgments_and_those_of_subtopics(tmp_path: Path) -> None:
     with pytest.raises(irbatch.InputError, match=r"given before, in line 1$"):
         irbatch.evaluate(path, run, "nDCG@2")
     grades: Any = {"q": {"a": 1}}
-    told = "documents to grades, not an int; the measures read judgments of subtopics, see irbatch"
+    told = "documents to grades, not an int; the measures read subtopics, see irbatch"
     input_error(lambda: irbatch.evaluate(grades, run, "alpha_nDCG@2"), told)

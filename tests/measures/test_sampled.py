@@ -212,7 +212,7 @@ def test_refusals(tmp_path: Path) -> None:
         (strata, {"q": {"s": {"d": 1}, "t": {"e": -1}}}, ["stratum 't'", "sampled", "ignore"],
          {"query": "q", "document": "e", "value": "t"}),
         (drawn, [1], ["mapping", "probability"], {}),
-        (drawn, {"q": {"d": 1}}, ["no pair"], {"query": "q", "document": "d", "value": 1}),
+        (drawn, {"q": {"d": 1}}, ["not a pair"], {"query": "q", "document": "d", "value": 1}),
         (drawn, {"q": {"d": (1, 0)}}, ["probability 0"], {"query": "q", "document": "d"}),
         (drawn, {"q": {"d": (1, 1.5)}}, ["1.5"], {"document": "d", "value": 1.5}),
         (drawn, {"q": {"d": (1, -0.5)}}, ["-0.5"], {"document": "d"}),
