@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.null_comparisons import EXAMPLES, draw_null, real_values
-from irbatch.comparing.verbs import compare_results
+from irbatch.comparing import compare_results
 from irbatch.evaluation.queries import Counts
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure

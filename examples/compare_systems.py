@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 import irbatch
-from irbatch.comparing.correlation import overlap, rank_correlation
 from irbatch.comparing.diagnosis import missing_queries
+from irbatch.comparing.rankings import overlap, rank_correlation
 
 DATA = Path(__file__).parent / "data"
 MEASURES = ["nDCG@10", "AP", "P@10", "R@100"]
@@ -61,7 +61,6 @@ def save_plots(
         "forest": plots.plot_forest(comparison, "nDCG@10"),
         "differences": plots.plot_differences(comparison, CHANGED, BASELINE, "nDCG@10"),
         "cutoffs": plots.plot_cutoffs(by_cutoff, "nDCG"),
-        "relevance": plots.plot_relevance(qrels, runs[BASELINE], queries=qrels.queries[:40]),
     }.items():
         axes.figure.savefig(folder / f"{name}.png", dpi=90)
 

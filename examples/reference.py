@@ -12,7 +12,7 @@ from pathlib import Path
 PUBLIC = ["irbatch"] + [
     f"irbatch.{name}"
     for name in (
-        "comparing", "comparing.plots", "comparing.diagnosis", "comparing.correlation",
+        "comparing", "comparing.plots", "comparing.diagnosis", "comparing.rankings",
         "comparing.reproducibility", "efficiency", "leaderboard", "trec_eval",
         "integrations.pytrec_eval", "integrations.ir_measures", "integrations.beir",
         "integrations.torchmetrics", "integrations.transformers",

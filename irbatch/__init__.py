@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
-    from irbatch.comparing import Comparison, compare, compare_results
-    from irbatch.comparing.explaining import Explanation, explain
+    from irbatch.comparing.compare import compare, compare_results
+    from irbatch.comparing.comparison import Comparison
+    from irbatch.comparing.explain import explain
+    from irbatch.comparing.explanation import Explanation
     from irbatch.data.about_items import Groups, label_propensities, popularity_propensities
     from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.data.marked import ProbabilityQrels, StratumQrels, SubtopicQrels
@@ -68,7 +70,8 @@ __all__ = [
 # loaded, and a process that evaluates nothing loads nothing.
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
-    "comparing.explaining": ("Explanation", "explain"),
+    "comparing.explain": ("explain",),
+    "comparing.explanation": ("Explanation",),
     "data.about_items": ("Groups", "label_propensities", "popularity_propensities"),
     "data.items": ("DocumentCosts", "ItemStatistics"),
     "data.qrels": ("Qrels",),

@@ -13,7 +13,7 @@ from benchmarks.data import Problem, dicts
 from benchmarks.report import Table, absence
 from benchmarks.settings import Settings
 from benchmarks.turns import Timed, in_turn
-from irbatch.comparing.correlation import Overlaps, overlap
+from irbatch.comparing.rankings import Overlaps, overlap
 
 __all__ = ["tables"]
 

@@ -27,8 +27,9 @@ from irbatch.cli.writing import (
     write_result,
 )
 from irbatch.comparing import Comparison, compare
+from irbatch.comparing.compare import check_baseline
+from irbatch.comparing.comparison import ComparisonOptions
 from irbatch.comparing.gate import Limit, parse_condition
-from irbatch.comparing.testing import check_baseline
 from irbatch.errors import InputError, imported, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
@@ -42,10 +43,7 @@ from irbatch.statistics.significance import (
     plain_name,
 )
 
-CHOICES = (
-    *("baseline", "test", "alternative", "correction", "family", "level", "interval"),
-    *("simultaneous", "draws", "seed", "margin", "margin_test"),
-)
+CHOICES = tuple(ComparisonOptions.__annotations__)
 # Options of what is printed, and for which forms they are.
 PRINTED = {
     **dict.fromkeys(("digits", "intervals", "judged"), TABLES),

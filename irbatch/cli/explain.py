@@ -17,8 +17,8 @@ from irbatch.cli.writing import (
     of_terminal,
     write_result,
 )
-from irbatch.comparing.explaining import Explanation
-from irbatch.comparing.explaining.verb import SIDES, explain
+from irbatch.comparing.explain import SIDES, explain
+from irbatch.comparing.explanation import Explanation
 from irbatch.errors import InputError
 from irbatch.measures import measure
 from irbatch.report.numbers import check_digits

@@ -8,8 +8,7 @@ import sys
 
 from irbatch.cli.settings import add_columns
 from irbatch.cli.writing import add_output, check_written, form_of, write_result
-from irbatch.comparing.correlation import overlap, ranking_correlation
-from irbatch.comparing.rank_biased_overlap import TIES
+from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
 from irbatch.errors import InputError, many, on_one_line
 from irbatch.evaluation.evaluation import as_run

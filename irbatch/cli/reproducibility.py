@@ -19,7 +19,6 @@ from irbatch.cli.writing import (
     write_result,
 )
 from irbatch.comparing.reproducibility import Reproducibility, reproducibility
-from irbatch.comparing.tau_union import UNIONS
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
@@ -52,8 +51,6 @@ def add_reproducibility(parser: argparse.ArgumentParser) -> None:
     told = "rankings are compared down to this one (default: 1000)"
     add("--depth", metavar="RANK", type=int, default=1000, help=told)
     add("-p", metavar="P", type=float, default=0.95, help="persistence of RBO (default: 0.95)")
-    told = "order of tau's union: by rank, or by document id, as repro_eval has it (default: rank)"
-    add("--union", choices=UNIONS, default=UNIONS[0], help=told)
     add_output(parser, beside=WRITTEN)
     add_settings(parser)
     parser.set_defaults(command=run_reproducibility)
@@ -79,7 +76,6 @@ def run_reproducibility(options: argparse.Namespace) -> int:
         reproduced_qrels=options.reproduced_qrels,
         depth=options.depth,
         p=options.p,
-        union=options.union,
         **{name: getattr(options, name) for name in SETTINGS},
     )
     found = replace(found, measures=[each.spelled(options.names) for each in measures])

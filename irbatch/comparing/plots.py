@@ -1,25 +1,24 @@
-"""Pictures of comparisons, and of results and rankings: matplotlib axes, saved or shown by you.
-
-Every function draws on the axes it is given, or on those of a new figure, and returns them:
-``plot_forest(comparison, "nDCG@10").figure.savefig("forest.png")``.
-"""
+"""Pictures of comparisons: matplotlib axes, saved or shown by you."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.comparing.compared import Compared, find_measure, query_values
-from irbatch.comparing.plot_relevance import plot_relevance
-from irbatch.errors import many
+from irbatch.comparing.report import find_measure, percent, query_values
+from irbatch.errors import InputError, many
 from irbatch.evaluation.plots import plot_bars, plot_cutoffs, plot_precision_recall, plot_results
 from irbatch.report import axes
-from irbatch.report.numbers import show, show_interval
+from irbatch.report.document import Figure, Figures, isolate
+from irbatch.report.numbers import check_digits, show, show_change, show_interval, show_p
 from irbatch.runtime.numbers import check_whole
 
 __all__ = [
     "plot_bars", "plot_cutoffs", "plot_differences", "plot_forest", "plot_means",
-    "plot_precision_recall", "plot_relevance", "plot_results", "plot_scores", "share_bars",
+    "plot_precision_recall", "plot_results", "plot_scores", "share_bars",
 ]  # fmt: skip
 
 MOST_NAMED = 20  # queries: more ids don't fit under their bars
@@ -28,7 +27,7 @@ GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread evenly
 
 
 def plot_differences(
-    comparison: Compared,
+    comparison: Any,
     a: str,
     b: str,
     measure: str,
@@ -103,7 +102,7 @@ def plot_differences(
     return ax
 
 
-def plot_scores(comparison: Compared, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
+def plot_scores(comparison: Any, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
     """Plot how each system's values are distributed over the queries, the best mean on top.
 
     A dot a query, a box from the first to the third quartile with the median in it, whiskers from
@@ -142,7 +141,7 @@ def plot_scores(comparison: Compared, measure: str, *, ax: axes.Axes | None = No
 
 
 def plot_means(
-    comparison: Compared, measure: str, *, digits: int = 4, ax: axes.Axes | None = None
+    comparison: Any, measure: str, *, digits: int = 4, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Plot each system's mean with its interval, and write both beside it; the best is bold.
 
@@ -182,7 +181,7 @@ def plot_means(
 
 
 def plot_forest(
-    comparison: Compared, measure: str, *, most: int = 45, ax: axes.Axes | None = None
+    comparison: Any, measure: str, *, most: int = 45, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Plot the difference of every pair of systems with its interval, p-values at the side.
 
@@ -215,7 +214,7 @@ def plot_forest(
     ax.axvline(0, color=axes.INK, linewidth=1)
     for row, pair in enumerate(kept.tolist()):
         _draw_interval(ax, row, differences[pair], bounds[row], bool(significant[row]))
-        _write_beside(ax, row, _show_p(p_values[row]), bool(significant[row]))
+        _write_beside(ax, row, show_p(p_values[row], comparison.level), bool(significant[row]))
     how = "p" if comparison.correction == "none" else f"p ({comparison.correction})"
     _write_beside(ax, -0.9, how)
     ax.set_yticks(range(len(pairs)), labels)
@@ -299,7 +298,81 @@ def _write_beside(ax: axes.Axes, row: float, said: str, strong: bool = False) ->
     ax.text(1.02, row, said, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5, **style)
 
 
-def _show_p(p: float) -> str:
-    if np.isnan(p):
-        return "–"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
+MOST_BARS = 200  # of more queries neighbours share a bar
+HEIGHT, WIDTH = 3.4, 6.0  # inches
+Pair = tuple[int, int]
+
+
+def plot_figures(compared: Any, pair: tuple[str, str] | None, digits: int) -> list[Figures]:
+    """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
+    check_digits(digits)
+    chosen = _choose(compared, pair)
+    pictures = []
+    for k, measure in enumerate(compared.measures):
+        figures = [_means(compared, k, digits)]
+        if chosen is not None:
+            figures += _differences(compared, chosen, k)
+        pictures.append(Figures(measure, figures))
+    return pictures
+
+
+def _choose(compared: Any, pair: tuple[str, str] | None) -> Pair | None:
+    """Find the pair whose differences are plotted; None where there is only one system."""
+    systems = compared.systems
+    if pair is not None:
+        if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(systems):
+            problem = f"a pair is two of {', '.join(systems)}, not {pair!r}"
+            raise InputError(problem, source="pair", value=pair)
+        return systems.index(pair[0]), systems.index(pair[1])
+    if len(systems) < 2 or not compared.measures:
+        return None
+    best = np.argsort(-compared.means[:, 0], kind="stable").tolist()
+    if compared.baseline is None:
+        return best[0], best[1]
+    baseline = systems.index(compared.baseline)
+    return next(i for i in best if i != baseline), baseline
+
+
+def _means(compared: Any, column: int, digits: int) -> Figure:
+    measure = compared.measures[column]
+    lines = []
+    for i, system in enumerate(compared.systems):
+        low, high = compared.intervals[i, column].tolist()
+        mean = show(float(compared.means[i, column]), digits)
+        lines.append(f"{system}: {mean} {show_interval(low, high, digits)}")
+
+    def draw() -> Any:
+        return plot_means(compared, measure, digits=digits).get_figure()
+
+    title = f"{measure}: means and intervals"
+    return Figure(title, "; ".join(lines), f"Means and their {percent(compared)} intervals.", draw)
+
+
+def _differences(compared: Any, pair: Pair, column: int) -> Iterator[Figure]:
+    """Yield the picture of differences between two systems, if there is something to draw."""
+    measure = compared.measures[column]
+    a, b = (compared.systems[i] for i in pair)
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        differences: Floats = np.subtract(*(compared.values[i, :, column] for i in pair))
+    bars = share_bars(differences, MOST_BARS)
+    if not bars[0].size:
+        return
+    told = _tell(differences, int(compared.directions[column]))
+
+    def draw() -> Any:
+        ax = axes.new_axes(None, HEIGHT, WIDTH)
+        plot_differences(compared, a, b, measure, most=MOST_BARS, ax=ax)
+        return ax.get_figure()
+
+    caption = f"{isolate(a)} less {isolate(b)}, query by query: {told.replace('-', '−')}."
+    yield Figure(f"{measure}: {a} less {b}, query by query", told, caption, draw)
+
+
+def _tell(differences: Floats, sign: int) -> str:
+    """Say what a picture shows: ``30 better, 2 equal, 18 worse; from +0.4000 to -0.2000``."""
+    known = differences[np.isfinite(differences)]
+    better, worse = [int((known > 0).sum()), int((known < 0).sum())][::sign]
+    said = f"{better} better, {known.size - better - worse} equal, {worse} worse"
+    if known.size:
+        said += f"; from {show_change(known.max(), 4)} to {show_change(known.min(), 4)}"
+    return said + ("; a bar is the mean of several" if known.size > MOST_BARS else "")

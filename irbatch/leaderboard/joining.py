@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.gate import values_behind, within_range
-from irbatch.comparing.wording import INTERVAL_NAMES
+from irbatch.comparing.report import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system, refuse
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn

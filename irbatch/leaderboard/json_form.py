@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from irbatch.comparing.wording import NAMES
+from irbatch.comparing.report import NAMES
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.interchange import is_text, read_object
 from irbatch.efficiency.quantities import check_count, check_text, of_system, refuse

@@ -12,7 +12,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing import compare_results
 from irbatch.comparing.gate import ROUNDING, Limit, check_range, check_side, parse_on_board
-from irbatch.comparing.wording import NAMES
+from irbatch.comparing.report import NAMES
 from irbatch.errors import InputError, join_words, many, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.leaderboard.axes import Board, canonical_name

@@ -1,8 +1,8 @@
-"""Intervals of many differences that agree with the corrected p-values beside them.
+"""Levels of the intervals of many differences, which are corrected as the p-values are.
 
 An interval by itself misses by its level; of five hundred some two dozen do, and more of them leave
 out 0 than differences are significant after correction. So each is as wide as the correction asks
-for, and holds 0 where, and only where, the difference is not significant.
+for. Near the level an interval and a test of another kind may disagree.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Bools, Floats
-
-BEFORE = 1e-9  # of a difference: as near to 0 as its interval comes if it is significant
 
 
 def levels_of(significant: Bools, correction: str, level: float, family: str = "pairs") -> Floats:
@@ -44,18 +42,3 @@ def levels_of(significant: Bools, correction: str, level: float, family: str = "
 def levels_of_all(significant: Bools, systems: int, level: float) -> Floats:
     """Return such levels beside a test of all systems at once: of every pair there is."""
     return np.full(significant.shape, level / (systems * (systems - 1) / 2))
-
-
-def agree(intervals: Floats, differences: Floats, significant: Bools) -> Floats:
-    """Return intervals ``(pairs, measures, 2)`` that hold 0 where a difference is not significant.
-
-    What a test cannot tell from 0 is not told from it by another way to make intervals either: it
-    ends at 0, and what the test can ends just before. Near the level alone the two ways disagree.
-    """
-    low, high = intervals[..., 0], intervals[..., 1]
-    edge = BEFORE * differences
-    low = np.where(significant & (edge > 0), np.maximum(low, edge), low)
-    high = np.where(significant & (edge < 0), np.minimum(high, edge), high)
-    low = np.where(significant, low, np.minimum(low, 0.0))
-    high = np.where(significant, high, np.maximum(high, 0.0))
-    return np.stack([low, high], axis=-1)

@@ -8,7 +8,7 @@ import pytest
 from support.commands import Cli, runner
 
 from irbatch.cli.overlap import NAMES
-from irbatch.comparing.correlation import overlap, ranking_correlation
+from irbatch.comparing.rankings import overlap, ranking_correlation
 
 RUNS = (
     "q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq1 Q0 c 3 2 x\nq2 Q0 a 1 1 x\nq3 Q0 a 1 1 x\n",

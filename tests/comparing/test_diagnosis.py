@@ -15,7 +15,8 @@ import pytest
 
 import irbatch
 from irbatch import InputError, Run
-from irbatch.comparing.correlation import (
+from irbatch.comparing.diagnosis import judged_shares, missing_queries
+from irbatch.comparing.rankings import (
     kendall_tau,
     overlap,
     rank_correlation,
@@ -23,8 +24,6 @@ from irbatch.comparing.correlation import (
     tau_ap,
     tau_ap_b,
 )
-from irbatch.comparing.diagnosis import judged_shares, missing_queries
-from irbatch.comparing.tau_union import order_documents
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -83,6 +82,10 @@ COEFFICIENTS = [
     (0.2889, 0.2504, 0.2880, 0.3765, 0.2970),
     (-0.6889, -0.6971, -0.6680, -0.6510, -0.7047),
 ]
+
+
+def in_order(ranking: Any) -> list[Any]:
+    return sorted(ranking, key=lambda each: (ranking[each], each), reverse=True)
 
 
 def sum_of_overlaps(first: Sequence[Any], second: Sequence[Any], p: float, depth: int) -> float:
@@ -198,7 +201,7 @@ def test_overlap_of_runs_is_that_of_their_rankings(digits: Path) -> None:
     assert len(found.query_ids) == 116
     for row in (0, 57, 115):
         query = found.query_ids[row]
-        rankings = [order_documents(run.rankings[query])[:50] for run in (first, second)]
+        rankings = [in_order(run.rankings[query])[:50] for run in (first, second)]
         alone = rbo(*rankings, 0.9)
         assert tuple(each[row] for each in found[1:]) == alone
     assert found.per_query() == overlap(second.to_dict(), first, 0.9, depth=50).per_query()
@@ -225,18 +228,6 @@ def test_overlap_refuses() -> None:
         overlap({"q": {"a": 1}}, {"q": {1: 1}})
     with pytest.raises(InputError, match="p=2 must be"):
         overlap({"q": {"a": 1}}, {"q": {"a": 1}}, 2)
-
-
-def test_documents_stand_in_the_order_of_evaluation() -> None:
-    draw = random.Random(3)
-    for _ in range(50):
-        scores = {f"d{i}": float(draw.randint(0, 4)) for i in draw.sample(range(30), 12)}
-        expected = sorted(sorted(scores, reverse=True), key=lambda each: -scores[each])
-        assert order_documents(scores) == expected
-    # As text: 9 comes after 10.
-    assert order_documents({10: 1.0, 9: 1.0, 11: 2.0}) == [11, 9, 10]
-    with pytest.raises(InputError, match=r"document 'b'\): score nan is not a number"):
-        order_documents({"a": 1, "b": math.nan})
 
 
 @pytest.mark.parametrize(("lists", "expected"), [*zip(SETS, COEFFICIENTS, strict=True)])

@@ -15,7 +15,7 @@ from support.random_problems import nasty_problems
 
 import irbatch
 from irbatch import InputError, Qrels, Run, explain
-from irbatch.comparing.explaining.queries import SUMS, rank_documents
+from irbatch.comparing.explain import SUMS, rank_documents
 from irbatch.evaluation.settings import Settings
 from irbatch.pack.join import pack_run
 

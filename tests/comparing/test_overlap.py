@@ -20,7 +20,7 @@ from support.paths import MORE_REFERENCE_DATA
 
 import irbatch
 from irbatch import InputError, Run
-from irbatch.comparing.correlation import Overlap, overlap, rbo
+from irbatch.comparing.rankings import Overlap, overlap, rbo
 
 NAMES = {"min": "minimum", "max": "maximum", "ext": "extrapolated", "res": "residual"}
 # What is ours of what tools print, of rankings of the same length.

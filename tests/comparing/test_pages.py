@@ -13,7 +13,7 @@ from support.plots import check_readable
 
 from irbatch import InputError
 from irbatch.comparing import Comparison
-from irbatch.comparing.figures import plot_figures
+from irbatch.comparing.plots import plot_figures
 from irbatch.errors import printable
 
 

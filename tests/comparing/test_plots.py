@@ -8,7 +8,6 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,8 +17,7 @@ from support.paths import REPOSITORY
 from support.plots import check_readable
 
 import irbatch
-from irbatch import InputError, RelevanceMatrix
-from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED
+from irbatch import InputError
 
 pytest.importorskip("matplotlib")
 
@@ -28,7 +26,6 @@ from irbatch.comparing.plots import (
     plot_differences,
     plot_forest,
     plot_precision_recall,
-    plot_relevance,
     plot_scores,
 )
 from irbatch.report.axes import fit_names, new_axes, styles
@@ -89,14 +86,12 @@ def drawn(system_count: int, query_count: int) -> list[tuple[str, Callable[[], A
     found = irbatch.evaluate_runs(qrels, runs, "nDCG iprec_at_recall", [1, 2, 3, 5, 10, 100])
     made = made_comparison(max(system_count, 2), query_count)
     a, b = made.systems[:2]
-    run = next(iter(runs.values()))
     return [
         ("cutoffs", lambda: plot_cutoffs(found, "nDCG")),
         ("precision_recall", lambda: plot_precision_recall(found)),
         ("differences", lambda: plot_differences(made, a, b, "AP")),
         ("scores", lambda: plot_scores(made, "nDCG@10")),
         ("forest", lambda: plot_forest(made, "nDCG@10")),
-        ("relevance", lambda: plot_relevance(qrels, run)),
     ]
 
 
@@ -117,11 +112,12 @@ def test_axes_are_those_given_and_nothing_global_is_touched() -> None:
     assert plot_scores(small_comparison(), "AP", ax=mine) is mine
     assert mine.get_figure().get_size_inches().tolist() == before
     program = (
-        "import sys, irbatch.comparing\n"
+        "import sys, irbatch, irbatch.comparing\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "from irbatch.comparing.plots import plot_relevance\n"
+        "from irbatch.comparing.plots import plot_bars\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "plot_relevance({'q': {'a': 1}}, {'q': {'a': 1}}).figure.savefig(sys.stdout.buffer)\n"
+        "found = irbatch.evaluate_matrix([[1]], 'RR')\n"
+        "plot_bars({'a': found}, ['RR']).figure.savefig(sys.stdout.buffer)\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -316,57 +312,6 @@ def test_forest() -> None:
     assert "–" in {text.get_text() for text in plot_forest(made, "AP").texts}
     with pytest.raises(InputError, match="most=0 must be"):
         plot_forest(made, "AP", most=0)
-
-
-def test_relevance_tells_what_stands_at_each_rank() -> None:
-    codes = np.array([[1, 0, UNJUDGED, NEGATIVE, 2, PAD, PAD, PAD], [PAD] * 8], np.int8)
-    matrix = RelevanceMatrix(
-        codes, np.array([0.0, 1.0, 2.0]), np.array([5, 0]), np.zeros((2, 3), np.int64)
-    )
-    ax = plot_relevance(matrix)
-    [image] = ax.images
-    assert image.get_array().shape == (2, 5, 3), "no rank after the last document"
-    assert len({tuple(cell) for cell in image.get_array()[0].tolist()}) == 5, "all distinct"
-    assert (image.get_array()[1] == 1.0).all(), "white"
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["grade 2", "grade 1", "grade 0", "grade below 0", "unjudged", "past the end"]
-    # Lightness alone tells grades apart.
-    light = [float(np.mean(image.get_array()[0, i])) for i in (4, 0, 1)]
-    assert light == sorted(light)
-
-
-def test_relevance_of_a_run(digits: Path) -> None:
-    qrels, run = irbatch.read_qrels(digits / "qrels.txt"), irbatch.read_run(digits / "pca10.run")
-    ax = plot_relevance(qrels, run, depth=20, queries=["q013", "q001"])
-    image = ax.images[0].get_array()
-    assert image.shape == (2, 20, 3)
-    assert (image[0] == 1.0).all(), "this query is missing from the run"
-    grades = qrels.to_dict()["q001"]
-    ranked = sorted(run.to_dict()["q001"].items(), key=lambda item: (item[1], item[0]))[::-1]
-    seen = [grades.get(document) for document, _ in ranked[:20]]
-    colours = [tuple(cell) for cell in image[1].tolist()]
-    assert len(set(zip(seen, colours, strict=True))) == len(set(seen)) == len(set(colours))
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["q013", "q001"]
-    # Blocks of queries with different depths come out in the order of the judgments.
-    many = {f"q{i}": {f"d{j}": 1 for j in range(i % 3)} for i in range(200)}
-    made = {query: {f"d{j}": 1.0 for j in range(i)} for i, query in enumerate(many)}
-    rows = plot_relevance(many, made, depth=1000).images[0].get_array()
-    assert ((rows < 1).any(axis=2).sum(axis=1) == np.arange(200)).all()
-
-
-def test_relevance_refuses() -> None:
-    qrels: Any = {"q": {"a": 1}}
-    matrix = RelevanceMatrix.unjudged(np.array([2]), np.array([1.0]), np.array([[1]]))
-    with pytest.raises(InputError, match="has its run and its queries in it"):
-        plot_relevance(matrix, qrels)
-    with pytest.raises(InputError, match="judgments are plotted with a run"):
-        plot_relevance(qrels)
-    with pytest.raises(InputError, match="no queries to plot"):
-        plot_relevance(qrels, qrels, queries=[])
-    with pytest.raises(InputError, match=r"query 'x'\): the judgments don't have"):
-        plot_relevance(qrels, qrels, queries=["x"])
-    with pytest.raises(InputError, match="0 must be a whole number"):
-        plot_relevance(qrels, qrels, depth=0)
 
 
 def test_names_are_shortened_and_stay_apart() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from irbatch import InputError
-from irbatch.comparing.correlation import (
+from irbatch.comparing.rankings import (
     kendall_tau,
     kendall_tau_a,
     ranking_correlation,

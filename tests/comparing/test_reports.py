@@ -262,7 +262,7 @@ def test_power_is_told_when_asked_for(three: Comparison) -> None:
     assert first.split()[-2:] == [f"{three.detectable[0, 0]:.4f}", needed]
     assert ",equivalent" not in plain[0]
     margin = replace(three, margin=0.5)
-    found = "significant,not_worse_p,not_worse,equivalence_p,equivalent"
+    found = "effect,not_worse_p,not_worse,equivalence_p,equivalent"
     assert Comparison.to_csv(margin).splitlines()[0].endswith(found)
     assert "equivalent" in Comparison.to_text(margin)
 

@@ -18,7 +18,7 @@ from oracle import reproducibility as twin
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing.correlation import kendall_tau, overlap, tau_union
+from irbatch.comparing.rankings import kendall_tau, overlap, tau_union
 from irbatch.comparing.reproducibility import Reproducibility, reproducibility
 
 Run = dict[str, dict[str, float]]
@@ -41,16 +41,15 @@ def in_order(ranking: dict[str, float]) -> list[str]:
     return sorted(ranking, key=lambda each: (ranking[each], each), reverse=True)
 
 
-@pytest.mark.parametrize("union", ["rank", "id"])
 @pytest.mark.parametrize("depth", [None, 5])
-def test_tau_union_is_the_twin_s(union: str, depth: int | None) -> None:
+def test_tau_union_is_the_twin_s(depth: int | None) -> None:
     for seed in range(10):
         first, second = some_run(seed), some_run(100 + seed)
-        found = tau_union(first, second, depth, union)
+        found = tau_union(first, second, depth)
         assert list(found) == list(QRELS)
         for query, value in found.items():
             rankings = (in_order(each[query])[:depth] for each in (first, second))
-            assert value == pytest.approx(twin.tau_union(*rankings, union), nan_ok=True, rel=1e-14)
+            assert value == pytest.approx(twin.tau_union(*rankings), nan_ok=True, rel=1e-14)
 
 
 def renamed(run: Run, name: Callable[[str], str]) -> Run:
@@ -65,9 +64,6 @@ def test_tau_union_of_the_same_documents_is_kendall_s_tau_whatever_they_are_call
     for name in (str, other.__getitem__):
         runs = renamed(first, name), renamed(second, name)
         assert tau_union(*runs)["q"] == pytest.approx(tau, rel=1e-14)
-    by_id = [tau_union(renamed(first, name), renamed(second, name), union="id")["q"]
-             for name in (str, other.__getitem__)]  # fmt: skip
-    assert by_id[0] != by_id[1], "in the order of ids the names decide"
 
 
 def experiment(**options: Any) -> Reproducibility:
@@ -165,7 +161,6 @@ def test_records_have_every_digit() -> None:
         ({"measures": "NumRet"}, "NumRet is no mean over queries"),
         ({"depth": 0}, "depth=0 must be a whole number"),
         ({"p": 1.0}, "p=1.0"),
-        ({"union": "score"}, "union"),
         ({"reproduced_qrels": {"q0": {"d0": 1}}}, "1 query of the reproduced baseline run"),
     ],
 )
@@ -212,11 +207,8 @@ def test_numbers_are_repro_eval_s(theirs: Theirs, scores: str, request: Any) -> 
         runs = [irbatch.read_run(folder / f"runs/{each}.run.gz").to_dict() for each in names]
         qrels = irbatch.read_qrels(folder / "qrels.dl19-passage.txt.gz")
     b, rb, a, ra = runs
-    found = reproducibility(qrels, (b, rb), (a, ra), "nDCG@10 AP", union="id")
-    for i, (first, second) in enumerate(((b, rb), (a, ra))):
-        tau = theirs.orders.KTU(as_theirs(first), as_theirs(second), per_topic=True)
-        for query, value in found.tau_union[i].items():
-            assert round(value, 14) == tau[query], "they round to 14 decimals"
+    found = reproducibility(qrels, (b, rb), (a, ra), "nDCG@10 AP")
+    for first, second in ((b, rb), (a, ra)):
         overlaps = theirs.orders.RBO(as_theirs(first), as_theirs(second), 0.95, 1000, False, True)
         least = overlap(first, second, 0.95, 1000).per_query("minimum")
         assert overlaps == pytest.approx(least, rel=1e-12)
@@ -252,12 +244,12 @@ def test_where_repro_eval_goes_wrong(theirs: Theirs) -> None:
     # It takes the order in which documents stand in a file for their ranking.
     unsorted = {"q": dict(reversed(first["q"].items()))}
     assert theirs.orders.KTU(dict(first), unsorted) == -1.0
-    assert tau_union(first, unsorted, union="id")["q"] == 1.0
+    assert tau_union(first, unsorted)["q"] == 1.0
     # It fails where rankings differ in length.
     shorter = {"q": {"d1": 3.0, "d2": 2.0}}
     with pytest.raises(ValueError, match=r"size|shapes"):
         theirs.orders.KTU(dict(first), shorter)
-    assert tau_union(first, shorter, union="id")["q"] == 1.0
+    assert tau_union(first, shorter)["q"] == 1.0
     # Whether its p-value of values that are alike is 1 depends on the other measures.
     alike = {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}
     with warnings.catch_warnings():

@@ -17,8 +17,8 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing.correlation import overlap, ranking_correlation, tau_union
 from irbatch.comparing.diagnosis import missing_queries
+from irbatch.comparing.rankings import overlap, ranking_correlation, tau_union
 from irbatch.data.column_names import check_columns, choose_columns, names_for
 
 JUDGED: dict[str, list[Any]] = {

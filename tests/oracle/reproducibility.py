@@ -18,15 +18,13 @@ def kendall(x: Sequence[int], y: Sequence[int]) -> Fraction:
     return Fraction(agree, len(pairs))
 
 
-def tau_union(original: Sequence[str], reproduced: Sequence[str], union: str) -> float:
+def tau_union(original: Sequence[str], reproduced: Sequence[str]) -> float:
     """Kendall's tau of the places, in the union of both rankings, of what stands at each rank.
 
-    The union lists documents as they come, first the original ones (``"rank"``), or by their ids
-    (``"id"``). What the longer ranking has beyond the shorter one has nothing beside it.
+    The union lists documents as they come, first the original ones. What the longer
+    ranking has beyond the shorter one has nothing beside it.
     """
     places = list(dict.fromkeys([*original, *reproduced]))
-    if union == "id":
-        places.sort()
     ranks = min(len(original), len(reproduced))
     if ranks < 2:
         return math.nan

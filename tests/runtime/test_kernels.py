@@ -234,7 +234,7 @@ def test_numba_gives_the_bits_of_the_source(dtype: str) -> None:
 
 def test_another_process_takes_what_numba_has_kept(tmp_path: Path) -> None:
     code = (
-        "from irbatch.comparing.correlation import rbo\n"
+        "from irbatch.comparing.rankings import rbo\n"
         "from irbatch.engine.overlap import _sum_up\n"
         "print(rbo(['a', 'b', 'c'], ['b', 'a', 'd'])[0])\n"
         "(form,) = _sum_up._forms.values()\n"

@@ -8,7 +8,7 @@ import pytest
 from irbatch.comparing import compare_results
 from irbatch.evaluation.results import Results
 from irbatch.statistics.significance import CORRECTIONS, TESTS
-from irbatch.statistics.simultaneous import agree, levels_of
+from irbatch.statistics.simultaneous import levels_of
 
 FOUND = np.array([[True], [False], [True], [False], [False]])
 
@@ -28,14 +28,6 @@ def test_levels(correction: str, found: float, other: float) -> None:
     assert levels.ravel() == pytest.approx([found, other, found, other, other])
 
 
-def test_agreement() -> None:
-    """What is significant ends before 0, what is not holds it; all others stay as they are."""
-    intervals = np.array([[[-0.1, 0.5]], [[0.1, 0.5]], [[-0.5, 0.1]], [[-0.5, -0.1]], [[-1, 1]]])
-    differences = np.array([[0.2], [0.3], [-0.2], [-0.3], [0.0]])
-    expected = [[[2e-10, 0.5]], [[0.0, 0.5]], [[-0.5, -2e-10]], [[-0.5, 0.0]], [[-1, 1]]]
-    assert agree(intervals, differences, FOUND) == pytest.approx(np.array(expected), rel=1e-12)
-
-
 @pytest.fixture(scope="module")
 def systems() -> dict[str, Results]:
     import irbatch
@@ -50,14 +42,17 @@ def systems() -> dict[str, Results]:
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("test", [each for each in TESTS if each not in ("wilcoxon", "sign")])
-def test_intervals_and_p_values_say_the_same(
+def test_intervals_and_p_values_seldom_disagree(
     systems: dict[str, Results], test: str, correction: str
 ) -> None:
     if test == "anova":
         pytest.importorskip("scipy.stats")
     found = compare_results(systems, test=test, correction=correction, draws=2000)
     low, high = np.moveaxis(found.difference_intervals, -1, 0)
-    assert (((low <= 0) & (high >= 0)) == ~found.significant).all()
+    disagree = ((low <= 0) & (high >= 0)) == found.significant
+    assert disagree.mean() < 0.1
+    if test == "t" and correction in ("none", "bonferroni"):
+        assert not disagree.any(), "one and the same formula"
     assert 0 < found.significant.mean() < 1
     assert ((low <= found.differences) & (found.differences <= high)).all()
     each = compare_results(systems, test=test, correction=correction, draws=2000,

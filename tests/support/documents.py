@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from irbatch import Run
-from irbatch.comparing.explaining import explain
-from irbatch.comparing.explaining.tables import make_document as make_explanation
-from irbatch.comparing.figures import plot_figures
-from irbatch.comparing.tables import make_document
+from irbatch.comparing.explain import explain
+from irbatch.comparing.explanation import make_document as make_explanation
+from irbatch.comparing.plots import plot_figures
+from irbatch.comparing.report import make_document
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
 from irbatch.report import html, latex
@@ -139,5 +139,5 @@ DOCUMENTS: dict[str, Document] = {
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
 compared = random(4)
-PAGE = make_document(compared, 4, False, True, plot_figures(compared, None, 4))
+PAGE = make_document(compared, 4, figures=plot_figures(compared, None, 4))
 PAGE = replace(PAGE, title="title")

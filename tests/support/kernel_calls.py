@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import irbatch
-from irbatch.comparing.correlation import rbo
+from irbatch.comparing.rankings import rbo
 from irbatch.data.ids import MANY, TextColumn
 from irbatch.data.items import ItemStatistics
 from irbatch.data.lookup import IdLookup

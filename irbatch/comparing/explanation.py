@@ -1,12 +1,14 @@
-"""An explanation as a document, for every form of report, and as records for programs."""
+"""Why two systems differ, in one object: the queries that changed, and reports of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
-from irbatch.comparing.explaining.nouns import Explained, JudgedDocument, QueryExplanation
-from irbatch.errors import many
+from irbatch.errors import many, printable
+from irbatch.measures import Measure
 from irbatch.report import numbers
 from irbatch.report.document import (
     BETTER,
@@ -24,7 +26,84 @@ from irbatch.report.document import (
     Table,
     isolate,
 )
+from irbatch.report.reported import Reported
 from irbatch.report.text import shorten_all
+
+ROUNDING = 1e-12  # changes that small, of the larger value, come from the order of sums
+
+
+def direction_of(measure: Measure) -> int:
+    """Return -1 where lower values are better, else 1: where neither is, more counts as better."""
+    return measure.sign or 1
+
+
+class RankedDocument(NamedTuple):
+    """A document of a ranking; its grade is None if it isn't judged, its text if none is known.
+
+    `other` is its rank with the other system; None: not retrieved.
+    """
+
+    document: Any
+    grade: float | None
+    other: int | None
+    text: str | None = None
+
+
+class JudgedDocument(NamedTuple):
+    """A judged document, and what became of it.
+
+    Args:
+        ranks: from 1; None: not retrieved.
+        moved: ``"up"``, ``"down"`` or ``"same"`` where both have it, to the cutoff if there is one;
+            ``"lost"`` or ``"new"`` where only the first or the second has; else ``"missed"``.
+        unjudged_above: how many documents that are not judged stand above it.
+        adds: what it adds to the values, if the measure is a sum of such; see `Explanation`.
+    """
+
+    document: Any
+    grade: float
+    ranks: tuple[int | None, int | None]
+    moved: str
+    unjudged_above: tuple[int | None, int | None]
+    adds: tuple[float, float] | None
+    text: str | None = None
+
+    @property
+    def change(self) -> float:
+        """What it adds with the second system less what with the first; NaN if not known."""
+        if self.adds is None:
+            return math.nan
+        change = self.adds[1] - self.adds[0]
+        return 0.0 if abs(change) <= ROUNDING * max(self.adds) else change
+
+
+class QueryExplanation(NamedTuple):
+    """A query, its values, and its documents.
+
+    Args:
+        difference: the second value less the first.
+        answered: whether each system has a ranking for it.
+        retrieved: how many documents the rankings have.
+        relevant: how many documents are relevant to the measure.
+        unjudged: how many documents are not judged down to the cutoff, or the depth shown.
+        documents: what is judged and relevant, or shown: first those that changed the value, the
+            worst first; then those relevant, then the others, those that stand highest first.
+        left_out: how many more there are, which change less.
+        rankings: the documents shown.
+    """
+
+    query: Any
+    values: tuple[float, float]
+    difference: float
+    answered: tuple[bool, bool]
+    retrieved: tuple[int, int]
+    relevant: int
+    unjudged: tuple[int, int]
+    documents: tuple[JudgedDocument, ...]
+    left_out: int
+    rankings: tuple[tuple[RankedDocument, ...], tuple[RankedDocument, ...]]
+    text: str | None = None
+
 
 SHORT = 24  # columns of a system's name in headings
 SHOWN = {"up": "↑ up", "down": "↓ down"}
@@ -32,9 +111,67 @@ UNJUDGED = "?"
 QUERY = ("query", "measure", "a", "b", "value_a", "value_b", "difference", "relevant",
          "unjudged_a", "unjudged_b")  # fmt: skip
 LONGEST_TEXT = 300  # letters of a query's text
+# How many letters of a document's text are shown where it is judged, and in rankings.
+TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
 
 
-def make_document(found: Explained, digits: int, letters: tuple[int, int]) -> Document:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Reported):
+    """What `irbatch.explain` returns: queries that changed, and reports of them.
+
+    On the page that `to_html` writes, each query opens and shows both rankings. Reports for people
+    have as option `digits`, how many decimals of values (default: 4); `to_csv` and frames have one
+    line a query.
+
+    Pairs are of the first system and the second one. What a document adds to a value is what the
+    value grows by where, going down the ranking, one comes to the document: the gain over the
+    discount and the ideal DCG, of nDCG; precision at its rank over all relevant, of AP. These add
+    up to the value. It is said of measures that are such a sum.
+
+    Attributes:
+        measure, systems, means: what was compared, and the means of all queries.
+        worse, better, same: how many queries got worse, better, or stayed as they were.
+        queries: the `QueryExplanation` of those asked for.
+        depth: how many ranks of each ranking are shown.
+        cutoff: the measure's; None: it looks at whole rankings.
+        sign: 1 if higher values are better, -1 if lower ones are, 0 if neither is.
+        adds: whether it is known what each document adds.
+        grades: the relevant grades that the judgments have, ascending.
+        settings: how the values came about.
+    """
+
+    measure: str
+    systems: tuple[str, str]
+    means: tuple[float, float]
+    worse: int
+    better: int
+    same: int
+    queries: tuple[QueryExplanation, ...]
+    depth: int
+    cutoff: int | None
+    sign: int
+    adds: bool
+    grades: tuple[float, ...]
+    settings: Mapping[str, str]
+
+    _label: ClassVar[str] = "tab:explanation"
+
+    def __repr__(self) -> str:
+        first, second = map(printable, self.systems)
+        changed = f"{self.worse} worse, {self.better} better, {self.same} the same"
+        return f"Explanation of {self.measure} from {first} to {second}: {changed}"
+
+    def _document(self, form: str, *, digits: int = 4) -> Document:
+        return make_document(self, digits, TEXTS.get(form, (0, 0)))
+
+    def _everything(self) -> dict[str, Any]:
+        return _list_everything(self)
+
+    def _records(self) -> tuple[Sequence[str], list[Record]]:
+        return _list_queries(self)
+
+
+def make_document(found: Explanation, digits: int, letters: tuple[int, int]) -> Document:
     """Return the report.
 
     Args:
@@ -63,7 +200,7 @@ def make_document(found: Explained, digits: int, letters: tuple[int, int]) -> Do
     return Document(title, _caption(found, digits), _legend(found), [details], settings)
 
 
-def _caption(found: Explained, digits: int) -> str:
+def _caption(found: Explanation, digits: int) -> str:
     first, second = (
         f"{name} ({numbers.show(mean, digits)})"
         for name, mean in zip(found.systems, found.means, strict=True)
@@ -79,7 +216,7 @@ def _caption(found: Explained, digits: int) -> str:
     )
 
 
-def _legend(found: Explained) -> Legend:
+def _legend(found: Explanation) -> Legend:
     a, b = found.systems
     where = "in the ranking" if found.cutoff is None else f"among the first {found.cutoff}"
     first = f"the first {found.cutoff or found.depth}"
@@ -97,7 +234,7 @@ def _legend(found: Explained) -> Legend:
     return legend
 
 
-def _values(found: Explained, query: QueryExplanation, digits: int) -> list[Cell]:
+def _values(found: Explanation, query: QueryExplanation, digits: int) -> list[Cell]:
     """Write both values, the change, and how many documents are not judged."""
     cells = [
         Cell(numbers.show(value, digits), value, after="" if answered else "no ranking")
@@ -110,7 +247,7 @@ def _values(found: Explained, query: QueryExplanation, digits: int) -> list[Cell
     return [*cells, Cell("/".join(map(str, query.unjudged)), sum(query.unjudged))]
 
 
-def _counts(found: Explained, query: QueryExplanation) -> Sentences:
+def _counts(found: Explanation, query: QueryExplanation) -> Sentences:
     """Tell what the tables of a query don't show."""
     lengths = zip(found.systems, query.retrieved, strict=True)
     retrieved = " and ".join(f"{length} with {isolate(name)}" for name, length in lengths)
@@ -127,7 +264,7 @@ def _counts(found: Explained, query: QueryExplanation) -> Sentences:
     return Sentences(said)
 
 
-def _is_told(found: Explained, document: JudgedDocument) -> bool:
+def _is_told(found: Explanation, document: JudgedDocument) -> bool:
     """Tell whether a judged document has a row: the ranks of others tell nothing of the value."""
     if document.grade in found.grades:
         return document.ranks != (None, None)
@@ -141,7 +278,7 @@ def _are_disjoint(query: QueryExplanation) -> bool:
 
 
 def _judged(
-    found: Explained, query: QueryExplanation, names: list[str], digits: int, letters: int
+    found: Explanation, query: QueryExplanation, names: list[str], digits: int, letters: int
 ) -> Table:
     """Lay out one row a judged document."""
     columns = [
@@ -169,7 +306,7 @@ def _judged(
     return Table("Judged documents", columns, rows, whole=True)
 
 
-def _rankings(found: Explained, query: QueryExplanation, names: list[str], letters: int) -> Table:
+def _rankings(found: Explanation, query: QueryExplanation, names: list[str], letters: int) -> Table:
     """Lay out one row a rank, with the documents of both systems side by side."""
     columns = [Column("rank", descends=False), *(Column(name, "text") for name in names)]
     rows, apart = [], _are_disjoint(query)
@@ -195,7 +332,7 @@ def _rank(rank: int | None, added: float, digits: int) -> Cell:
 
 
 def _shown(
-    found: Explained, grade: float | None, text: str | None, other: str, letters: int
+    found: Explanation, grade: float | None, text: str | None, other: str, letters: int
 ) -> dict[str, Any]:
     """Return what a document's cell has besides its id: grade, rank elsewhere, start of its text.
 
@@ -211,7 +348,7 @@ def _start(text: str, letters: int) -> str:
     return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…" if letters else ""
 
 
-def _tone(found: Explained, grade: float | None) -> str:
+def _tone(found: Explanation, grade: float | None) -> str:
     """Choose a colour by a grade's place among the relevant ones."""
     if grade is None:
         return TONES[-1]
@@ -222,7 +359,7 @@ def _tone(found: Explained, grade: float | None) -> str:
     return TONES[4 - 3 * from_top // max(below, 1)]
 
 
-def list_everything(found: Explained) -> dict[str, Any]:
+def _list_everything(found: Explanation) -> dict[str, Any]:
     """Return everything as JSON has it, pairs as lists."""
     queries = []
     for each in found.queries:
@@ -234,7 +371,7 @@ def list_everything(found: Explained) -> dict[str, Any]:
     return everything | {"settings": dict(found.settings), "queries": queries}
 
 
-def list_queries(found: Explained) -> tuple[Sequence[str], list[Record]]:
+def _list_queries(found: Explanation) -> tuple[Sequence[str], list[Record]]:
     """Return columns and records: one a query, without its documents."""
     rows = [
         (each.query, found.measure, *found.systems, *each.values, each.difference, each.relevant,

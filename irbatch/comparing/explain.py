@@ -1,0 +1,523 @@
+"""From judgments and two systems' rankings to why they differ: queries, documents, texts."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.comparing.explanation import (
+    ROUNDING,
+    Explanation,
+    JudgedDocument,
+    QueryExplanation,
+    RankedDocument,
+    direction_of,
+)
+from irbatch.data.column_names import Columns, names_for
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
+from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
+from irbatch.errors import InputError, kind_of, shown, warn, warnings_kept
+from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run, check_places
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import evaluate
+from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
+from irbatch.evaluation.system_names import name_systems
+from irbatch.formats.files import is_file, read_rankings
+from irbatch.formats.texts import join_text, read_texts, shorten_text
+from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
+from irbatch.runtime.numbers import as_floats, check_choice, check_whole, is_whole
+
+DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
+MOST = 10  # queries, unless it is said
+SIDES = ("worse", "better")
+STANDARD_INPUT = "-"
+
+
+def explain(
+    qrels: Judgments,
+    a: Rankings,
+    b: Rankings,
+    measure: str | Measure = "nDCG@10",
+    *,
+    queries: Iterable[Any] | None = None,
+    most: int | None = None,
+    only: str | None = None,
+    depth: int | None = None,
+    topics: Texts | None = None,
+    documents: Texts | None = None,
+    **settings: Unpack[EvaluateOptions],
+) -> Explanation:
+    """Explain why two systems differ: the queries that changed, and their documents.
+
+    Args:
+        qrels: as in `irbatch.evaluate`.
+        a, b: the systems, from the first to the second: rankings as in `irbatch.evaluate`, which
+            are called as their files or runs are, or else ``"A"`` and ``"B"``.
+        measure: one that reads judgments' grades.
+        queries: the ids of those to explain, in their order; default: those whose values changed
+            the most, worst first.
+        most: how many these are; default: 10.
+        only: those that got ``"worse"`` or ``"better"``, worst or best first.
+        depth: how many ranks of both rankings are shown; default: down to the cutoff, 20 at most.
+        topics, documents: the texts of queries and of documents, by id, or a file of them: lines
+            of ``id<TAB>text`` or of JSON, ``{"_id": …, "title": …, "text": …}``, of which no more
+            is kept than is shown.
+        **settings: as in `irbatch.evaluate`; values and ranks are those of that evaluation.
+
+    Raises:
+        InputError: as `irbatch.evaluate`; if the measure has no values of queries or reads
+            something besides grades; if ties are left open, so that documents have no ranks; if a
+            query asked for has no two values.
+
+    >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
+    >>> old = {"q1": {"d1": 3, "d7": 2, "d2": 1}, "q2": {"d3": 1}}
+    >>> new = {"q1": {"d7": 3, "d1": 2}, "q2": {"d3": 1}}
+    >>> found = explain(qrels, old, new, "AP")
+    >>> found.worse, found.better, found.same
+    (1, 0, 1)
+    >>> [query] = found.queries
+    >>> [(each.document, each.ranks, each.moved) for each in query.documents]
+    [('d2', (3, None), 'lost'), ('d1', (1, 2), 'down')]
+    >>> query.documents[1].adds
+    (0.5, 0.25)
+    """
+    check_settings(explain, settings)
+    wanted = _check_measure(measure)
+    chosen = Settings.choose(**{
+        each.name: settings[each.name]  # type: ignore[literal-required]
+        for each in fields(Settings) if each.name in settings
+    })  # fmt: skip
+    if chosen.ties == "expected":
+        problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
+        raise InputError(problem, source="ties", value=chosen.ties)
+    choice = _Choice.of(queries, most, only, wanted)
+    shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
+    check_whole("depth", shown_depth, 1)
+    columns = settings.get("columns")
+    judged = as_qrels(qrels, columns)
+    for run in (a, b):
+        check_places(qrels, judged, run)
+    order_by = settings.pop("order_by", "score")
+    systems = name_both(a, b, order_by, columns)
+    first, second = (each.evaluate(judged, wanted, settings) for each in systems.values())
+    ids, values = _align(first, second)
+    rows = choice.rows(ids, values)
+    runs = [each.read([ids[row] for row in rows]) for each in systems.values()]
+    explainer = Explainer(wanted, judged, runs, chosen, shown_depth)
+    explained = [explainer.explain(ids[row], values[row]) for row in rows]
+    changes = choice.changes(values)
+    return Explanation(
+        measure=str(wanted),
+        systems=_pair(systems),
+        means=(first[wanted], second[wanted]),
+        worse=int(np.count_nonzero(changes < 0)),
+        better=int(np.count_nonzero(changes > 0)),
+        same=int(np.count_nonzero(changes == 0)),
+        queries=add_texts(explained, topics, documents),
+        depth=shown_depth,
+        cutoff=wanted.cutoff,
+        sign=wanted.sign,
+        adds=explainer.is_sum,
+        grades=explainer.grades,
+        settings={**first.settings, "order": chosen.ordering.describe(order_by)},
+    )
+
+
+def _check_measure(measure: str | Measure) -> Measure:
+    """Refuse what is not one measure of grades, with values of queries."""
+    found = parse_measures(measure)
+    if len(found) > 1:
+        raise InputError(f"one measure is explained, not {len(found)}", source="measures")
+    reads = found[0].declaration.reads
+    if reads not in ("prefix", "judged", "relevant"):
+        problem = f"{found[0]} reads {reads}: measures that read grades alone are explained"
+        raise InputError(problem, source="measures", value=str(found[0]))
+    return found[0]
+
+
+def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
+    """Return the queries that have two values, and these: float64 ``(queries, 2)``."""
+    shared = [query for query in first.query_ids if query in second.rows]
+    rows = [[each.rows[query] for query in shared] for each in (first, second)]
+    values = np.stack([first.values[rows[0], 0], second.values[rows[1], 0]], axis=1)
+    kept = np.flatnonzero(~np.isnan(values).any(axis=1))
+    if not kept.size:
+        raise InputError("no query has a value with both systems", source="measures")
+    return [shared[row] for row in kept.tolist()], values[kept]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which queries are explained: so many of those that changed, or those with some ids."""
+
+    most: int
+    ids: list[Any] | None
+    only: str | None
+    measure: Measure
+
+    @classmethod
+    def of(cls, queries: object, most: object, only: str | None, measure: Measure) -> _Choice:
+        """Read the arguments of `explain`."""
+        check_choice("only", only, (None, *SIDES))
+        if only is not None and not measure.sign:
+            problem = f"neither more nor less is better of {measure}: leave out only="
+            raise InputError(problem, source="only", value=only)
+        if queries is None:
+            return cls(check_whole("most", MOST if most is None else most, 1), None, only, measure)
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            hint = f"; most={queries} says how many" if is_whole(queries) else ""
+            problem = f"queries are a list of ids, not {shown(queries)}{hint}"
+            raise InputError(problem, source="queries", value=queries)
+        for name, value in (("only", only), ("most", most)):
+            if value is not None:
+                problem = f"{name}= chooses among queries: give no ids of them"
+                raise InputError(problem, value=value)
+        try:
+            return cls(0, list(dict.fromkeys(queries)), only, measure)
+        except TypeError as problem:  # such as lists of lists
+            raise InputError(f"queries are ids: {problem}", source="queries") from None
+
+    def changes(self, values: Floats) -> Floats:
+        """Return by how much queries got better, float64 ``(queries,)``; 0 for rounding alone."""
+        change = (values[:, 1] - values[:, 0]) * direction_of(self.measure)
+        small: Bools = np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)
+        return np.where(small, 0.0, change)
+
+    def rows(self, queries: list[Any], values: Floats) -> list[int]:
+        """Return the rows of queries to explain, in order."""
+        if self.ids is not None:
+            return self._asked(queries, self.ids)
+        change = self.changes(values)
+        sides = {None: change != 0, "worse": change < 0, "better": change > 0}
+        some = np.flatnonzero(sides[self.only])
+        some = some[np.argsort(-np.abs(change[some]), kind="stable")][: self.most]
+        if self.only is None:
+            some = some[np.argsort(change[some], kind="stable")]
+        return some.tolist()
+
+    def _asked(self, queries: list[Any], ids: list[Any]) -> list[int]:
+        rows = {query: row for row, query in enumerate(queries)}
+        for query in ids:
+            if query not in rows:
+                problem = "this query has no values with both systems, or is not judged"
+                raise InputError(problem, source="queries", query=query)
+        return [rows[query] for query in ids]
+
+
+def _pair(both: Iterable[Any]) -> Any:
+    """Return what two systems have as a pair."""
+    return tuple(both)
+
+
+@dataclass(frozen=True)
+class System:
+    """A system's rankings: a run, or a file, of which no more than some queries is kept."""
+
+    given: Any
+    order_by: str
+    columns: Columns
+
+    @classmethod
+    def of(cls, rankings: Rankings, order_by: str, columns: Columns) -> System:
+        """Take rankings as they are given; what can be read only once is read."""
+        if is_file(rankings) and rankings != STANDARD_INPUT:
+            return cls(rankings, order_by, columns)
+        was_read = isinstance(rankings, Run | Mapping)
+        run = as_run(rankings, columns=columns, order_by=order_by)
+        return cls(run, order_by if was_read else "score", columns)
+
+    def evaluate(self, qrels: Judgments, measure: Measure, settings: EvaluateOptions) -> Results:
+        """Return its results."""
+        options = settings.copy()
+        options["order_by"] = self.order_by
+        return evaluate(qrels, self.given, measure, **options)
+
+    def read(self, queries: Collection[Any]) -> Run:
+        """Return its rankings of some queries, perhaps of others, too."""
+        if not queries:
+            return Run({})
+        if isinstance(self.given, Run):
+            return self.given
+        with warnings_kept():  # evaluating it has warned
+            named = names_for(self.columns, "run")
+            return Run(read_rankings(self.given, queries, self.order_by, named))
+
+
+def name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, System]:
+    """Return both systems by their names, which are A and B if they have none."""
+    named = [
+        each if isinstance(each, str | os.PathLike) else Run({}, _own_name(each) or name)
+        for each, name in ((a, "A"), (b, "B"))
+    ]
+    systems = [System.of(each, order_by, columns) for each in (a, b)]
+    return dict(zip(name_systems(named), systems, strict=True))
+
+
+def _own_name(rankings: Rankings) -> str | None:
+    return rankings.name if isinstance(rankings, Run) else None
+
+
+# Measures whose value is a sum over ranks, each term known from the documents down to its rank.
+SUMS = frozenset(
+    ("P", "R", "Rcap", "Success", "RR", "AP", "Rprec", "CG", "DCG", "nDCG", "nCG", "RBP", "nRBP",
+     "ERR", "nERR", "Bpref", "NumRelRet")
+)  # fmt: skip
+MOST_CELLS = 1 << 26  # of the matrices of a ranking, one a judged document
+MOST_DOCUMENTS = 50  # judged ones that are listed of a query
+
+
+class Ranking(NamedTuple):
+    """The documents of a query, from the first to the last, and what is judged of them.
+
+    Args:
+        documents: their ids.
+        codes: int64 ``(documents,)``, as in `RelevanceMatrix`, of the levels of the judgments.
+    """
+
+    documents: list[Any]
+    codes: Ints
+
+    def ranks(self) -> dict[Any, int]:
+        """Return each document's rank, from 1."""
+        return {document: rank for rank, document in enumerate(self.documents, 1)}
+
+
+def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> Ranking:
+    """Rank the documents of the query at `row` of the qrels as an evaluation does."""
+    query = qrels.queries[row]
+    scored = run.rankings[query] if query in run.queries else {}
+    documents = list(scored)
+    scores = as_compared(as_floats(scored.values()), settings.score_dtype)
+    judged = dict(zip(qrels.documents[row], _codes(qrels, row).tolist(), strict=True))
+    codes = np.array([judged.get(each, UNJUDGED) for each in documents], np.int64)
+    order = _order(scores, documents, codes, settings.ordering.ties)
+    if settings.max_depth is not None:
+        order = order[: int(settings.max_depth)]
+    if settings.judged_only:
+        order = order[codes[order] >= 0]
+    return Ranking([documents[place] for place in order.tolist()], codes[order])
+
+
+def _codes(qrels: Qrels, row: int) -> Ints:
+    return qrels.codes[qrels.starts[row] : qrels.starts[row + 1]].astype(np.int64)
+
+
+def _order(scores: Floats, documents: list[Any], codes: Ints, ties: TiePolicy) -> Ints:
+    """Return the documents' positions in rank order."""
+    if ties.by_id:
+        one, descending = np.zeros(scores.size, np.int64), ties == TiePolicy.ID
+        return order_documents(one, scores, id_texts(documents), descending=descending)
+    if ties == TiePolicy.INDEX:
+        return np.argsort(-scores, kind="stable")
+    # Of one score lower grades first, or higher ones: codes are ordered as grades are.
+    return np.lexsort((-codes if ties == TiePolicy.OPTIMISTIC else codes, -scores))
+
+
+def is_sum(measure: Measure) -> bool:
+    """Tell whether it can be said what each document adds to a measure's value."""
+    divided_by_found = measure.name == "AP" and measure["norm"] == "found"
+    return measure.name in SUMS and measure.declaration.builtin and not divided_by_found
+
+
+def find_additions(plan: Plan, qrels: Qrels, row: int, ranking: Ranking) -> dict[Any, float] | None:
+    """Return what each judged document adds to the value of a measure that `is_sum`.
+
+    That is the value if documents are judged down to it, less that if only those above it are.
+    None for rankings that would take too long.
+    """
+    size = len(ranking.documents)
+    judged = np.flatnonzero(ranking.codes != UNJUDGED)
+    if plan.measures[0].cutoff is not None:
+        judged = judged[judged < plan.measures[0].cutoff]
+    if not judged.size:
+        return {}
+    if (judged.size + 1) * size > MOST_CELLS:
+        return None
+    counts = np.repeat(qrels.level_counts([row]), judged.size + 1, axis=0)
+    retrieved = np.full(judged.size + 1, size, np.int64)
+    matrix = RelevanceMatrix.unjudged(retrieved, qrels.levels, counts)
+    for number, place in enumerate(judged.tolist(), 1):
+        matrix.codes[number:, place] = ranking.codes[place]
+    added = np.diff(plan.values(matrix)[:, 0])
+    documents = (ranking.documents[place] for place in judged.tolist())
+    return dict(zip(documents, added.tolist(), strict=True))
+
+
+class Side(NamedTuple):
+    """What is known of a query's ranking by one system."""
+
+    ranking: Ranking
+    ranks: dict[Any, int]
+    unjudged_above: Ints
+    adds: dict[Any, float] | None  # None: not known
+
+    def above(self, document: Any) -> int | None:
+        """Count the documents above one that are not judged."""
+        rank = self.ranks.get(document)
+        return None if rank is None else int(self.unjudged_above[rank - 1])
+
+    def unjudged(self, depth: float) -> int:
+        """Count the documents down to a rank that are not judged."""
+        return int(self.unjudged_above[int(min(depth, self.unjudged_above.size - 1))])
+
+
+class Explainer:
+    """Explains queries of one measure, judgments and two runs; `depth` ranks of each are shown."""
+
+    def __init__(
+        self, measure: Measure, qrels: Qrels, runs: Sequence[Run], settings: Settings, depth: int
+    ) -> None:
+        self.qrels, self.runs, self.settings, self.depth = qrels, runs, settings, depth
+        self.plan = Plan((measure,), settings.open_parameters())
+        self.measure = self.plan.filled[0]
+        self.is_sum = is_sum(self.measure)
+        self.grades = tuple(qrels.levels[relevant_levels(self.measure, qrels.levels)].tolist())
+        self._row_of = {query: row for row, query in enumerate(qrels.queries)}
+
+    def explain(self, query: Any, values: Floats) -> QueryExplanation:
+        """Explain a query that has two values, float64 ``(2,)``."""
+        row, depth = self._row_of[query], self.depth
+        qrels = self.qrels
+        grades = qrels.grades[qrels.starts[row] : qrels.starts[row + 1]].tolist()
+        judged = dict(zip(qrels.documents[row], grades, strict=True))
+        sides = self._side(row, self.runs[0]), self._side(row, self.runs[1])
+        shown = [side.ranking.documents[:depth] for side in sides]
+        listed = [
+            self._judge(document, grade, sides)
+            for document, grade in judged.items()
+            if grade in self.grades or any(document in each for each in shown)
+        ]
+        first, second = values.tolist()
+        cutoff = self.measure.cutoff or depth
+        return QueryExplanation(
+            query=query,
+            values=(first, second),
+            difference=second - first,
+            answered=(query in self.runs[0].queries, query in self.runs[1].queries),
+            retrieved=_pair(len(side.ranking.documents) for side in sides),
+            relevant=sum(grade in self.grades for grade in grades),
+            unjudged=_pair(side.unjudged(cutoff) for side in sides),
+            documents=self._in_order(listed),
+            left_out=max(len(listed) - MOST_DOCUMENTS, 0),
+            rankings=_pair(
+                tuple(
+                    RankedDocument(document, judged.get(document), other.ranks.get(document))
+                    for document in each
+                )
+                for each, other in zip(shown, sides[::-1], strict=True)
+            ),
+        )
+
+    def _side(self, row: int, run: Run) -> Side:
+        ranking = rank_documents(self.qrels, row, run, self.settings)
+        adds = find_additions(self.plan, self.qrels, row, ranking) if self.is_sum else None
+        unjudged = np.append(0, np.cumsum(ranking.codes == UNJUDGED))
+        return Side(ranking, ranking.ranks(), unjudged, adds)
+
+    def _judge(self, document: Any, grade: float, sides: tuple[Side, Side]) -> JudgedDocument:
+        known = [side.adds for side in sides if side.adds is not None]
+        return JudgedDocument(
+            document=document,
+            grade=grade,
+            ranks=_pair(side.ranks.get(document) for side in sides),
+            moved=self._moved([side.ranks.get(document, math.inf) for side in sides]),
+            unjudged_above=_pair(side.above(document) for side in sides),
+            adds=_pair(each.get(document, 0.0) for each in known) if len(known) == 2 else None,
+        )
+
+    def _moved(self, ranks: Sequence[float]) -> str:
+        """Say how a document moved, as far as the measure looks."""
+        last = self.measure.cutoff or math.inf
+        before, after = (rank <= last and rank < math.inf for rank in ranks)
+        if before and after:
+            return "same" if ranks[0] == ranks[1] else "up" if ranks[1] < ranks[0] else "down"
+        return "lost" if before else "new" if after else "missed"
+
+    def _in_order(self, listed: list[JudgedDocument]) -> tuple[JudgedDocument, ...]:
+        """Put what made the value worse first, and leave out what changed it least."""
+        sign = direction_of(self.measure)
+
+        def gain(each: JudgedDocument) -> float:
+            return 0.0 if math.isnan(each.change) else sign * each.change
+
+        def highest(each: JudgedDocument) -> float:
+            return min(math.inf if rank is None else rank for rank in each.ranks)
+
+        chosen = sorted(listed, key=lambda each: (-abs(gain(each)), highest(each), -each.grade))
+        chosen = chosen[:MOST_DOCUMENTS]
+
+        def place(each: JudgedDocument) -> tuple[float, ...]:
+            kind = 0 if gain(each) else 1 if each.grade in self.grades else 2
+            return kind, gain(each), highest(each), -each.grade
+
+        return tuple(sorted(chosen, key=place))
+
+
+Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
+"""Text by id, BEIR's ``{"title": …, "text": …}`` by id, or the path of a file of texts."""
+
+
+def add_texts(
+    queries: Sequence[QueryExplanation], topics: Texts | None, documents: Texts | None
+) -> tuple[QueryExplanation, ...]:
+    """Return queries with the texts that are known of them and of their documents.
+
+    Raises:
+        InputError: naming the line of a file, or the id, of what is no text.
+    """
+    of_queries = _look_up("topics", topics, dict.fromkeys(each.query for each in queries))
+    mentioned = dict.fromkeys(
+        named.document for each in queries for part in (each.documents, *each.rankings)
+        for named in part
+    )  # fmt: skip
+    of_documents = _look_up("documents", documents, mentioned)
+
+    def tell(some: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(each._replace(text=of_documents.get(each.document)) for each in some)
+
+    return tuple(
+        each._replace(
+            text=of_queries.get(each.query),
+            documents=tell(each.documents),
+            rankings=(tell(each.rankings[0]), tell(each.rankings[1])),
+        )
+        for each in queries
+    )
+
+
+def _look_up(source: str, texts: Texts | None, wanted: Collection[Any]) -> dict[Any, str]:
+    """Return the texts of some ids, those that there are."""
+    if texts is None:
+        return {}
+    if isinstance(texts, str | os.PathLike):
+        names = {str(each): each for each in wanted}
+        read = read_texts(texts, names.keys(), source)
+        found = {names[name]: text for name, text in read.items()}
+    elif isinstance(texts, Mapping):
+        found = {each: _text(source, each, texts[each]) for each in wanted if each in texts}
+    else:
+        kind = kind_of(texts)
+        raise InputError(f"{source} are a mapping of ids to texts, or a file, not {kind}")
+    if wanted and not found:
+        some = shown(next(iter(wanted)))
+        warn(f"{source}: none of {len(wanted)} has a text; are ids spelled as in the runs: {some}?")
+    return found
+
+
+def _text(source: str, name: object, given: object) -> str:
+    if isinstance(given, str):
+        return shorten_text(given)
+    if isinstance(given, Mapping):
+        try:
+            return join_text(given)
+        except InputError as problem:
+            raise problem.with_fields(source=source) from None
+    raise InputError(f"the text of {shown(name)} is {kind_of(given)}", source=source)
