@@ -145,6 +145,11 @@ class Vectors(NamedTuple):
     width: int
     squares: Floats  # (items,): products with themselves, about 1 or 0
 
+    @property
+    def per_item(self) -> int:
+        """How many numbers an item has, about."""
+        return self.numbers.size // max(self.starts.size - 1, 1) + 1
+
 
 class Histories(NamedTuple):
     """The items that each user had before: `rows`, which begin and end at `starts`."""
@@ -219,6 +224,8 @@ class ItemRanks:
         cutoff: only documents up to this rank are there; infinite at full depth.
         rel: the least relevant grade.
         threads: how many to use, see `irbatch.runtime.threads.map_ranges`.
+        others: more rankings of the same queries, of a system that doesn't rank alike each time;
+            an empty one is not a ranking. Only the exposure of groups reads them.
     """
 
     items: Items
@@ -228,6 +235,7 @@ class ItemRanks:
     cutoff: float = math.inf
     rel: float = 1.0
     threads: int | None = None
+    others: Sequence[ItemRanks] = ()
     _shared: dict[str, Any] = field(default_factory=dict)
 
     def at(self, cutoff: int | None, rel: float = 1.0) -> ItemRanks:
@@ -238,12 +246,18 @@ class ItemRanks:
         cut.rel, cut.cutoff = rel, math.inf if cutoff is None else float(cutoff)
         if cutoff is not None and cutoff < self.rows.shape[1]:
             cut.rows = self.rows[:, :cutoff]
+        cut.others = [each.at(cutoff, rel) for each in self.others]
         return cut
 
     @cached_property
     def retrieved(self) -> Ints:
         """Documents up to the cutoff, items or not: int64 ``(queries,)``."""
         return (self.rows != PAST_END).sum(axis=1)
+
+    @property
+    def longest(self) -> Ints:
+        """As `retrieved`, of each query's longest ranking."""
+        return np.max([each.retrieved for each in (self, *self.others)], axis=0)
 
     @cached_property
     def there(self) -> Bools:
@@ -400,64 +414,17 @@ def lists_of(rows: Ints) -> list[ItemRows]:
     return [flat[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
-@dataclass(eq=False)
-class RankingsInTurn:
-    """Several rankings of each query, as a system returns that doesn't rank alike each time.
-
-    Each of `rankings` has the same queries in the same order; an empty one is no ranking.
-    """
-
-    rankings: Sequence[ItemRanks]
-
-    def at(self, cutoff: int | None, rel: float = 1.0) -> RankingsInTurn:
-        """Return the same up to a cutoff (None: none), with a least relevant grade."""
-        return RankingsInTurn([each.at(cutoff, rel) for each in self.rankings])
-
-    @property
-    def items(self) -> Items:
-        """What is known of the items."""
-        return self.rankings[0].items
-
-    @property
-    def queries(self) -> Sequence[Any]:
-        """The queries' ids."""
-        return self.rankings[0].queries
-
-    @property
-    def judged(self) -> JudgedItems:
-        """All judged documents of the queries."""
-        return self.rankings[0].judged
-
-    @property
-    def cutoff(self) -> float:
-        """The rank up to which documents count."""
-        return self.rankings[0].cutoff
-
-    @property
-    def rel(self) -> float:
-        """The least relevant grade."""
-        return self.rankings[0].rel
-
-    @property
-    def retrieved(self) -> Ints:
-        """Documents of each query's longest ranking, int64 ``(queries,)``."""
-        return np.max([each.retrieved for each in self.rankings], axis=0)
-
-
-Ranks = ItemRanks | RankingsInTurn
-
-
-def expose(
-    groups: GroupShares, r: Ranks, attention: Floats, *, only_relevant: bool = False
-) -> Floats:
+def expose(r: ItemRanks, attention: Floats, *, only_relevant: bool = False) -> Floats:
     """Add up what each group gets, the mean over a query's rankings: float64 ``(queries, groups)``.
 
     Args:
+        r: rankings of items whose groups are known.
         attention: float64 ``(depth,)`` or more, what an item gets at each rank.
         only_relevant: others get nothing.
     """
-    rankings = r.rankings if isinstance(r, RankingsInTurn) else [r]
+    groups: GroupShares = r.items.need("groups")
     exposure = np.zeros((len(r.queries), len(groups.names)))
+    rankings = [r, *r.others]
     for each in rankings:
         rows = np.ascontiguousarray(each.rows)
         if only_relevant:
@@ -465,10 +432,9 @@ def expose(
             rows[each.there] = np.where(each.relevant, each.listed, OUTSIDE)
         work = rows.size * (1 + len(groups.names))
         _expose.run(work, rows, groups.codes, groups.vectors, attention, exposure)
-    if len(rankings) == 1:
-        return exposure
-    number = np.sum([each.retrieved > 0 for each in rankings], axis=0)
-    exposure /= np.maximum(number, 1)[:, None]
+    if r.others:
+        number = np.sum([each.retrieved > 0 for each in rankings], axis=0)
+        exposure /= np.maximum(number, 1)[:, None]
     return exposure
 
 

@@ -19,16 +19,17 @@ from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.threads import cached_property
 
-Found = tuple[Ints, Ints, Ints]
-"""Documents of rankings, row after row in rank order: their row, rank from 1, kind of judgment."""
+Fields = tuple[Ints, Ints, Ints, Ints, Ints]
+"""The first five fields of `KindRanks`."""
 
 
-def collect_kinds(matrix: RelevanceMatrix) -> Found:
+def collect_kinds(queries: Positions, matrix: RelevanceMatrix) -> Fields:
     """Collect documents of a block whose grades are kinds of judgments, from 1 on."""
     judged = collect_judged(matrix)
     kinds = matrix.levels.astype(np.int64)[np.maximum(judged.codes, 0)]
     some = (kinds > 0) & (judged.codes >= 0)
-    return judged.row_index[some], judged.ranks[some], kinds[some]
+    documents = judged.row_index[some], judged.ranks[some], kinds[some]
+    return queries.astype(np.int64), matrix.retrieved, *documents
 
 
 @dataclass(eq=False)
@@ -38,7 +39,8 @@ class KindRanks:
     Args:
         queries: int64 ``(rows,)``, which of the judgments' queries each ranking is of.
         retrieved: int64 ``(rows,)``, how many documents each has, down to the cutoff.
-        row_index, ranks, kinds: see `Found`; all, also those beyond the cutoff.
+        row_index, ranks, kinds: int64 ``(documents,)``, of each document, row after row in rank
+            order, the row, the rank from 1 and the kind of judgment; also beyond the cutoff.
         cutoff: infinite at full depth.
     """
 
@@ -121,11 +123,10 @@ class Probabilities:
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> ProbabilityRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
-        row_index, ranks, kinds = collect_kinds(matrix)
+        own, retrieved, row_index, ranks, kinds = collect_kinds(queries, matrix)
         some = self.grades[kinds] >= self.rel
-        found = row_index[some], ranks[some], kinds[some]
-        own = queries.astype(np.int64)
-        return ProbabilityRanks(own, matrix.retrieved, *found, judgments=self)
+        relevant = row_index[some], ranks[some], kinds[some]
+        return ProbabilityRanks(own, retrieved, *relevant, judgments=self)
 
 
 @dataclass(eq=False)
@@ -185,9 +186,7 @@ class Strata:
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> StratumRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
-        found = collect_kinds(matrix)
-        own = queries.astype(np.int64)
-        return StratumRanks(own, matrix.retrieved, *found, judgments=self)
+        return StratumRanks(*collect_kinds(queries, matrix), judgments=self)
 
     def ideals(self, cutoff: float, *, whole: bool) -> Floats:
         """Return the DCG of ideal rankings, float64 ``(queries,)``.
@@ -255,16 +254,20 @@ class StratumRanks(KindRanks):
         estimates = np.empty(self.kinds.size)
         space = np.zeros((3, int(counts.max(initial=0))))
         work = int((np.diff(self.starts) * (counts + 2)).sum())
-        known = self.starts, counts, self.strata, self.grades >= 0, self.relevant
-        _estimate.run(work, *known, space, estimates)
+        judged = self.strata, self.grades >= 0, self.relevant
+        _estimate.run(work, self.starts, counts, *judged, space, estimates)
         return estimates
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Where each ranking's documents down to the cutoff end, int64 ``(rows,)``."""
+        return self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
 
     @cached_property
     def found(self) -> Floats:
         """How many documents are estimated to be relevant of those retrieved, ``(rows,)``."""
-        ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
         estimates = np.concatenate(([0.0], self.estimates))
-        return np.where(ends > self.starts[:-1], estimates[ends], 0.0)
+        return np.where(self.ends > self.starts[:-1], estimates[self.ends], 0.0)
 
     @cached_property
     def expected(self) -> Floats:
@@ -290,10 +293,9 @@ class StratumRanks(KindRanks):
         found, with the best precision from there on.
         """
         values = np.zeros(self.rows)
-        ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
         work = int(self.retrieved.sum()) + self.rows
-        known = self.starts, ends, self.ranks, self.estimates
-        _interpolate.run(work, *known, self.retrieved, self.expected, points, values)
+        rankings = self.starts, self.ends, self.ranks, self.estimates, self.retrieved
+        _interpolate.run(work, *rankings, self.expected, points, values)
         return values
 
 

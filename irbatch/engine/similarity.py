@@ -6,7 +6,6 @@ that no pair is looked at, and no matrix of items by items is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from irbatch.array_types import Floats, Floats2, Ints
 from irbatch.engine.items import Histories, ItemRanks, Vectors
 from irbatch.errors import InputError
-from irbatch.runtime.kernels import as_input, kernel
+from irbatch.runtime.kernels import Kernel, as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_ranges
 
@@ -34,24 +33,12 @@ class Lists(NamedTuple):
 
 def similarity_of_pairs(ranks: ItemRanks, by: str) -> Floats:
     """Average the similarity of pairs of items of each list: float64 ``(queries,)``; 0 of none."""
-    lists, sizes = _lists(ranks), ranks.sizes
+    lists, sizes, table = _lists(ranks), ranks.sizes, ranks.items.need(by)
     sums = np.zeros(sizes.size)
-    known = ranks.items.need(by)
-    if isinstance(known, Vectors):
-
-        def add(first: int, last: int) -> None:
-            space = np.zeros(known.width)
-            _add_pairs.run(_work(lists, known), lists, known, space, first, last, sums)
-
-        _share(add, ranks, _work(lists, known))
+    if isinstance(table, Vectors):
+        _run(_add_pairs, lists.rows.size * table.per_item, ranks, table, lists, sums)
     else:
-        work = int((sizes * sizes).sum())
-        matrix = as_input(known)
-
-        def look(first: int, last: int) -> None:
-            _look_up_pairs.run(work, lists, matrix, first, last, sums)
-
-        _share(look, ranks, work)
+        _run(_look_up_pairs, int((sizes * sizes).sum()), ranks, table, lists, sums)
     pairs = sizes * (sizes - 1.0)
     return np.asarray(sums / np.maximum(pairs, 1.0))
 
@@ -61,42 +48,37 @@ def similarity_to_histories(ranks: ItemRanks, by: str) -> Floats:
 
     It is 0 for a user that had nothing.
     """
-    lists, known = _lists(ranks), ranks.items.need(by)
+    lists, table = _lists(ranks), ranks.items.need(by)
     histories: Histories = ranks.items.need("histories")
     users = _users(ranks, histories)
     before = Lists(histories.starts, histories.rows)
-    found = np.zeros(lists.rows.size)
+    means = np.zeros(lists.rows.size)
     had = int((np.diff(histories.starts)[users[users != NO_HISTORY]]).sum())
-    if isinstance(known, Vectors):
-        per_item = known.numbers.size // max(known.starts.size - 1, 1) + 1
-        work = (had + lists.rows.size) * per_item
-
-        def add(first: int, last: int) -> None:
-            space = np.zeros(known.width)
-            _add_histories.run(work, lists, known, users, before, space, first, last, found)
-
-        _share(add, ranks, work)
-        return found
-    matrix = as_input(known)
-    work = had * max(lists.rows.size // max(users.size, 1), 1)
-
-    def look(first: int, last: int) -> None:
-        _look_up_histories.run(work, lists, matrix, users, before, first, last, found)
-
-    _share(look, ranks, work)
-    return found
+    if isinstance(table, Vectors):
+        work = (had + lists.rows.size) * table.per_item
+        _run(_add_histories, work, ranks, table, lists, users, before, means)
+    else:
+        work = had * max(lists.rows.size // max(users.size, 1), 1)
+        _run(_look_up_histories, work, ranks, table, lists, users, before, means)
+    return means
 
 
 def _lists(ranks: ItemRanks) -> Lists:
     return Lists(offsets_of(ranks.there.sum(axis=1)), as_input(ranks.listed))
 
 
-def _work(lists: Lists, vectors: Vectors) -> int:
-    return int(lists.rows.size * (vectors.numbers.size // max(vectors.starts.size - 1, 1) + 1))
+def _run(
+    loop: Kernel, work: int, ranks: ItemRanks, table: Vectors | Floats, *arguments: Any
+) -> None:
+    """Run a kernel on some rankings at a time; one of vectors gets zeros to add them up in."""
 
+    def run(first: int, last: int) -> None:
+        if isinstance(table, Vectors):
+            loop.run(work, table, np.zeros(table.width), *arguments, first, last)
+        else:
+            loop.run(work, as_input(table), *arguments, first, last)
 
-def _share(work: Callable[[int, int], Any], ranks: ItemRanks, cells: int) -> None:
-    map_ranges(work, ranks.rows.shape[0], cells=cells, threads=ranks.threads)
+    map_ranges(run, ranks.rows.shape[0], cells=work, threads=ranks.threads)
 
 
 def _users(ranks: ItemRanks, histories: Histories) -> Ints:
@@ -164,7 +146,7 @@ def _clear(vectors: Vectors, item: int, space: Floats) -> None:
 
 @kernel
 def _add_pairs(
-    lists: Lists, vectors: Vectors, space: Floats, first: int, last: int, sums: Floats
+    vectors: Vectors, space: Floats, lists: Lists, sums: Floats, first: int, last: int
 ) -> None:
     """Write the sum over ordered pairs of different items of some lists; `space` is zeros."""
     starts, rows = lists
@@ -186,7 +168,7 @@ def _add_pairs(
 
 
 @kernel
-def _look_up_pairs(lists: Lists, matrix: Floats2, first: int, last: int, sums: Floats) -> None:
+def _look_up_pairs(matrix: Floats2, lists: Lists, sums: Floats, first: int, last: int) -> None:
     """Write the sum over ordered pairs of different items of some lists."""
     starts, rows = lists
     for q in range(first, last):
@@ -200,14 +182,14 @@ def _look_up_pairs(lists: Lists, matrix: Floats2, first: int, last: int, sums: F
 
 @kernel
 def _add_histories(
-    lists: Lists,
     vectors: Vectors,
+    space: Floats,
+    lists: Lists,
     users: Ints,
     before: Lists,
-    space: Floats,
+    means: Floats,
     first: int,
     last: int,
-    found: Floats,
 ) -> None:
     """Write the mean similarity of some lists' items to users' histories; `space` is zeros."""
     starts, rows = lists
@@ -218,14 +200,14 @@ def _add_histories(
         for h in range(begin, end):
             _add_vector(vectors, before.rows[h], space)
         for i in range(starts[q], starts[q + 1]):
-            found[i] = _product(vectors, rows[i], space) / (end - begin)
+            means[i] = _product(vectors, rows[i], space) / (end - begin)
         for h in range(begin, end):
             _clear(vectors, before.rows[h], space)
 
 
 @kernel
 def _look_up_histories(
-    lists: Lists, matrix: Floats2, users: Ints, before: Lists, first: int, last: int, found: Floats
+    matrix: Floats2, lists: Lists, users: Ints, before: Lists, means: Floats, first: int, last: int
 ) -> None:
     """Write the mean similarity of some lists' items to users' histories."""
     starts, rows = lists
@@ -237,4 +219,4 @@ def _look_up_histories(
             total = 0.0
             for h in range(begin, end):
                 total += matrix[rows[i], before.rows[h]]
-            found[i] = total / (end - begin)
+            means[i] = total / (end - begin)

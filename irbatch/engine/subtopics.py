@@ -77,8 +77,7 @@ class Subtopics:
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> SubtopicRanks:
         """Return what measures read of a block whose grades are sets of subtopics."""
-        own = queries.astype(np.int64)
-        return SubtopicRanks(own, matrix.retrieved, *collect_kinds(matrix), subtopics=self)
+        return SubtopicRanks(*collect_kinds(queries, matrix), subtopics=self)
 
     @cached_property
     def _groups(self) -> Groups:

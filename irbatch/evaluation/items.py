@@ -18,7 +18,6 @@ from irbatch.engine.items import (
     ItemRanks,
     ItemRows,
     JudgedItems,
-    Ranks,
     lists_of,
 )
 from irbatch.engine.matrix import Costs
@@ -72,11 +71,11 @@ class ItemMeasures:
             return [np.empty(0, np.int32)] * len(rows)
         return lists_of(rows if self._kept is None else rows[:, : self._kept])
 
-    def write(self, ranks: Ranks, values: Floats) -> None:
+    def write(self, ranks: ItemRanks, values: Floats) -> None:
         """Write the values of some queries that are not of the whole run."""
 
         @functools.cache
-        def at(cutoff: int | None, rel: float) -> Ranks:
+        def at(cutoff: int | None, rel: float) -> ItemRanks:
             return ranks.at(cutoff, rel)
 
         for position, each in self._each:

@@ -13,7 +13,7 @@ from irbatch.array_types import Ints
 from irbatch.data.column_names import Columns
 from irbatch.data.items import ItemStatistics
 from irbatch.data.runs import Run
-from irbatch.engine.items import PAST_END, ItemRanks, RankingsInTurn
+from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.evaluation.items import ItemMeasures
@@ -88,7 +88,8 @@ def evaluate_sequences(
         for run in rankings
     ]
     values = np.zeros((len(queries), len(wanted)))
-    reading.write(RankingsInTurn(turns), values)
+    turns[0].others = turns[1:]
+    reading.write(turns[0], values)
     found = judgments.levels >= settings.least_relevant
     relevant = judgments.level_counts(rows)[:, found].sum(axis=1)
     marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~there[rows])

@@ -1,6 +1,6 @@
 """Fairness of exposure: the attention that groups of items get, against what each should get.
 
-A formula reads `ItemRanks`, or those of all rankings of the queries (`RankingsInTurn`), and returns
+A formula reads `ItemRanks`, and but for one also `ItemRanks.others`, and returns
 one value for each query: float64 ``(queries,)``.
 """
 
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.items import GroupShares, ItemRanks, Ranks, expose
+from irbatch.engine.items import GroupShares, ItemRanks, expose
 from irbatch.engine.subtopics import LARGEST_CUTOFF
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
@@ -46,14 +46,14 @@ def _attention(discount: str, ranks: int) -> Floats:
     return 1.0 / divisors[: max(ranks, 1)]
 
 
-def _groups(r: Ranks) -> GroupShares:
+def _groups(r: ItemRanks) -> GroupShares:
     return r.items.need("groups")
 
 
-def _exposure(r: Ranks, discount: str, of: str = "all") -> Floats:
+def _exposure(r: ItemRanks, discount: str, of: str = "all") -> Floats:
     """Add up what groups get: float64 ``(queries, groups)``."""
-    attention = _attention(discount, int(r.retrieved.max(initial=1)))
-    return expose(_groups(r), r, attention, only_relevant=of == "relevant")
+    attention = _attention(discount, int(r.longest.max(initial=1)))
+    return expose(r, attention, only_relevant=of == "relevant")
 
 
 def _shares(amounts: Floats) -> Floats:
@@ -61,7 +61,7 @@ def _shares(amounts: Floats) -> Floats:
     return ratio(amounts, np.broadcast_to(amounts.sum(axis=1, keepdims=True), amounts.shape))
 
 
-def _wanted(r: Ranks, target: str) -> Floats:
+def _wanted(r: ItemRanks, target: str) -> Floats:
     """Return the share that each group should get: float64 ``(queries, groups)``."""
     groups = _groups(r)
     if target == "given":
@@ -97,7 +97,7 @@ def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
     parameters={**AGAINST, "base": Number(math.e, above=1.0)},
     source="Sapiezynski et al. 2019; FAIR TREC 2022",
 )
-def awrf(r: Ranks, target: str, discount: str, base: float) -> Floats:
+def awrf(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     return _awrf(_shares(_exposure(r, discount)), _wanted(r, target), base)
 
 
@@ -128,7 +128,7 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     parameters={"group": Word(), "discount": Discount("jk2")},
     source="Singh & Joachims 2018",
 )
-def group_exposure(r: Ranks, group: str, discount: str) -> Floats:
+def group_exposure(r: ItemRanks, group: str, discount: str) -> Floats:
     return _shares(_exposure(r, discount))[:, _groups(r).place_of(group)]
 
 
@@ -142,7 +142,7 @@ def group_exposure(r: Ranks, group: str, discount: str) -> Floats:
     past_end=f"{NOTHING} 0, too, where the target is 0.",
     source="Singh & Joachims 2018",
 )
-def exposure_ratio(r: Ranks, group: str, target: str, discount: str) -> Floats:
+def exposure_ratio(r: ItemRanks, group: str, target: str, discount: str) -> Floats:
     place = _groups(r).place_of(group)
     return ratio(_shares(_exposure(r, discount))[:, place], _wanted(r, target)[:, place])
 
@@ -154,7 +154,7 @@ def exposure_ratio(r: Ranks, group: str, target: str, discount: str) -> Floats:
     parameters=AGAINST,
     source="Singh & Joachims 2018",
 )
-def exposure_parity(r: Ranks, target: str, discount: str) -> Floats:
+def exposure_parity(r: ItemRanks, target: str, discount: str) -> Floats:
     found, wanted = _exposure(r, discount), _wanted(r, target)
     ratios = ratio(found, wanted)
     least = np.where(wanted > 0, ratios, math.inf).min(axis=1)
@@ -170,12 +170,12 @@ EXPECTED += "mean over a query's rankings; its target exposure is the target tim
 EXPECTED += "of k ranks."
 
 
-def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
+def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
     endless = math.isinf(r.cutoff)
     if not endless and r.cutoff > LARGEST_CUTOFF:
         problem = f"cutoff {r.cutoff:.0f} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
         raise InputError(problem, source="measures", value=r.cutoff)
-    depth = r.retrieved if endless else np.full(len(r.queries), int(r.cutoff))
+    depth = r.longest if endless else np.full(len(r.queries), int(r.cutoff))
     deepest = int(depth.max(initial=1))
     sums = np.concatenate(([0.0], np.cumsum(_attention(discount, deepest))))
     return _wanted(r, target) * sums[depth, None]
@@ -191,7 +191,7 @@ def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
     past_end=PAST_END,
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
-def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
+def ee_loss(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     missed = _exposure(r, discount, of) - _target_exposure(r, target, discount)
     return (missed * missed).sum(axis=1)
 
@@ -205,7 +205,7 @@ def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
     past_end=PAST_END,
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
-def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
+def ee_disparity(r: ItemRanks, discount: str, of: str) -> Floats:
     found = _exposure(r, discount, of)
     return (found * found).sum(axis=1)
 
@@ -219,9 +219,9 @@ def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
     past_end=PAST_END,
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
-def ee_relevance(r: Ranks, target: str, discount: str, of: str) -> Floats:
+def ee_relevance(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     return (_exposure(r, discount, of) * _target_exposure(r, target, discount)).sum(axis=1)
 
 
 IN_TURN = ("AWRF", "Exposure", "ExposureRatio", "ExposureParity", "EEL", "EED", "EER")
-"""Measures whose formulas read `RankingsInTurn` as well."""
+"""Measures of all rankings of a query together."""
