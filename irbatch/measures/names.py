@@ -272,34 +272,18 @@ def _parse_one(text: str) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     form = _FORM.fullmatch(text)
     if form is None:
-        raise measure_error(
-            f"{shown(text)} is not of the form NAME(parameter=value)@cutoff", value=text
-        )
-    if ranx := _RANX_RBP.fullmatch(text):  # rbp.95, whose p is 0.95
-        return [CATALOGUE["RBP"].measure(p=float("0." + ranx["p"]))]
-    meaning = _look_up(form["name"])
-    plain = form["at"] is None and form["settings"] is None
-    suffixed = _SUFFIXED.fullmatch(form["name"]) if plain else None
-    _reject_ambiguous(text, *(suffixed.groups() if suffixed else (form["name"], form["at"])))
-    if suffixed and form["name"] not in CATALOGUE and _look_up(suffixed["name"]):
-        meaning = None  # nerr_8 is nERR@8, not NERR8
-    settings: dict[str, object] = {}
+        problem = f"{shown(text)} is not of the form NAME(parameter=value)@cutoff"
+        raise measure_error(problem, value=text)
+    name, settings = form["name"], dict[str, object]()
     if form["rel"] is not None:
         settings["rel"] = float(form["rel"])
-    try:
-        found = _parse_trec_eval(form["name"], meaning) if plain else []
-    except InputError:
-        if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
-            raise
-        _reject_unknown(text, form["name"])
-    if found:
+    plain = form["at"] is None and form["settings"] is None and name not in CATALOGUE
+    if plain and (found := _parse_undivided(name, text)):
         return [each(**settings) for each in found]
-    cutoffs: list[int] = []
-    if meaning is None and suffixed:
-        meaning = _look_up(suffixed["name"])
-        cutoffs = [_parse_cutoff(suffixed["cutoff"], text)]
+    _reject_ambiguous(text, name, form["at"])
+    meaning = _look_up(name)
     if meaning is None:
-        _reject_unknown(text, form["name"])
+        _reject_unknown(text, name)
     if form["settings"]:
         settings |= parse_settings(form["settings"], text)
     found = [meaning(**each) for each in _alternatives(settings, meaning)]
@@ -309,8 +293,31 @@ def _parse_one(text: str) -> list[Measure]:
         if "recall" in settings:
             raise measure_error(f"{shown(text)} gives two recall points", value=text)
         return [found[0](recall=parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
-    cutoffs += [_parse_cutoff(each, text) for each in at]
+    cutoffs = [_parse_cutoff(each, text) for each in at]
     return [each @ cutoff for each in found for cutoff in cutoffs] if cutoffs else found
+
+
+def _parse_undivided(name: str, text: str) -> list[Measure]:
+    """Parse names that end in cutoffs or parameters: ``ndcg_at_10``, ``P.5,10``, ``ndcg_cut``.
+
+    Returns nothing for a name that ends in neither.
+    """
+    if ranx := _RANX_RBP.fullmatch(name):  # rbp.95, whose p is 0.95
+        return [CATALOGUE["RBP"].measure(p=float("0." + ranx["p"]))]
+    suffixed = _SUFFIXED.fullmatch(name)
+    stem = _look_up(suffixed["name"]) if suffixed else None
+    if suffixed:
+        _reject_ambiguous(text, suffixed["name"], suffixed["cutoff"])
+    meaning = None if stem else _look_up(name)  # nerr_8 is nERR@8, not NERR8
+    try:
+        found = _parse_trec_eval(name, meaning)
+    except InputError:
+        if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
+            raise
+        _reject_unknown(text, name)
+    if found or not suffixed or not stem:
+        return found
+    return [stem @ _parse_cutoff(suffixed["cutoff"], text)]
 
 
 def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dict[str, object]]:
@@ -342,11 +349,24 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):
-            if trec.named.takes == "cutoffs" and parameters:  # trec_eval takes 2.5 for 2
-                for each in parameters.split(","):
-                    _parse_cutoff(each.strip(), name)
+            _check_parameters(trec, parameters, name)
             return [each.measure for each in trec.values(parameters) if each.measure]
     return []
+
+
+def _check_parameters(trec: TrecMeasure, parameters: str, name: str) -> None:
+    """Reject parameters that trec_eval passes over, and text of which it reads the beginning."""
+    takes, parts = trec.named.takes, parameters.split(",") if parameters else []
+    if parts and not takes:
+        problem = f"trec_eval's {trec.named.name} has neither cutoffs nor parameters: {shown(name)}"
+        hint = f"; did you mean {trec.meaning}@{parameters}?" if parameters.isdecimal() else ""
+        raise measure_error(problem + hint, value=name)
+    for each in parts:
+        if takes == "cutoffs":
+            _parse_cutoff(each.strip(), name)
+        elif takes != "gains" and not _NUMBER.fullmatch(each.strip()):
+            problem = f"{shown(each, 40)} in {shown(name)} is not a number"
+            raise measure_error(problem, value=name)
 
 
 @functools.lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputError, measure, parse_measures
-from irbatch.measures import CATALOGUE, DISCOUNTS, Choice, Measure
+from irbatch.measures import CATALOGUE, DISCOUNTS, Choice, Measure, trec_measures
 from irbatch.measures.catalogue import FAMILIES
 
 SPELLINGS = {
@@ -43,7 +43,8 @@ SPELLINGS = {
     "Rndcg": "RnDCG", "ndcg_rel": "nDCGrel", "utility.2,-1,0,.5": "Utility(a=2,d=0.5)",
     "set_map": "SetAP", "num_nonrel_judged_ret": "NumNonRelRet", "unj_5": "Unjudged@5",
     "rbp": "RBP", "rbp.p=0.5": "RBP(p=0.5)", "rbp@5": "RBP@5",
-    "rbp_resid": "RBPresid", "set_F.4": "F(weight=4)", "yaap": "YAAP",
+    "rbp_resid": "RBPresid", "rbp_resid.p=0.95": "RBPresid(p=0.95)",
+    "set_F.4": "F(weight=4)", "yaap": "YAAP",
     "dcg": "DCG", "ideal_dcg": "IDCG",
     # ranx
     "ndcg@10": "nDCG@10", "ndcg@10-l2": "nDCG(rel=2)@10", "map-l2": "AP(rel=2)",
@@ -89,6 +90,19 @@ def test_several_cutoffs_and_words_in_one_name() -> None:
     assert names("nDCG@{1, 5} AP") == ["nDCG@1", "nDCG@5", "AP"]
     assert names("ndcg_cut")[:3] == ["nDCG@5", "nDCG@10", "nDCG@15"]
     assert len(names("map_cut")) == len(names("relative_P")) == 9
+
+
+def test_parameters_of_trec_eval_are_taken_or_rejected() -> None:
+    """What may follow a name of trec_eval changes the measure, or is an error."""
+    for name, trec in trec_measures().items():
+        if trec.meaning is None:
+            continue
+        plain = parse_measures(name)
+        for parameters in ("7", "0.3", "p=0.3", "1=3", "7,8", "1,2,3,4"):
+            try:
+                assert parse_measures(f"{name}.{parameters}") != plain, (name, parameters)
+            except InputError:
+                continue
 
 
 def test_groups_in_trec_evals_order() -> None:
@@ -217,6 +231,14 @@ def test_all_bad_names_are_reported_at_once_with_the_nearest() -> None:
         ("ndcg_cut.23.4", "cutoff '23.4'"),
         ("recall_1e2", "cutoff '1e2'"),
         ("rbp.0", "p=0.0 must be a number above 0"),
+        ("rbp_resid.0.8", "parameters '0.8' of trec_eval's rbp_resid must be p=0.9, grade=gain"),
+        ("rbp_resid.1=2", "RBPresid has no parameter 'gain'"),
+        ("map.5", "trec_eval's map has neither cutoffs nor parameters: 'map.5'; did you mean AP@5"),
+        ("map_5", "unknown measure 'map_5' (did you mean AP@5?)"),
+        ("recip_rank_10", "did you mean RR@10?"),
+        ("bpref.5", "did you mean Bpref@5?"),
+        ("Rprec.5", "did you mean Rprec@5?"),
+        ("set_P.5", "did you mean P@5?"),
         ("P(rel=1,rel=2)", "'P(rel=1,rel=2)' gives rel twice"),
         ("nDCG(gain=exp,gains={1:2})", "gives gain twice"),
         ("P@1_0", "cutoff '1_0'"),

@@ -90,7 +90,7 @@ def normalized_rbp(j: JudgedRanks, p: float) -> Floats:
     past_end="Ranks past the end are unjudged.",
     no_relevant=AS_ANY_OTHER,
     source="tail=always: Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
-    spellings=(TrecName(38, "rbp_resid", since=10),),
+    spellings=(TrecName(38, "rbp_resid", "gains", "", ("p",), since=10),),
 )
 def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Floats:
     chances = chances_of(p, j.matrix.depth)
