@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.partial import PartialResult, evaluate_partition, merge_partials
     from irbatch.evaluation.queries import Counts
     from irbatch.evaluation.ranked import evaluate_ids, evaluate_matrix
-    from irbatch.evaluation.results import Means, Results
+    from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs, session_dcg
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.evaluation.sequences import evaluate_sequences
@@ -56,7 +56,7 @@ __all__ = [
     "BatchEvaluator", "Comparison", "Counts", "DocumentCosts", "EfficiencyRecord",
     "Explanation", "Groups", "InputError", "InputWarning", "ItemStatistics", "JudgedRanks",
     "Leaderboard",
-    "Means", "Measure", "PartialResult", "PrefixStatistics", "ProbabilityQrels", "Qrels",
+    "Measure", "PartialResult", "PrefixStatistics", "ProbabilityQrels", "Qrels",
     "RelevanceMatrix", "Results", "Run", "StratumQrels", "SubtopicQrels", "SystemResults",
     "__version__", "compare", "compare_results", "define_discount", "define_gain",
     "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids", "evaluate_matrix",
@@ -87,7 +87,7 @@ PLACES = {
     "evaluation.partial": ("PartialResult", "evaluate_partition", "merge_partials"),
     "evaluation.queries": ("Counts",),
     "evaluation.ranked": ("evaluate_ids", "evaluate_matrix"),
-    "evaluation.results": ("Means", "Results"),
+    "evaluation.results": ("Results",),
     "evaluation.runs": ("evaluate", "evaluate_runs", "session_dcg"),
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
     "evaluation.sequences": ("evaluate_sequences",),

@@ -25,7 +25,7 @@ from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.errors import InputError, kind_of, shown, warn, warnings_kept
-from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run, check_places
+from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
@@ -103,8 +103,6 @@ def explain(
     check_whole("depth", shown_depth, 1)
     columns = settings.get("columns")
     judged = as_qrels(qrels, columns)
-    for run in (a, b):
-        check_places(qrels, judged, run)
     order_by = settings.pop("order_by", "score")
     systems = name_both(a, b, order_by, columns)
     first, second = (each.evaluate(judged, wanted, settings) for each in systems.values())

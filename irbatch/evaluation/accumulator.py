@@ -22,7 +22,6 @@ from irbatch.engine.items import OUTSIDE, ItemCounts, ItemRows, Items
 from irbatch.errors import InputError, did_you_mean, kind_of, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
 from irbatch.evaluation.results import (
-    Means,
     Results,
     RunItems,
     join_items,
@@ -381,11 +380,12 @@ class Sums(Kept):
         more._waiting = []
         return more
 
-    def results(self, settings: Mapping[str, str]) -> Means:
+    def results(self, settings: Mapping[str, str]) -> Results:
         """Return the means; the same bits as those of `irbatch.Results`."""
         self.settle()
         means = [self._mean(column) for column in range(len(self.measures))]
-        return Means(means, self.measures, Counts(*self._arrays["counts"].tolist()), settings)
+        counts = Counts(*self._arrays["counts"].tolist())
+        return Results(None, (), self.measures, counts, settings, means=means)
 
     def state(self) -> dict[str, Any]:
         """Return the sums, in arrays of their own."""

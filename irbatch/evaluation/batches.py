@@ -29,7 +29,7 @@ from irbatch.evaluation.accumulator import (
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.ranked import evaluate_ids
-from irbatch.evaluation.results import LazyResults, Means, Results, nothing_relevant
+from irbatch.evaluation.results import Results, nothing_relevant
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, has_no_rows
 from irbatch.evaluation.settings import Settings
@@ -158,7 +158,7 @@ class BatchEvaluator:
             document_ids=document_ids,
             query_ids=named,
         )
-        results = LazyResults(batch.results) if batch.can_wait() else batch.results()
+        results = batch.results()
         self._add(batch, ids, self._scores.signature)
         return results
 
@@ -227,7 +227,7 @@ class BatchEvaluator:
         check_values(values, results.columns, results.query_ids, "results", skips=skips)
         self._add(results, results.query_ids if results.has_ids else None, results.settings)
 
-    def compute(self) -> Results | Means:
+    def compute(self) -> Results:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
 
         Raises:

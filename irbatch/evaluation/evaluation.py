@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from irbatch.data.export import Tabular
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn
+from irbatch.errors import InputError
 from irbatch.evaluation.judgments import evaluate_marked, judgments_read
 from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.queries import Partition
@@ -32,79 +32,13 @@ from irbatch.formats.files import (
     read_run,
 )
 from irbatch.measures import MARKED, Measure, Plan, parse_measures
-from irbatch.runtime.numbers import check_choice, is_real, is_whole
+from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.formats.reader import TableReader
-
-
-HIGHEST_GRADE = 4  # of most judgments
-MOST_GRADES = 10  # that differ, in most
-FEWEST_SCORES = 4  # that differ, to be surely none
-SWAPPED = "judgments come first, then the run"
-
-
-def check_places(given: object, judged: object, run: object) -> None:
-    """Refuse dicts that have surely changed places; warn of those that may have.
-
-    Surely: several grades, none of them a whole number, differ within each query, and scores are
-    0 to 4 and tied, as grades are. `Qrels` and `Run` say what they are, and so do files and tables
-    by their columns.
-
-    Args:
-        given: the judgments as they were given, `judged` as they were read.
-    """
-    if not (isinstance(given, Mapping) and isinstance(judged, Qrels) and isinstance(run, Mapping)):
-        return
-    if not all(isinstance(each, Mapping) for each in run.values()):  # which is refused elsewhere
-        return
-    whole = judged.levels % 1 == 0
-    if (whole.all() and len(whole) <= MOST_GRADES) or not all(map(_is_grade, _scores(run))):
-        return
-    said = "the judgments' grades are like scores, and the run's scores like grades (0, 1, 2 …)"
-    tied, single = _has_ties(run), len(run) > 1 and all(len(each) == 1 for each in run.values())
-    sure = len(whole) >= FEWEST_SCORES and not whole.any()
-    if sure and tied and not _has_ties(given):
-        advice = f"{SWAPPED}; where they do, say so by irbatch.Qrels(…) and irbatch.Run(…)"
-        raise InputError(f"{said}: {advice}", source="qrels and run")
-    if tied or single:
-        warn(f"{said}: are they in each other's place? {SWAPPED}")
-
-
-def check_runs(runs: Mapping[str, Any]) -> None:
-    """Refuse one run in dicts in place of several by name."""
-    for each in runs.values():
-        if not isinstance(each, Mapping) or not all(map(is_real, each.values())) or not each:
-            return
-    if runs:
-        advice = "evaluate takes it, or give {'its name': run}"
-        raise InputError(f"this is one run, of queries to documents: {advice}", source="run")
-
-
-def check_run(run: Mapping[Any, Any]) -> None:
-    """Refuse several runs in dicts, by name, in place of one."""
-    for each in run.values():
-        inner = next(iter(each.values()), None) if isinstance(each, Mapping) else None
-        if isinstance(inner, Mapping):
-            advice = "evaluate_runs takes them"
-            raise InputError(f"these are several runs, by name: {advice}", source="run")
-        break
-
-
-def _scores(run: Mapping[Any, Any]) -> Iterator[Any]:
-    return (score for each in run.values() for score in each.values())
-
-
-def _is_grade(score: object) -> bool:
-    return is_whole(score) and 0 <= score <= HIGHEST_GRADE
-
-
-def _has_ties(queries: Mapping[Any, Any]) -> bool:
-    """Tell whether two documents of a query have the same number."""
-    return any(len(set(map(float, each.values()))) < len(each) for each in queries.values())
 
 
 Tables = Tabular | npt.NDArray[np.void]
@@ -161,7 +95,6 @@ def as_run(
         problem = "Qrels are given where a run belongs: first qrels, then run"
         raise InputError(problem, source="run")
     if isinstance(run, Mapping):
-        check_run(run)
         return Run(run, name)
     from irbatch.data.frames import read_given
 
@@ -277,7 +210,6 @@ class Evaluation:
         open_parameters = self.settings.open_parameters()
         plan = Plan(self.measures, open_parameters, items=self.items is not None)
         judged = as_qrels(qrels, self.columns)
-        check_places(qrels, judged, run)
         return evaluate_by(judged, plan)
 
     def _opened(

@@ -263,8 +263,7 @@ def evaluate_partitions(
             parts = [part.without(spanning.keys()) for part in parts]
             parts += [part for _, part in workers.run(evaluate_whole, wholes)]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
-    found = merge_partials(parts).results(judgments, name=name, items=evaluation.items)
-    return cast(Results, found)  # values by query were kept
+    return merge_partials(parts).results(judgments, name=name, items=evaluation.items)
 
 
 def evaluate_systems(

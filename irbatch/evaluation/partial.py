@@ -47,7 +47,7 @@ from irbatch.evaluation.queries import (
     warn_of_empty,
     warn_of_unjudged,
 )
-from irbatch.evaluation.results import Means, Results, nothing_relevant
+from irbatch.evaluation.results import Results, nothing_relevant
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import check_choice
@@ -216,8 +216,8 @@ class PartialResult:
         *,
         name: str | None = None,
         items: ItemStatistics | None = None,
-    ) -> Results | Means:
-        """Return the results of everything: `Results`, or `Means` of ``keep="sums"``.
+    ) -> Results:
+        """Return the results of everything: means alone of ``keep="sums"``.
 
         What partitions could not know is settled here: queries of the judgments that none of them
         answered, as ``missing=`` says; and warnings, each of which is issued once.
@@ -249,7 +249,7 @@ class PartialResult:
             kept, findings = self._with_absent(evaluation, judgments)
             order = judgments.queries
         if isinstance(kept, QueryValues):
-            results: Results | Means = self._in_order(kept, order)
+            results: Results = self._in_order(kept, order)
         else:
             results = kept.results(self.settings)
         return _finish(results, findings, evaluation, name)
@@ -315,7 +315,10 @@ class PartialResult:
             keys = [*KEYS, *Findings().state(), *KEEPS[keep]]
             keys += (["hashes"] if keep == "sums" else []) + (["items"] if "items" in state else [])
             check_state(state, WHAT, keys, {"format": FORMAT})
-            evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
+            try:
+                evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
+            except InputError as error:
+                raise reject("'measures' or 'options' are of no evaluation") from error
             if "items" in state and items is None:
                 problem = "measures of the whole run read items"
                 raise InputError(f"{problem}: give items=irbatch.ItemStatistics(…)", source="items")
@@ -599,8 +602,8 @@ def evaluate_partition(
 
 
 def _finish(
-    results: Results | Means, findings: Findings, evaluation: Evaluation, name: str | None
-) -> Results | Means:
+    results: Results, findings: Findings, evaluation: Evaluation, name: str | None
+) -> Results:
     """Complete the results of all partitions, and say what there is to say of them."""
     judged, extra = findings.judged, findings.extra_queries
     missing = judged - results.counts.answered

@@ -243,7 +243,7 @@ def name_results(results: Any) -> dict[str, Any]:
 
 
 def _has_values(given: object) -> bool:
-    return hasattr(given, "query_ids")
+    return getattr(given, "has_values", False)
 
 
 MOST_NAMED = 5  # of the measures that a picture does not show

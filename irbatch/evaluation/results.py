@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Bytes, Floats
 from irbatch.engine.items import ItemCounts, ItemRows, Items
 from irbatch.errors import InputError, did_you_mean, imported, many
-from irbatch.evaluation.queries import Counts
+from irbatch.evaluation.queries import Counts, count_queries
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported
@@ -23,7 +23,7 @@ from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from irbatch.measures import Measure
-    from irbatch.report.document import Document, Record
+    from irbatch.report.document import Document, Record, Table
 
 
 @dataclass(eq=False)
@@ -127,7 +127,7 @@ def level_of(settings: Mapping[str, str]) -> str:
     return settings.get("relevant", "grade >= 1").removeprefix("grade >= ").partition(" ")[0]
 
 
-def nothing_relevant(results: Means) -> list[str]:
+def nothing_relevant(results: Results) -> list[str]:
     """Say so, where none of many queries has a relevant document; without numbers: once.
 
     Gains below 1 are those of relevant documents, too, if a measure finds any.
@@ -154,7 +154,7 @@ def tell_different_queries(results: Mapping[str, Any]) -> str:
     """
     counts = sorted({each.counts.queries for each in results.values()})
     # Means alone have no ids: their counts may still tell.
-    ids = [each.query_ids for each in results.values() if hasattr(each, "query_ids")]
+    ids = [each.query_ids for each in results.values() if each.has_values]
     if len(counts) < 2 and all(each == ids[0] for each in ids):
         return ""
     common = set(ids[0] if ids else ()).intersection(*ids)
@@ -165,35 +165,112 @@ def tell_different_queries(results: Mapping[str, Any]) -> str:
     return f"means over different queries, {several} a system{shared}: none is marked as best"
 
 
-class Means(Reported):
-    """Means of measures, where single queries are not looked at or were not kept.
+ALL = "all"  # what trec_eval calls the row of means
+
+
+class Results(Reported):
+    """Values of measures, per query and on average.
+
+    Where means alone were kept (``keep="sums"``), `has_values` is False, whatever asks for values
+    of queries raises `InputError`, and tables have the row of means, ``all``.
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals (default: 4); `names`, how measures are spelled, as in `mean`; `arrows`,
-    whether these say which way is better (False).
+    whether these say which way is better (False); `per_query`, whether there is a row for each
+    query instead, before that of the means (False).
 
     Args:
-        means, measures: one mean a measure.
-        counts: see `Counts`.
+        values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged. Behind
+            them, as many columns of weights as there are measures whose mean is weighted. None
+            where means alone were kept; or what returns values and marks, called when something
+            of them is asked for.
+        query_ids: the queries.
+        measures: one a column.
+        counts: see `Counts`; default: as queries are marked.
         settings: every setting that shaped the numbers, by name.
         name: the system's.
+        marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
+        items: the items of each query, where measures of the whole run read them. These have no
+            values of queries: their columns of `values` are NaN.
+        means: where means alone were kept, one a measure.
+
+    >>> import irbatch
+    >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
+    >>> results["RR"], results.mean()
+    (0.5, {'RR': 0.5, 'P@1': 0.0})
     """
 
     def __init__(
         self,
-        means: Sequence[float],
+        values: Floats | Callable[[], tuple[Floats, Bytes]] | None,
+        query_ids: Sequence[Any],
         measures: Sequence[Measure],
-        counts: Counts,
+        counts: Counts | None,
         settings: Mapping[str, str],
         name: str | None = None,
+        marks: Bytes | None = None,
+        items: RunItems | None = None,
+        means: Sequence[float] | None = None,
     ) -> None:
-        self._means = list(means)
         self.columns = tuple(measures)
         """The measures themselves."""
-        self.counts = counts
         self.settings = dict(settings)
         self.name = name
+        self.items_of_queries = items
+        self.has_ids = not isinstance(query_ids, range)  # or they are rows
+        self.has_values = values is not None
         self._column = {str(each): column for column, each in enumerate(self.columns)}
+        self.query_ids = list(query_ids)
+        self._counts, self._means = counts, means
+        self._later = values if callable(values) else None
+        if values is not None and not callable(values):
+            none = np.zeros(len(self.query_ids), np.uint8)
+            self._set(values, none if marks is None else marks)
+
+    def _set(self, values: Floats, marks: Bytes) -> None:
+        values.flags.writeable = False
+        self._evaluated = values, marks
+        self._later = None
+
+    def _now(self) -> tuple[Floats, Bytes]:
+        """Return values and marks, which may have waited until now."""
+        if not self.has_values:
+            problem = "these are means alone: values of queries are kept with keep='queries'"
+            raise InputError(problem, source="results")
+        if (later := self._later) is not None:  # unless another thread was first
+            self._set(*later())
+        return self._evaluated
+
+    @property
+    def weighted_values(self) -> Floats:
+        """The values, and behind them the weights of measures whose mean is weighted."""
+        return self._now()[0]
+
+    @property
+    def values(self) -> Floats:
+        """Float64 ``(queries, measures)``, read-only."""
+        return self._now()[0][:, : len(self.columns)]
+
+    @property
+    def marks(self) -> Bytes:
+        """What is marked of each query, uint8 ``(queries,)``, see `QueryMark`."""
+        return self._now()[1]
+
+    @property
+    def counts(self) -> Counts:
+        """How many queries there were, and what became of them."""
+        if self._counts is None:
+            self._counts = count_queries(self.marks)
+        return self._counts
+
+    @counts.setter
+    def counts(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.has_values:
+            self._now()
+        return vars(self)
 
     @property
     def measures(self) -> list[str]:
@@ -204,6 +281,11 @@ class Means(Reported):
     def signature(self) -> str:
         """Every setting that shaped the numbers, on one line."""
         return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    @cached_property
+    def rows(self) -> dict[Any, int]:
+        """Query id to its row in `values`."""
+        return {query: row for row, query in enumerate(self.query_ids)}
 
     def __getitem__(self, name: str | Measure) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
@@ -247,6 +329,26 @@ class Means(Reported):
             said = f"mean() has those of all measures: results[{names!r}] is that of {names}"
             raise InputError(said, source="names", value=names) from problem
 
+    def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
+        """Return a measure's value for each query id; of a single measure without its name, too.
+
+        Raises:
+            InputError: if it is a measure of the whole run, which one of several is not said, or
+                means alone were kept.
+            KeyError: if it was not evaluated.
+        """
+        if name is None:
+            if len(self.columns) != 1:
+                problem = f"say of which: {', '.join(self.measures)}; to_dict() has all"
+                raise InputError(problem, source="measures")
+            name = self.measures[0]
+        column = self.column_of(name)
+        if self.columns[column].aggregate == "run":
+            name = self.measures[column]
+            problem = f"{name} is a value of the whole run, of no query: results[{name!r}] has it"
+            raise InputError(problem, source="measures", value=name)
+        return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
+
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
         shown = self.measures[:SHOWN_MEASURES]
@@ -270,10 +372,6 @@ class Means(Reported):
         """Tell for each measure whether it is summed over queries, as counts are."""
         return [each.aggregate == "sum" for each in self.columns]
 
-    def of_queries(self) -> list[int]:
-        """Return the positions of measures that have values of queries, not of the whole run."""
-        return [i for i, each in enumerate(self.columns) if each.aggregate != "run"]
-
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
         counts = self.counts
@@ -296,139 +394,16 @@ class Means(Reported):
             raise KeyError(f"{name!s} was not evaluated; there are: {there}{nearest}")
         return column
 
-    def _find(self, name: str) -> int | None:
-        """Look a measure up: by its canonical name, or else any other that it answers to."""
-        if name in self._column:
-            return self._column[name]
-        answering = (i for i, each in enumerate(self.columns) if each.answers_to(name))
-        if (column := next(answering, None)) is not None:
-            return column
-        with suppress(InputError):
-            found = parse_measures([name])
-            return self._column.get(str(found[0])) if len(found) == 1 else None
-        return None
-
-    def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
-        """Refuse it: what was kept is means alone.
-
-        Raises:
-            InputError: saying how to keep the values of queries.
-        """
-        problem = "these are means alone: values of queries are kept with keep='queries'"
-        raise InputError(problem, source="results")
-
-    def _document(
-        self, form: str, *, digits: int = 4, names: str = "irbatch", arrows: bool = False
-    ) -> Document:
-        from irbatch.report.document import Cell, Column, Document, Row, Table
-        from irbatch.report.numbers import check_digits
-
-        check_digits(digits)
-        heads = [heading(each, names, arrows=arrows) for each in self.columns]
-        cells = [Cell(self.shown(each, digits), self[each]) for each in self.measures]
-        rows = [Row([Cell(head), cell]) for head, cell in zip(heads, cells, strict=True)]
-        table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
-        title = self.name or type(self).__name__
-        return Document(title, f"{caption}.", [], [table], self.signature)
-
-    def _everything(self, *, names: str = "irbatch") -> Record:
-        return {
-            "name": self.name,
-            "settings": self.settings,
-            "counts": asdict(self.counts),
-            "mean": self.mean(names),
-        }
-
-    def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], list[Record]]:
-        columns = ("measure", "value")
-        means = self.mean(names).items()
-        return columns, [dict(zip(columns, each, strict=True)) for each in means]
-
-    def _aggregate(self, column: int) -> float:
-        return self._means[column]
-
-
-ALL = "all"  # what trec_eval calls the row of means
-
-
-class Results(Means):
-    """Values of measures, per query and on average.
-
-    Args:
-        values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged. Behind
-            them, as many columns of weights as there are measures whose mean is weighted.
-        query_ids: the queries.
-        measures, counts, settings, name: as in `Means`.
-        marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
-        items: the items of each query, where measures of the whole run read them. These have no
-            values of queries: their columns of `values` are NaN.
-
-    Reports for people have the options of `Means`, and `per_query`, whether there is a row for each
-    query instead, before that of the means (False).
-
-    >>> import irbatch
-    >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
-    >>> results["RR"], results.mean()
-    (0.5, {'RR': 0.5, 'P@1': 0.0})
-    """
-
-    def __init__(
-        self,
-        values: Floats,
-        query_ids: Sequence[Any],
-        measures: Sequence[Measure],
-        counts: Counts,
-        settings: Mapping[str, str],
-        name: str | None = None,
-        marks: Bytes | None = None,
-        items: RunItems | None = None,
-    ) -> None:
-        super().__init__((), measures, counts, settings, name)
-        self.items_of_queries = items
-        self.weighted_values = values
-        self.weighted_values.flags.writeable = False
-        self.values = values[:, : len(self.columns)]
-        self.has_ids = not isinstance(query_ids, range)  # or they are rows
-        self.query_ids = list(query_ids)
-        self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
-
-    @cached_property
-    def rows(self) -> dict[Any, int]:
-        """Query id to its row in `values`."""
-        return {query: row for row, query in enumerate(self.query_ids)}
-
-    def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
-        """Return a measure's value for each query id; of a single measure without its name, too.
-
-        Raises:
-            InputError: if it is a measure of the whole run, or which one of several is not said.
-            KeyError: if it was not evaluated.
-        """
-        if name is None:
-            if len(self.columns) != 1:
-                problem = f"say of which: {', '.join(self.measures)}; to_dict() has all"
-                raise InputError(problem, source="measures")
-            name = self.measures[0]
-        column = self.column_of(name)
-        if self.columns[column].aggregate == "run":
-            name = self.measures[column]
-            problem = f"{name} is a value of the whole run, of no query: results[{name!r}] has it"
-            raise InputError(problem, source="measures", value=name)
-        return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
-
     def to_dict(self, names: str = "irbatch") -> dict[Any, dict[str, float]]:  # type: ignore[override]
         """Return query id to measure name to value, the shape pytrec_eval returns.
 
         Measures of the whole run are left out, here and in tables. `names` is as in `mean`.
         """
-        values = self.values[:, self.of_queries()].tolist()
-        rows = (dict(zip(self._names(names), row, strict=True)) for row in values)
-        return dict(zip(self.query_ids, rows, strict=True))
-
-    def _names(self, names: str) -> list[str]:
-        """Spell the measures that queries have values of."""
-        return [self.columns[i].spelled(names) for i in self.of_queries()]
+        heads, ids, values = self._table(names)
+        return {
+            query: dict(zip(heads, row, strict=True))
+            for query, row in zip(ids, values.tolist(), strict=True)
+        }
 
     def to_pandas(self, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a pandas frame: one row a query (the index), one column a measure.
@@ -439,16 +414,15 @@ class Results(Means):
             ImportError: naming the extra, when pandas is not installed.
         """
         pd = imported("frames", "pandas", "pandas")
-        index = pd.Index(self.query_ids, name="query")
-        values = self.values[:, self.of_queries()]
-        return pd.DataFrame(values, index=index, columns=self._names(names))
+        heads, ids, values = self._table(names)
+        return pd.DataFrame(values, index=pd.Index(ids, name="query"), columns=heads)
 
     def to_polars(self, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a polars frame: a column ``query``, and the others as in `to_pandas`."""
         pl = imported("frames", "polars", "polars")
-        values = (self.values[:, i].copy() for i in self.of_queries())
-        columns = dict(zip(self._names(names), values, strict=True))
-        return pl.DataFrame({"query": self.query_ids, **columns})
+        heads, ids, values = self._table(names)
+        columns = (values[:, i].copy() for i in range(len(heads)))
+        return pl.DataFrame({"query": ids, **dict(zip(heads, columns, strict=True))})
 
     def to_csv(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:  # type: ignore[override]
         r"""Return, or also write, one line a query and one column a measure.
@@ -459,9 +433,10 @@ class Results(Means):
         from irbatch.report.reported import csv_cell, csv_text
         from irbatch.runtime.files import written
 
-        rows = zip(self.query_ids, self.values[:, self.of_queries()].tolist(), strict=True)
+        heads, ids, values = self._table(names)
+        rows = zip(ids, values.tolist(), strict=True)
         lines = ([csv_cell(query), *map(repr, row)] for query, row in rows)
-        return written(csv_text([["query", *self._names(names)]], lines), path)
+        return written(csv_text([["query", *heads]], lines), path)
 
     def plot(
         self,
@@ -492,6 +467,30 @@ class Results(Means):
 
         return plot_results(self, measure, interval=interval, level=level, ax=ax)
 
+    def _of_queries(self) -> list[int]:
+        """Return the positions of measures that have values of queries, not of the whole run."""
+        return [i for i, each in enumerate(self.columns) if each.aggregate != "run"]
+
+    def _table(self, names: str) -> tuple[list[str], list[Any], Floats]:
+        """Return the heads of the columns, queries, and their values, or the means where alone."""
+        chosen = self._of_queries()
+        heads = [self.columns[i].spelled(names) for i in chosen]
+        if self._means is not None:
+            return heads, [ALL], np.array([[self._means[i] for i in chosen]])
+        return heads, self.query_ids, self.values[:, chosen]
+
+    def _find(self, name: str) -> int | None:
+        """Look a measure up: by its canonical name, or else any other that it answers to."""
+        if name in self._column:
+            return self._column[name]
+        answering = (i for i, each in enumerate(self.columns) if each.answers_to(name))
+        if (column := next(answering, None)) is not None:
+            return column
+        with suppress(InputError):
+            found = parse_measures([name])
+            return self._column.get(str(found[0])) if len(found) == 1 else None
+        return None
+
     def _document(
         self,
         form: str,
@@ -501,27 +500,49 @@ class Results(Means):
         arrows: bool = False,
         per_query: bool = False,
     ) -> Document:
-        report = super()._document(form, digits=digits, names=names, arrows=arrows)
-        if not per_query:
-            return report
+        from irbatch.report.document import Cell, Column, Document, Row, Table
+        from irbatch.report.numbers import check_digits
+
+        check_digits(digits)
+        heads = [heading(each, names, arrows=arrows) for each in self.columns]
+        if per_query:
+            table = self._queries_table(heads, digits)
+        else:
+            cells = [Cell(self.shown(each, digits), self[each]) for each in self.measures]
+            rows = [Row([Cell(head), cell]) for head, cell in zip(heads, cells, strict=True)]
+            table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
+        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
+        title = self.name or type(self).__name__
+        return Document(title, f"{caption}.", [], [table], self.signature)
+
+    def _queries_table(self, heads: Sequence[str], digits: int) -> Table:
         from irbatch.report.document import Cell, Column, Row, Table
 
-        chosen = [self.columns[i] for i in self.of_queries()]
-        values = [*self.values[:, self.of_queries()].tolist(), [self[each] for each in chosen]]
+        chosen = self._of_queries()
+        means = [self._aggregate(i) for i in chosen]
         rows = [
-            Row([Cell(str(query)), *(Cell(show_value(value, each, digits), value)
-                                     for value, each in zip(row, chosen, strict=True))])
-            for query, row in zip([*self.query_ids, ALL], values, strict=True)
+            Row([Cell(str(query)), *(Cell(show_value(value, self.columns[i], digits), value)
+                                     for i, value in zip(chosen, row, strict=True))])
+            for query, row in zip([*self.query_ids, ALL],
+                                  [*self.values[:, chosen].tolist(), means], strict=True)
         ]  # fmt: skip
-        heads = [Column(heading(each, names, arrows=arrows)) for each in chosen]
-        table = Table("Queries, and all of them", [Column("query", "name"), *heads], rows)
-        return replace(report, parts=[table])
+        columns = [Column("query", "name"), *(Column(heads[i]) for i in chosen)]
+        return Table("Queries, and all of them", columns, rows)
 
     def _everything(self, *, names: str = "irbatch") -> Record:
-        per_query = {str(query): row for query, row in self.to_dict(names).items()}
-        return {**super()._everything(names=names), "per_query": per_query}
+        everything: Record = {
+            "name": self.name,
+            "settings": self.settings,
+            "counts": asdict(self.counts),
+            "mean": self.mean(names),
+        }
+        if self.has_values:
+            everything["per_query"] = {str(q): row for q, row in self.to_dict(names).items()}
+        return everything
 
     def _aggregate(self, column: int) -> float:
+        if self._means is not None:
+            return self._means[column]
         if self.columns[column].aggregate == "run" and self.items_of_queries is not None:
             return self.items_of_queries.value(self.columns[column])
         column_of = self.values[:, column]
@@ -543,29 +564,6 @@ class Results(Means):
         if how == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
-
-
-class LazyResults(Results):
-    """Results that are computed, and become `Results`, when something of them is asked for."""
-
-    def __init__(self, compute: Callable[[], Results]) -> None:
-        self._compute = compute
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._become(), name)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return self._become().__reduce_ex__(protocol)
-
-    def _become(self) -> Results:
-        if compute := vars(self).get("_compute"):  # no other thread was first
-            everything = {**vars(compute()), **vars(self)}
-            del everything["_compute"]
-            self.__dict__ = everything
-            self.__class__ = Results  # type: ignore[assignment]
-        return self
 
 
 def join_results(parts: Sequence[Results]) -> Results:

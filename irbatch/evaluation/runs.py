@@ -17,8 +17,6 @@ from irbatch.evaluation.evaluation import (
     Judgments,
     Measures,
     Rankings,
-    check_places,
-    check_runs,
 )
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
@@ -193,9 +191,6 @@ def evaluate_runs(
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
     given = name_systems(runs)
-    check_runs(given)
-    for run in given.values():
-        check_places(qrels, prepared, run)
     named = {
         name: Run(run, name) if isinstance(run, Mapping) else run for name, run in given.items()
     }

@@ -40,7 +40,7 @@ from irbatch.pack.counting import (
     rank_candidates,
     read_tie_keys,
 )
-from irbatch.runtime.arrays import significant_bits, to_numpy
+from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -49,72 +49,11 @@ if TYPE_CHECKING:
     from irbatch.evaluation.results import RunItems
 
 
-CERTAIN = ("R", "Success")  # 1 at full depth, where nothing relevant is unranked
-FIRST_CELLS = 4096  # which tell how scores were rounded
-ROUNDED_OFF = np.uint32(0x1FFF)  # bits of a float32 that float16 has not, nor bfloat16
-LIKE_LABELS = np.arange(5)
-
-
-def say_certain(plan: Plan) -> list[str]:
-    """Say that measures at full depth are 1, as all candidates are ranked.
-
-    Not of our own names among those of other measures: there they may be asked for knowingly.
-    """
-    found = [each for each in plan.measures if each.name in CERTAIN and each.cutoff is None]
-    alone = len(found) == len(plan.measures)
-    return [
-        f"{each.asked or each} is 1 for every query with a relevant candidate, as all candidates "
-        f"are ranked: give it a cutoff, such as {each}@10"
-        for each in found
-        if alone or each.asked.partition("(")[0] not in ("", each.name)
-    ]
-
-
-def say_hidden(given: GradedCandidates, shown: GradedCandidates, *, labels: bool) -> list[str]:
-    """Say that what is relevant is hidden: of labels, which may be of other purposes, only most."""
-    hidden = "masked, excluded or beyond lengths"
-    hint = "mask= is True for a candidate, exclude= for none"
-    if not labels:
-        problem = f"some positives are no candidates, being {hidden}: they don't count as relevant"
-        return [f"{problem}; {hint}"]
-    had = np.diff(given.starts) > 0
-    lost = had & (np.diff(shown.starts) == 0)
-    if 2 * lost.sum() <= had.sum():
-        return []
-    return [f"most queries have no relevant candidate left, all being {hidden}; {hint}"]
-
-
-def say_swapped(candidates: Candidates, graded: GradedCandidates) -> list[str]:
-    """Say that scores and relevance may have changed places: no label is whole, all scores are."""
-    scores, grades = candidates.scores, graded.grades
-    if candidates.on_accelerator or not grades.size or grades[0] % 1 == 0:
-        return []
-    some = scores[:1], scores  # a row tells mostly
-    if (grades % 1 == 0).any() or not all(np.isin(each, LIKE_LABELS).all() for each in some):
-        return []
-    if not (np.diff(np.sort(scores, axis=1)) == 0).any():
-        return []
-    said = "relevance is like scores, and scores are like labels (0, 1, 2 …)"
-    return [f"{said}: are scores and labels swapped? Scores come first, then relevance"]
-
-
-def were_16_bits(scores: Any) -> bool:
-    """Tell whether wider scores hold no more than 16 bits did, by those of the first query.
-
-    Counts and marks, multiples of 1/64, are no rounded products.
-    """
-    row = to_numpy(scores[0, :FIRST_CELLS], "scores")
-    if row.dtype not in (np.float32, np.float64):
-        return False
-    row = row[np.isfinite(row)]
-    with np.errstate(over="ignore"):
-        narrow = row.astype(np.float32)
-    rounded = (narrow == row).all() and not (narrow.view(np.uint32) & ROUNDED_OFF).any()
-    return bool(rounded and (row * 64 % 1 != 0).any())
-
-
-HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
 NO_KEYS = np.empty(0, np.int64)
+SOME_HIDDEN = (
+    "some positives are not candidates, being masked, excluded or beyond lengths: they don't count "
+    "as relevant; mask= is True for a candidate, exclude= for what is none"
+)
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
 
 
@@ -135,7 +74,6 @@ class ScoreEvaluator:
         check_threads(self.threads)
         self._policy = TiePolicy(self.ties)
         self.signature = self.settings.signature(f"{self.scored_by} descending, ties: {self.ties}")
-        self._certain = say_certain(self.plan)
         self._of_items: ItemMeasures | None = None
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
@@ -176,13 +114,10 @@ class ScoreEvaluator:
         candidates.leave_out(there, mask, lengths, exclude, may_be_none=skips)
         shown = candidates.without_hidden(graded)
         if shown is not graded:
-            self.warn_once(say_hidden(graded, shown, labels=positives is None))
+            if positives is not None:
+                self.warn_once([SOME_HIDDEN])
             graded = shown
-        if n_relevant is None:
-            self.warn_once(self._certain)
         graded.check_grades(candidates.queries)
-        if not graded.all_one:
-            self.warn_once(say_swapped(candidates, graded))
         found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
             above, equal = count_on_accelerator(candidates, graded)
@@ -198,7 +133,6 @@ class ScoreEvaluator:
             batch.item_values, batch.items_of_queries = listed
         if self._policy == TiePolicy.ERROR:
             self._refuse_ties(batch, candidates, graded)
-        self._warn_of_ties(batch, candidates, scores)
         return batch
 
     def nothing(self) -> Results:
@@ -229,33 +163,6 @@ class ScoreEvaluator:
         grades = counted.grades
         modest = counted.all_one or (grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
         return bool(modest)
-
-    def _warn_of_ties(self, batch: ScoreBatch, candidates: Candidates, scores: Any) -> None:
-        """Warn of scores that cannot tell candidates apart."""
-        counted, queries = batch.counted, len(batch)
-        enough = HEAVY_TIES * queries
-        shared = np.flatnonzero(counted.equal > 1)
-        if shared.size <= enough:  # at most one query each
-            return
-        found = np.diff(counted.starts)
-        sizes = np.repeat(counted.sizes, found)[shared]
-        if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
-            which = "scores: all candidates of some queries"
-            self.warn_once([f"{which} have one and the same score; has the model collapsed?"])
-        elif significant_bits(scores) == 16 or were_16_bits(candidates.scores):
-            # One relevant candidate of each query, as a rule: then each of these is a tied query.
-            single = counted.all_one and found.max() == 1 and not self._policy.by_id
-            tied = shared.size if single else int(batch.ranked.tied.sum())
-            if tied > enough:
-                which = "scores of 16 bits: relevant candidates of some queries"
-                said = f"{which} share their score with others (counts.tied has their number)"
-                advice = "compute the product in float32, outside autocast; casting finished scores"
-                said = f"{said}; {advice} doesn't help"
-                slow = self.plan.over_orders if batch.ranked.ties is not None else []
-                if slow:
-                    said += f". {', '.join(slow)} is averaged over a thousand orders of each such "
-                    said += "query, which takes its time; ties='index' doesn't"
-                self.warn_once([said])
 
     def warn_once(self, texts: Iterable[str]) -> None:
         """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""
@@ -340,11 +247,13 @@ class ScoreBatch:
         return self._n_relevant is None and self._evaluator.is_sure(self.counted)
 
     def results(self) -> Results:
-        """Return the batch's results."""
-        evaluator, (values, marks) = self._evaluator, self._compute()
-        measures, settings = evaluator.plan.measures, evaluator.signature
-        given = self._queries, measures, count_queries(marks), settings, None, marks
-        return Results(values, *given, self.items_of_queries)
+        """Return the batch's results, which may be computed later."""
+        evaluator = self._evaluator
+        more = self._queries, evaluator.plan.measures, None, evaluator.signature, None
+        if self.can_wait():
+            return Results(self._compute, *more, None, self.items_of_queries)
+        values, marks = self._compute()
+        return Results(values, *more, marks, self.items_of_queries)
 
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Unpack
 from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.partial import PartialResult, merge_partials
-from irbatch.evaluation.results import Means, Results
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.integrations.dask_rows import rows_together
 from irbatch.integrations.shuffled import Columns, Task
@@ -50,7 +50,7 @@ def evaluate(
     partitions: int | None = None,
     name: str | None = None,
     **settings: Unpack[EvaluateOptions],
-) -> Results | Means:
+) -> Results:
     """Evaluate one system; the same bits as `irbatch.evaluate` of the same rows.
 
     Args:

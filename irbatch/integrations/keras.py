@@ -11,7 +11,7 @@ history.history["val_nDCG@10"]
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.results import Results
@@ -97,7 +97,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             rank = len(getattr(labels, "shape", (0, 0)))
             extra = getattr(scores, "shape", ())[rank:]
             self._evaluator.update(scores[..., 0] if tuple(extra) == (1,) else scores, labels)
-        return cast(Results, self._evaluator.compute())
+        return self._evaluator.compute()
 
     def _scored(self) -> Iterator[tuple[Any, Any]]:
         """Yield scores and labels, batch by batch."""

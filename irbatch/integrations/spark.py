@@ -23,7 +23,7 @@ from irbatch.data.column_names import find_columns
 from irbatch.errors import FIELDS, InputError, imported, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.partial import PartialResult, merge_partials
-from irbatch.evaluation.results import Means, Results
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.integrations.shuffled import (
     JUDGED,
@@ -74,7 +74,7 @@ def evaluate(
     partitions: int | None = None,
     name: str | None = None,
     **settings: Unpack[EvaluateOptions],
-) -> Results | Means:
+) -> Results:
     """Evaluate one system; the same bits as `irbatch.evaluate` of the same rows.
 
     Args:

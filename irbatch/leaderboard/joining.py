@@ -16,7 +16,7 @@ from irbatch.comparing.report import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system, refuse
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
-from irbatch.evaluation.results import Means, Results
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.measures import Measure, parse_measures
@@ -140,7 +140,7 @@ def join_accuracy(
     how: IntervalOptions,
 ) -> Accuracy:
     """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
-    given = name_systems([results] if isinstance(results, Means) else results, "result")
+    given = name_systems([results] if isinstance(results, Results) else results, "result")
     systems, named = list(records), share_by_system(records, given)
     for system in systems:
         if system not in named:
@@ -152,7 +152,7 @@ def join_accuracy(
         if system not in systems:
             problem = f"system {shown(system)} has results and no efficiency record"
             raise InputError(problem, source="records", value=system)
-        if not isinstance(each, Mapping | Means):
+        if not isinstance(each, Mapping | Results):
             problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
             raise refuse(of_system(system), "accuracy", problem, each)
     in_order = [named[system] for system in systems]
@@ -170,7 +170,7 @@ def join_accuracy(
         if name in QUANTITIES or name in ALIASES:
             problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
             raise InputError(problem, source="measures", value=name)
-    counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
+    counts = [each.counts.queries if isinstance(each, Results) else None for each in in_order]
     settings = _settings(systems, in_order)
     if found:
         drawn = "" if how.kind == "t" else f", {how.draws} draws, seed {how.seed}"
@@ -209,7 +209,7 @@ def _spread(name: str, results: Any) -> list[str]:
 
 def _own_name(results: Any, measure: str) -> Any:
     """Return what results call a measure, which they may spell otherwise; None if they lack it."""
-    if isinstance(results, Means):
+    if isinstance(results, Results):
         return results.measures[results.column_of(measure)] if measure in results else None
     if measure in results:
         return measure
@@ -229,7 +229,7 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float,
     given = results[name]
     if not isinstance(given, Mapping):
         mean = _number(system, measure, given)
-        return mean, np.nan, np.nan, MEASURED if isinstance(results, Means) else _decimals(given)
+        return mean, np.nan, np.nan, MEASURED if isinstance(results, Results) else _decimals(given)
     if "mean" not in given or set(given) - {"mean", *BOUNDS}:
         named = ", ".join(map(str, given))
         problem = f"has a mean, and may have low and high bounds; not {named}"
@@ -295,7 +295,9 @@ def _find_intervals(
     """
     alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
     for i, each in enumerate(results):
-        for k, measure in enumerate(measures if isinstance(each, Results) else ()):
+        for k, measure in enumerate(
+            measures if isinstance(each, Results) and each.has_values else ()
+        ):
             if measure in each and (behind := values_behind(each, measure)) is not None:
                 alike.setdefault(len(behind[0]), []).append((i, k, *behind))
     for group in alike.values():
@@ -325,9 +327,9 @@ def _settings(systems: Sequence[str], results: Sequence[Any]) -> dict[str, str]:
     means = {
         system: each
         for system, each in zip(systems, results, strict=True)
-        if isinstance(each, Means)
+        if isinstance(each, Results)
     }
-    queries = [set(each.query_ids) for each in means.values() if isinstance(each, Results)]
+    queries = [set(each.query_ids) for each in means.values() if each.has_values]
     if any(each != queries[0] for each in queries):
         warn("systems on the leaderboard were evaluated on different queries")
     stated = [set(each.settings.items()) for each in means.values()]

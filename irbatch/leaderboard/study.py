@@ -110,7 +110,7 @@ def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
     rows = {
         system: results
         for system, results in zip(board.systems, board.results, strict=True)
-        if isinstance(results, Results)
+        if isinstance(results, Results) and results.has_values
     }
     measures = _choose_measures(board.measures, rows)
     owners: dict[int, str] = {}  # of results, the first row

@@ -69,38 +69,6 @@ GRADED = {f"q{i}": {"d1": 1, "d2": 0, "d5": 1} for i in range(12)}
 LONG = {f"q{i}": {f"d{k}": 100 - k for k in range(20)} for i in range(3)}
 
 
-def test_dicts_that_have_changed_places() -> None:
-    for call in (
-        lambda: evaluate(SCORED, GRADED, "nDCG"),
-        lambda: irbatch.evaluate_runs(SCORED, {"a": SCORED, "b": GRADED}, "nDCG"),
-        lambda: irbatch.compare(SCORED, {"a": GRADED, "b": GRADED}, "nDCG"),
-        lambda: irbatch.explain(SCORED, GRADED, GRADED),
-    ):
-        input_error(call, "judgments come first, then the run", source="qrels and run")
-    said = "in each other's place"
-    for grades in ({**SCORED, "q1": {"d1": 2.0}}, LONG):  # perhaps
-        with pytest.warns(InputWarning, match=said):
-            evaluate(grades, GRADED, "nDCG")
-    with pytest.warns(InputWarning, match="are scores and labels swapped"):
-        irbatch.evaluate_scores([[0, 1, 1, 0]], [[0.5, 0.25, 0.75, 0.125]], "nDCG")
-
-
-@pytest.mark.parametrize(
-    ("qrels", "run"),
-    [
-        (GRADED, SCORED), (GRADED, GRADED), (SCORED, SCORED), (GRADED, LONG), (LONG, LONG),
-        (Qrels(SCORED), GRADED), (SCORED, Run(GRADED)),  # which is said
-        ({"q1": {"d1": 0.5}}, {"q1": {"d1": 1}}),
-        ({"q1": {"d1": 3.5, "d2": 4.5}}, {"q1": {"d1": 2, "d2": 1}}),
-        (SCORED, {"q1": {f"d{k}": 10 - k for k in range(10)}}),
-    ],
-)  # fmt: skip
-def test_dicts_that_have_not(qrels: Any, run: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate(qrels, run, "nDCG")
-
-
 def test_labels_of_nothing_are_told_once() -> None:
     nothing, scores = [[0] * 3] * 12, [[3.0, 2.0, 1.0]] * 12
     none = {query: {"d1": 0} for query in QRELS}
@@ -165,9 +133,6 @@ MISTAKES: list[Any] = [
     ),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
-    (lambda: evaluate(QRELS, {"a": RUN, "b": RUN}, "AP"), "several runs, by name: evaluate_runs"),
-    (lambda: irbatch.evaluate_runs(QRELS, RUN, "AP"), "one run, of queries to documents"),
-    (lambda: irbatch.compare(QRELS, RUN, "AP"), "give {'its name': run}"),
     (lambda: evaluate("AP", QRELS, RUN), "judgments come first, then the run, then measures"),
     (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "a mapping is not names"),  # type: ignore[arg-type]
     (lambda: irbatch.session_dcg(QRELS, RUN), "results are what irbatch.evaluate returns"),  # type: ignore[arg-type]
@@ -217,7 +182,6 @@ def test_several_runs_and_one_run_in_each_others_place() -> None:
         lambda: irbatch.evaluate(qrels, [run, run], "AP"), "evaluate_runs takes several runs"
     )
     input_error(lambda: irbatch.evaluate_runs(qrels, "a.run", "AP"), "of one run see evaluate")
-    input_error(lambda: irbatch.evaluate_runs(qrels, run, "AP"), "evaluate takes it")
 
 
 def test_objects_of_other_tools_are_told_the_way() -> None:

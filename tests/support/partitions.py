@@ -19,11 +19,11 @@ def cut(queries: Mapping[str, Any], rng: Random, parts: int = 3) -> list[dict[st
     return made
 
 
-def assert_same_bits(found: irbatch.Means, wanted: irbatch.Results) -> None:
+def assert_same_bits(found: irbatch.Results, wanted: irbatch.Results) -> None:
     """Check means, counts and settings, and of results with values by query these, too."""
     assert repr(found.mean()) == repr(wanted.mean())
     assert (found.counts, found.settings) == (wanted.counts, wanted.settings)
-    if isinstance(found, irbatch.Results):
+    if found.has_values:
         assert found.query_ids == wanted.query_ids
         assert found.values.tobytes() == wanted.values.tobytes()
         assert found.marks.tolist() == wanted.marks.tolist()
