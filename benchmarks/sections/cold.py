@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from benchmarks.processes import json_of, rounds_of
-from benchmarks.report import Table, absence
+from benchmarks.processes import json_of, output_of, rounds_of
+from benchmarks.report import Agreement, Table, absence
 from benchmarks.settings import Settings
 from benchmarks.turns import Timed
 
@@ -35,11 +38,30 @@ TOOLS = {
     ),
 }
 Found = tuple[float, float, dict[str, float]]
-WARMUP = """
-import json, time, numpy, irbatch
-start = time.perf_counter()
-names = irbatch.warmup()
-print(json.dumps([time.perf_counter() - start, len(names)]))
+REPOSITORY = Path(__file__).parents[2]
+SIZES = ((43, 100), (43, 1_000), (50, 1_000), (300, 1_000), (2_000, 1_000))
+MEASURES = {"AP": "map", "nDCG@10": "ndcg_cut_10", "P@5": "P_5"}
+# A tool's first and second call in a new process: CPU seconds, and whether Numba was imported.
+CALLS = """
+import json, random, sys, time
+tool, queries, depth, measures = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+draw = random.Random(1)
+qrels = {f"q{i}": {f"d{draw.randrange(5000)}": draw.randrange(3) for _ in range(50)}
+         for i in range(queries)}
+run = {f"q{i}": {f"d{j}": draw.random() for j in draw.sample(range(5000), depth)}
+       for i in range(queries)}
+if tool == "irbatch":
+    import irbatch, irbatch.evaluation.runs
+    work = lambda: irbatch.evaluate(qrels, run, measures)
+else:
+    import pytrec_eval
+    work = lambda: pytrec_eval.RelevanceEvaluator(qrels, set(measures)).evaluate(run)
+spent = []
+for _ in range(2):
+    start = time.process_time()
+    work()
+    spent.append(time.process_time() - start)
+print(json.dumps([*spent, "numba" in sys.modules]))
 """
 PACKAGES = {"pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir_measures", "ranx": "ranx"}
 
@@ -66,13 +88,13 @@ def tables(settings: Settings) -> Iterator[Table]:
     compiled = timed["compiled"]
     table.compare("the same, all compiled", compiled, "as it comes", timed["irbatch"],
                   key="cold, compiled")  # fmt: skip
-    cached = rounds_of({"": lambda: json_of(["-c", WARMUP])}, settings.rounds)[""]
-    _warmup_row(table, "warmup, all in the cache", cached)
-    if settings.quick:
-        table.skip("warmup, empty cache", "", "left out by --quick", key="cold, empty cache")
-    else:
-        _empty_cache_rows(table)
     yield table
+    wheel = settings.table("a wheel in a fresh environment, an empty home, CPU time")
+    if settings.quick:
+        wheel.skip("pip install .", "", "left out by --quick", key="cold, first call")
+    else:
+        _wheel_rows(wheel, settings)
+    yield wheel
 
 
 @dataclass(frozen=True)
@@ -103,16 +125,46 @@ def _whole(each: list[Found]) -> Timed:
     return Timed(each[0][2], tuple(imports + result for imports, result, _ in each))
 
 
-def _warmup_row(table: Table, work: str, found: list[tuple[float, int]], key: str = "") -> None:
-    timed = Timed(None, tuple(spent for spent, _ in found))
-    table.alone(work, timed, key=key, note=f"{found[0][1]} kernels")
+def _wheel_rows(table: Table, settings: Settings) -> None:
+    """Install the repository in an environment of its own; time first and second calls there."""
+    folder = settings.folder / "fresh"
+    home = settings.folder / "home"
+    home.mkdir(mode=0o555)
+    output_of([sys.executable, "-m", "venv", str(folder)])
+    python = str(folder / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--quiet"]
+    output_of([*install, "numpy", "numba", "pytrec_eval-terrier"])
+    for work, switch in (("pure", "0"), ("with compiled kernels", "1")):
+        start = time.perf_counter()
+        again = ["--force-reinstall", "--no-deps", str(REPOSITORY)]
+        output_of([*install, *again], {"IRBATCH_BUILD_KERNELS": switch})
+        table.alone(f"pip install ., {work}", Timed(None, (time.perf_counter() - start,)))
+    environment = {"HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    for queries, depth in SIZES:
+        ours, theirs = (
+            rounds_of({tool: _calls(python, tool, (queries, depth), names, environment)},
+                      settings.rounds)[tool]
+            for tool, names in (("irbatch", MEASURES), ("pytrec_eval", MEASURES.values()))
+        )  # fmt: skip
+        first, second = (Timed({}, tuple(each[i] for each in ours)) for i in range(2))
+        peer = Timed({}, tuple(each[0] for each in theirs))
+        work = f"{queries} queries × {depth}, first call"
+        numba = "Numba imported" if any(each[2] for each in ours) else "no Numba"
+        table.alone(work, first, note=f"second {second}, pytrec_eval's first {peer}; {numba}")
+        over = first.seconds - 1.3 * second.seconds
+        table.alone(
+            f"{work}, beyond 1.3 × the second", Timed(None, (over,)), key="cold, first call"
+        )
+    written = list(home.rglob("*"))
+    table.check("files written", Agreement(not written, f"{len(written)} in the home"))
 
 
-def _empty_cache_rows(table: Table) -> None:
-    """Compile into folders that go away, once."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = json_of(["-c", WARMUP], {"NUMBA_CACHE_DIR": folder})
-    _warmup_row(table, "warmup, empty cache", [found], key="cold, empty cache")
-    with tempfile.TemporaryDirectory() as folder:
-        first = Start("empty", "irbatch", {"NUMBA_CACHE_DIR": folder}).run()
-    table.alone("import and first result, empty cache", _whole([first]))
+def _calls(
+    python: str,
+    tool: str,
+    size: tuple[int, int],
+    names: Iterable[str],
+    environment: dict[str, str],
+) -> Callable[[], tuple[float, float, bool]]:
+    words = [python, "-c", CALLS, tool, *map(str, size), *names]
+    return lambda: json.loads(output_of(words, environment))
