@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["AIMS", "EMPTY_CACHE", "SMALL", "Aim"]
+__all__ = ["AIMS", "SMALL", "Aim"]
 
 UNITS = {"× faster": 1, "×": 1, "ms": 1e-3, "s": 1, "MB": 1e6, "GiB": 2**30, "M rows/s": 1e6}
 
@@ -48,8 +48,6 @@ def seconds(most: float) -> Aim:
 # Collections of the usual size: queries, documents of each, measures, and how many times faster
 # than pytrec_eval the adapter is to be after its first call.
 SMALL = ((43, 100, 3, 3), (43, 1_000, 3, 4), (43, 1_000, 34, 4), (250, 1_000, 4, 8))
-# Those that are evaluated where no kernel has been compiled yet, too.
-EMPTY_CACHE = ((43, 1_000, 3), (250, 1_000, 4))
 
 AIMS: dict[str, Aim] = {
     "dicts, 1 judged, pytrec_eval": faster(18),
@@ -64,8 +62,6 @@ AIMS: dict[str, Aim] = {
     **{f"small, {q} × {d}, {m}, first call": faster(1) for q, d, m, _ in SMALL},
     **{f"small, {q} × {d}, {m}, later calls": faster(times) for q, d, m, times in SMALL},
     **{f"small, {q} × {d}, {m}, slowest call": faster(1) for q, d, m, _ in SMALL},
-    **{f"small, {q} × {d}, {m}, slowest call, empty cache": faster(1) for q, d, m in EMPTY_CACHE},
-    **{f"small, {q} × {d}, {m}, all calls, empty cache": faster(1) for q, d, m in EMPTY_CACHE},
     "cwl, cwl-eval's own set": faster(100),
     "files, trec_eval": faster(22),
     "files, polars": faster(3),

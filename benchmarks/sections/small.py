@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import irbatch
-from benchmarks.aims import EMPTY_CACHE, SMALL
+from benchmarks.aims import SMALL
 from benchmarks.peers import PYTREC_EVAL
 from benchmarks.processes import json_of, rounds_of
 from benchmarks.report import Table, absence
@@ -21,14 +20,13 @@ __all__ = ["tables"]
 
 JUDGED, CALLS = 50, 30
 OURS = "irbatch.integrations.pytrec_eval"
-# What is taken of the seconds of all calls, where kernels are stored and where none is.
+# What is taken of the seconds of all calls.
 Figure = Callable[[list[float]], float]
-STORED: dict[str, Figure] = {
+FIGURES: dict[str, Figure] = {
     "first call": lambda spent: spent[0],
     "later calls": lambda spent: statistics.median(spent[1:]),
     "slowest call": lambda spent: max(spent[1:]),
 }
-EMPTY: dict[str, Figure] = {"slowest call, empty cache": max, "all calls, empty cache": sum}
 
 
 def tables(settings: Settings) -> Iterator[Table]:
@@ -42,28 +40,23 @@ def tables(settings: Settings) -> Iterator[Table]:
     modules = [OURS] if missing else [OURS, PYTREC_EVAL.module]
     for *sizes, _ in SMALL:
         works = {each: partial(_calls, each, sizes, calls) for each in modules}
-        _rows(table, sizes, rounds_of(works, rounds), STORED, missing)
-    for sizes in EMPTY_CACHE:
-        with tempfile.TemporaryDirectory() as folder:
-            found = {each: [_calls(each, sizes, calls, folder)] for each in modules}
-        _rows(table, sizes, found, EMPTY, missing)
+        _rows(table, sizes, rounds_of(works, rounds), missing)
     yield table
 
 
-def _calls(module: str, sizes: Sequence[int], calls: int, cache: str = "") -> dict[str, Any]:
-    """Call again and again in a new process; `cache` is a folder of its own for kernels."""
+def _calls(module: str, sizes: Sequence[int], calls: int) -> dict[str, Any]:
+    """Call again and again in a new process."""
     queries, depth, measures = sizes
     numbers = map(str, (queries, depth, JUDGED, measures, calls))
     command = ["-m", "benchmarks.calls", module, *numbers]
-    return json_of(command, {"NUMBA_CACHE_DIR": cache} if cache else None)
+    return json_of(command)
 
 
 def _rows(
-    table: Table, sizes: Sequence[int], found: dict[str, list[Any]], figures: dict[str, Figure],
-    missing: str | None,
-) -> None:  # fmt: skip
+    table: Table, sizes: Sequence[int], found: dict[str, list[Any]], missing: str | None
+) -> None:
     queries, depth, measures = sizes
-    for name, figure in figures.items():
+    for name, figure in FIGURES.items():
         works = {module: _timed(each, figure) for module, each in found.items()}
         work = f"{queries} × {depth:,}, {measures} measures, {name}"
         key = f"small, {queries} × {depth}, {measures}, {name}"
