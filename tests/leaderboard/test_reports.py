@@ -7,7 +7,6 @@ import io
 import json
 import math
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -18,21 +17,18 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.commands import compile_latex
-from support.comparisons import EVERY, NASTY, PLAIN, TextOf, assert_written_whole, no_constant
-from support.documents import on_one_line
+from support.comparisons import NASTY, no_constant
 from support.efficiency_records import as_evaluated
 from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
-from irbatch.errors import InputError, printable
+from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
 from irbatch.report.document import Column, Table
 from irbatch.report.latex import SHRUNK
 from irbatch.report.numbers import show_quantity
 from irbatch.report.reported import UNQUOTED
-from irbatch.report.text import text_width
 
 PEOPLES: dict[str, Callable[..., str]] = {
     name: getattr(Leaderboard, f"to_{name}") for name in ("text", "markdown", "latex")
@@ -468,94 +464,13 @@ def test_bold_text_for_a_terminal(three: Leaderboard) -> None:
         assert len(head) <= len(rule)
 
 
-def widths(text: str) -> int:
-    tables = [part for part in text.split("\n\n") if "\n--" in part or "\n-  -" in part]
-    return max(text_width(line) for table in tables for line in table.splitlines())
-
-
-def test_wide_tables_go_on_below() -> None:
-    values = np.random.default_rng(0).random((60, 30)).tolist()
-    board = make(
-        {f"s{i}": {f"P@{k + 1}": each for k, each in enumerate(row)} | {"long" * 40: 0.5}
-         for i, row in enumerate(values)},
-        hardware=[Hardware(cpu=f"{i} " + "y" * 300) for i in range(60)],
-    )  # fmt: skip
-    text = Leaderboard.to_text(board, width=80, frontier=["P@1", "P@2"])
-    assert widths(text) <= 80
-    tables = [part for part in text.split("\n\n") if part.startswith("   system")]
-    assert len(tables) > 4
-    assert all(len(table.splitlines()) == 62 for table in tables)
-    names = [name for table in tables for name in re.findall(r"P@\d+", table.splitlines()[0])]
-    assert names == [f"P@{k + 1}" for k in range(30)]
-    narrow = Leaderboard.to_text(board, width=1)
-    assert narrow.count("\n------  ") + narrow.startswith("------") == 32, "a column at least"
-
-
 def test_every_quantity_is_named_in_full() -> None:
     board = one_column(1, name="throughput")
     head = Leaderboard.to_text(board, columns=["throughput_cost_per_million"]).splitlines()[2]
     assert head == "system  cost per million queries at full throughput"
 
 
-@pytest.mark.parametrize("options", [{}, {"intervals": True}, {"ansi": True, "width": 60}])
-def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, Any]) -> None:
-    text = Leaderboard.to_text(nasty(), frontier=[NASTY[0], "latency"], **options)
-    tables = [part for part in text.split("\n\n") if "\n-  -" in part]
-    assert tables
-    for table in tables:
-        head, rule, *lines = re.sub("\x1b\\[[01]m", "", table).splitlines()
-        assert len(lines) == len(NASTY)
-        starts = [match.start() for match in re.finditer("-+", rule)]
-        assert len(starts) >= 3
-        for line in [head, *lines]:
-            before = [text_width(line[:at]) for at in range(len(line) + 1)]
-            for start in starts[1:]:
-                if start < before[-1]:
-                    assert line[before.index(start) - 1] == " ", line
-
-
-def test_text_holds_no_control_character() -> None:
-    for name, form in PEOPLES.items():
-        some = nasty().where("latency < 500")
-        assert 0 < len(some) < len(NASTY)
-        assert NASTY[5] in some.left_out
-        text = form(some, frontier=[NASTY[0]])
-        assert "x1b" in text
-        assert all(each.isprintable() or each == "\n" for each in text), name
-    text = Leaderboard.to_text(nasty())
-    assert r"\x1b[31mred\x1b[0m" in text
-    assert widths(text) < 300, "long names are cut"
-
-
-def test_long_names_are_cut_where_they_agree() -> None:
-    names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
-    text = Leaderboard.to_text(make({name: {"P@1": 0.5} for name in names}))
-    assert all(f"aaa…{k}bbb" in text for k in "12")
-
-
 # Markdown.
-
-
-def test_markdown_shows_every_name_as_it_is() -> None:
-    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    source = Leaderboard.to_markdown(nasty(), frontier=[NASTY[0]], intervals=True)
-    page = TextOf()
-    page.feed(markdown.render(source))
-    shown = [cell.strip() for cell in page.cells]
-    for name in NASTY:
-        assert shown.count(printable(name)) >= 2, name  # as a system and as a machine
-    for name in NASTY[:3]:
-        assert shown.count(printable(name)) >= 3, name  # as a measure as well
-    assert page.tags <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "sub"}
-
-
-@pytest.mark.parametrize("options", [{}, {"frontier": ["P@1"]}, {"columns": ["P@1", "hardware"]}])
-def test_markdown_tables_have_as_many_cells_as_their_heads(options: dict[str, Any]) -> None:
-    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.25}},
-                 hardware=[Hardware(cpu="x"), Hardware(cpu="y")])  # fmt: skip
-    lines = Leaderboard.to_markdown(board, **options).split("\n\n")[0].splitlines()
-    assert len({line.count("|") for line in lines}) == 1
-    assert lines[1].startswith("|---|")
 
 
 # LaTeX.
@@ -587,58 +502,6 @@ def test_latex(three: Leaderboard) -> None:
         r"\end{tabular}}}",
         r"\end{table}",
     ]
-
-
-def test_latex_writes_powers_of_ten_as_such() -> None:
-    board = one_column(1.25e-7, 3e12, 1e100, name="flops")
-    text = Leaderboard.to_latex(board, columns=["flops"])
-    assert r"s0 & \textbf{1.25$\cdot10^{-7}$} \\" in text
-    assert r"s1 & 3$\cdot10^{12}$ \\" in text
-    assert r"s2 & 1$\cdot10^{100}$ \\" in text
-    bounded = make({"a": {"P@1": 0.5}}, latency=[Latency(mean=1, intervals={"mean": (1e-6, 2e9)})])
-    assert (r"1 & \ {\scriptsize {[}1$\cdot10^{-6}$, 2$\cdot10^{9}${]}}"
-            in Leaderboard.to_latex(bounded, intervals=True))  # fmt: skip
-
-
-@pytest.mark.parametrize("name", [*NASTY, EVERY, EVERY[::-1], "^^M ^^5c %\n", "●[U+25CF]"])
-def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
-    board = make({"x": {name: 0.5}, name: {name: 0.25}},
-                 hardware=[None, Hardware(gpu=name)], dataset=[None, name])  # fmt: skip
-    text = Leaderboard.to_latex(board)
-    row = next(line for line in text.splitlines() if line.endswith(r" & 0.2500 \\"))
-    names = row.removesuffix(r" & 0.2500 \\").strip()
-    head = text.splitlines()[10].strip().removeprefix("System & hardware & ").removesuffix(r" \\")
-    assert text.isascii()
-    for written in (*names.split(" & "), on_one_line(head)):
-        assert PLAIN.sub("", written) == ""
-        assert not re.search(r"--|''|``|,,|\?`|!`", written), "no ligatures"
-    assert len(names.split(" & ")) == 2
-
-
-def test_latex_keeps_characters_where_asked() -> None:
-    text = Leaderboard.to_latex(make({"é检_": {"P@1": 0.5}}), unicode=True, frontier=["P@1"])
-    assert r"$\bullet$ & é检\_ & 0.5000 \\" in text
-    assert "●" not in text
-
-
-@pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])
-def test_latex_refuses_a_label_that_would_not_compile(
-    label: str, three: Leaderboard, tmp_path: Path
-) -> None:
-    input_error(lambda: Leaderboard.to_latex(three, label=label, path=tmp_path / "x"), "label")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
-def test_latex_compiles(tmp_path: Path, three: Leaderboard) -> None:
-    tables = [
-        Leaderboard.to_latex(nasty(), frontier=[NASTY[0]]),
-        Leaderboard.to_latex(three, frontier=["RR@10"], intervals=True, label="b"),
-        Leaderboard.to_latex(one_column(1e-9, 1e12), label="c"),
-        Leaderboard.to_latex(make({EVERY: {"^^M": 0.5}}), label="d"),
-        Leaderboard.to_latex(three.where("RR@10 > 1"), label="e"),
-    ]
-    compile_latex(tmp_path, tables)
 
 
 # For programs.
@@ -761,18 +624,7 @@ def test_frames(three: Leaderboard) -> None:
     assert "RR@10" in Leaderboard.to_pandas(three.where("RR@10 > 1"))
 
 
-def test_a_missing_pandas_is_named(three: Leaderboard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
-        Leaderboard.to_pandas(three)
-
-
 # What all formats share.
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_files_are_written_whole(form: str, three: Leaderboard, tmp_path: Path) -> None:
-    assert_written_whole(FORMATS[form], three, tmp_path)
 
 
 @pytest.mark.parametrize("form", PEOPLES)
@@ -867,10 +719,3 @@ def test_the_legend_explains_only_what_there_is(three: Leaderboard) -> None:
     assert legend(three, "*", columns="hardware", frontier="cost").startswith(
         "●: on the Pareto frontier of cost per million queries, where"
     )
-
-
-def test_a_leaderboard_reports_itself(three: Leaderboard) -> None:
-    for name in FORMATS:
-        assert getattr(three, f"to_{name}")() == FORMATS[name](three)
-    assert str(three) == Leaderboard.to_text(three)
-    assert three.to_text(digits=2) == Leaderboard.to_text(three, digits=2)

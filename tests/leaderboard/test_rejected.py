@@ -1,0 +1,313 @@
+"""Records and leaderboards of what can't be: one table of entrances and values.
+
+Each is an InputError that names the system and the field; what is handed in stays as it was.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import input_error
+
+import irbatch
+from irbatch import InputWarning
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
+from irbatch.efficiency.record import STATISTICS
+from irbatch.leaderboard import Leaderboard
+
+NAN, INF = math.nan, math.inf
+NO_NUMBERS = ["x", b"1", True, 1j, [1], {}, 10**400, NAN, np.array([1.0, 2.0])]
+NO_AMOUNTS = [*NO_NUMBERS, INF, -1, -1e-300]
+NO_COUNTS = [*NO_AMOUNTS, 0.5]
+NO_TEXTS = ["", "\n", 1, True, b"x", ["x"], {}]
+LEVELS = [None, "0.05", 0, 0.51, NAN, True, [0.05]]
+DRAWS = [None, "10", -1, 1.5, True]
+
+AMOUNTS = ["throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk",
+           "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
+           "price_per_hour", "stated_cost", "sustained_rate", "sustained_p99", "peak_gpu_memory",
+           "children_memory", "children_time", "indexing_time", "indexing_memory"]  # fmt: skip
+COUNTS = ["n_queries", "batch_size", "warmup", "warmed_queries", "repeat", "throughput_batch_size"]
+TEXTS = ["dataset", "source", "start_time", "currency"]
+
+
+def made(**more: Any) -> EfficiencyRecord:
+    return EfficiencyRecord(system="bm25", **more)
+
+
+def record(system: str, mean: float | None = None, **more: Any) -> EfficiencyRecord:
+    latency = None if mean is None else Latency(mean=mean)
+    return EfficiencyRecord(system=system, latency=latency, **more)
+
+
+def latency(**more: Any) -> Latency:
+    return Latency(**{"mean": 1, **more})
+
+
+Row = tuple[Callable[[Any], object], list[Any], tuple[str, ...]]
+OF_RECORDS: list[Row] = [
+    *((lambda x, n=name: made(**{n: x}), NO_AMOUNTS, ("'bm25'", name)) for name in AMOUNTS),
+    *((lambda x, n=name: made(**{n: x}), NO_COUNTS, ("'bm25'", name)) for name in COUNTS),
+    *((lambda x, n=name: made(**{n: x}), NO_TEXTS, ("'bm25'", name)) for name in TEXTS),
+    *((lambda x, n=name: made(**{n: x}), [None], ("'bm25'", name))
+      for name in ("batch_size", "repeat", "hardware")),
+    *((lambda x, n=name: made(**{n: x}), [0], ("'bm25'", name))
+      for name in ("n_queries", "batch_size", "repeat", "throughput_batch_size", "throughput")),
+    *((lambda x, n=name: made(**{n: x}), [{}, {"mean": 3}, 3, b"c6g", []], ("'bm25'", name))
+      for name in ("hardware", "latency")),
+    (lambda x: made(hardware=x), ["", " ", Latency()], ("'bm25'", "hardware")),
+    (lambda x: made(latency=x), ["c6g", Hardware()], ("'bm25'", "latency")),
+    (lambda x: EfficiencyRecord(system=x), [*NO_TEXTS, None, NAN], ("system",)),
+    (lambda x: EfficiencyRecord.from_dict({"system": x}), [*NO_TEXTS, None], ("system",)),
+    (lambda x: made(price_per_hour=2).priced(x), NO_AMOUNTS, ("'bm25'", "price_per_hour")),
+    (lambda x: made().priced(1, x), [1, b"EUR", ["EUR"]], ("'bm25'", "currency")),
+    (lambda x: made().value(x), ["latency_p42", "", None, 5, {}], ("no quantity",)),
+    (lambda x: made().interval(x), ["latency_p42", "", None, 5, {}], ("no quantity",)),
+    (lambda x: made().value(x), ["troughput"], ("did you mean throughput?",)),
+    *((lambda x, n=name: Hardware(**{n: x}), NO_TEXTS, ("hardware", name))
+      for name in ("instance", "cpu", "gpu")),
+    *((lambda x, n=name: Hardware(**{n: x}), NO_COUNTS, ("hardware", name))
+      for name in ("n_cpu", "n_gpu")),
+    (lambda x: Hardware(ram_gb=x), NO_AMOUNTS, ("hardware", "ram_gb")),
+    (lambda x: Hardware.here(x), NO_TEXTS, ("hardware", "instance")),
+    *((lambda x, n=name: Latency(**{n: x}), NO_AMOUNTS, ("latency", name)) for name in STATISTICS),
+    (lambda x: Latency(calls=x), [*NO_COUNTS, 0], ("latency", "calls")),
+    (lambda x: Latency(loop=x), [*NO_TEXTS, "half open"], ("latency", "loop")),
+    (lambda x: Latency(loop="open", arrivals=x), ["Poisson", 1], ("latency", "arrivals")),
+    *((lambda x, n=name: Latency(loop="open", **{n: x}), NO_AMOUNTS, ("latency", name))
+      for name in ("rate", "errors", "timeouts")),
+    (lambda x: Latency(loop="closed", **x), [{"rate": 5}, {"errors": 0}, {"arrivals": "fixed"}],
+     ("latency", "open loop")),
+    (lambda x: Latency(**x), [{"p50": 5, "p90": 4}, {"p90": 1, "p95": 3, "p99": 2}],
+     ("latency", "more than p")),
+    (lambda x: latency(intervals=x), [None, 5, "mean", [("mean", (1, 2))]], ("interval",)),
+    (lambda x: latency(intervals={"mean": x}), [None, 5, "ab", [1], [1, 2, 3], {1, 2}, [1, None],
+     [NAN, 1], [0, INF], [-1, 2], [2, 1], ["1", 2], [True, 2]], ("latency", "interval of mean")),
+    (lambda x: latency(intervals={x: (0, 2)}), ["p42", "", None, 50], ("latency", "interval")),
+    (lambda x: latency(level=x), LEVELS, ("level",)),
+    (lambda x: Latency.from_samples([1, 2], level=x), LEVELS, ("level",)),
+    (lambda x: Latency.from_samples([1.0, 2.0], draws=x), DRAWS, ("draws",)),
+    (lambda x: Latency.from_samples([1.0, 2.0], draws=9, seed=x), DRAWS, ("seed",)),
+    (lambda x: Latency.from_samples(x, draws=10),
+     [None, [], [[]], "abc", {}, {1.0}, [None], [NAN], [1, INF], [-1], ["x"], [[1, 2], [3]],
+      [[[1]]], [1j], np.array([1, 2], "timedelta64[s]")], ("latency",)),
+    (lambda x: Latency.from_samples(x), [[1, 2, -3.5]], ("latency", "call 2", "-3.5")),
+    (lambda x: EfficiencyRecord.from_dict(x), [None, 5, "bm25", [], {1}], ("record",)),
+    (lambda x: EfficiencyRecord.from_json(x), [None, 5, b"{}", [], {"system": "bm25"}],
+     ("record",)),
+]  # fmt: skip
+
+QRELS = {"q1": {"d": 1}, "q2": {"d": 1}}
+RESULTS = irbatch.evaluate(QRELS, {"q1": {"d": 1.0}}, "RR")
+NAMED = irbatch.evaluate_runs(QRELS, {"a": {"q1": {"d": 1.0}}}, "RR")["a"]
+NOTHING = irbatch.evaluate({"q": {"d": 0}}, {"q": {"d": 1.0}}, "RR", no_relevant="skip")
+ACCURACY = {"a": {"RR": 0.5, "AP": 0.3}, "b": {"RR": 0.4, "AP": 0.4}}
+RECORDS = [record("a", 3, price_per_hour=1), record("b", 5, throughput=2)]
+BOARD = Leaderboard(ACCURACY, RECORDS)
+NOBODY = BOARD.where("RR > 1")
+HUGE = Leaderboard({"a": {"RR": 1}}, record("a", 1e308, price_per_hour=1e308))
+NO_AXES = ["nDGC", "", "latency_p42", None, 5, NAN, b"RR"]
+
+
+def of(accuracy: Any, records: Any = None, **more: Any) -> Leaderboard:
+    return Leaderboard(accuracy, RECORDS if records is None else records, **more)
+
+
+def one(results: Any, **more: Any) -> Leaderboard:
+    return Leaderboard(results, RECORDS[0], **more)
+
+
+OF_BOARDS: list[Row] = [
+    (lambda x: Leaderboard(ACCURACY, x), [None, 5, "a", b"a", [], {}, [None], ["a"],
+     [{"system": "a"}], {"a": None}, [RECORDS]], ("record",)),
+    (lambda x: of(ACCURACY, x), [[*RECORDS, record("a")]], ("two records", "'a'")),
+    (lambda x: of({"a": {"RR": 1}}, x), [{"b": record("a")}], ("record", "'a'", "'b'")),
+    (of, [None, 5, NAN, "a", b"ab", object()], ("results",)),
+    (of, [{"a": ACCURACY["a"]}, {**ACCURACY, "b": {}}], ("'b'", "missing")),
+    (of, [{}, []], ("'a'", "accuracy", "missing", "there are results of no system")),
+    (of, [{"A": {}, "b": {}}], ("there are results of 'A' and 'b'",)),
+    (of, [{"a": {}, "b": {}}], ("no measure",)),
+    (lambda x: of(ACCURACY, x), [RECORDS[:1]], ("'b'", "record")),
+    (lambda x: of({"bm25": {}}, [record(x)]), ["bm25s"], ("'bm25s'", "did you mean bm25?")),
+    (one, [[RESULTS], RESULTS, [{"RR": 1}], [None]], ("no name",)),
+    (one, [[NAMED, NAMED]], ("two results", "'a'")),
+    (lambda x: of({**ACCURACY, "b": x}), [None, 5, NAN, "RR", [0.5], {"RR"}, object()],
+     ("'b'", "accuracy")),
+    (lambda x: of({**ACCURACY, "b": {"AP": x}}), [*NO_NUMBERS, None, INF], ("'b'", "AP")),
+    (lambda x: of({**ACCURACY, "b": {"AP": {"mean": x}}}), [*NO_NUMBERS, None], ("'b'", "AP")),
+    *((lambda x, n=name: one({"a": {"RR": {"mean": 0.5, n: x}}}), [*NO_NUMBERS, INF],
+       ("'a'", "RR", name)) for name in ("low", "high")),
+    (lambda x: one({"a": {"RR": x}}), [{}, {"low": 0.1}, {"mean": 0.5, "std": 1},
+     {"mean": 0.5, "low": 0.6, "high": 0.4}, {"mean": 0.5, None: 1}], ("'a'", "RR")),
+    (lambda x: one({"a": {x: 3}}), ["cost", "latency_p95", "flops"], ("measure",)),
+    (lambda x: one({"a": x}), [NOTHING], ("'a'", "RR", "nan")),
+    (lambda x: of(ACCURACY, measures=x), [5, NAN, [], "", [None], [["RR"]], "P@1"], ()),
+    (lambda x: of(ACCURACY, measures=x), [["RR", "nDCG"]], ("'a'", "nDCG is missing")),
+    (lambda x: one({"a": RESULTS}, measures=x), [["RR", "RR"], ["RR", "MRR"]], ("twice",)),
+    (lambda x: one({"a": {"RR": 1}}, level=x), LEVELS, ("level",)),
+    (lambda x: one({"a": RESULTS}, draws=x), DRAWS, ("draws",)),
+    (lambda x: one({"a": RESULTS}, draws=9, seed=x), DRAWS, ("seed",)),
+    *((act, NO_AXES, ("axis",)) for act in (
+        BOARD.axis, BOARD.values, BOARD.bounds, BOARD.sorted, lambda x: BOARD.pareto(["RR", x]),
+        lambda x: of(ACCURACY, directions={x: "lower"}),
+        lambda x: BOARD.pareto("RR", directions={x: "lower"}),
+    )),
+    (BOARD.values, ["cost_per_milion"], ("did you mean cost_per_million?",)),
+    (BOARD.values, ["Q"], ("RR, AP",)),
+    (BOARD.pareto, [None, 5, [], {}, ""], ("axis",)),
+    (BOARD.pareto, [["RR", "MRR"], ["latency", "latency_mean"]], ("twice",)),
+    (lambda x: of(ACCURACY, directions=x), [{"RR": "lower", "MRR": "higher"}], ("twice",)),
+    (lambda x: of(ACCURACY, directions={"RR": x}), ["up", "", None, 1, True], ("'higher'",)),
+    (lambda x: of(ACCURACY, directions=x), [5, "lower", ["RR"]], ("directions",)),
+    (lambda x: BOARD.pareto("RR", directions=x), [5, {"RR": "up"}], ("directions",)),
+    (BOARD.pareto, ["peak_memory"], ("'a'", "peak_memory is missing, as for 1 other system")),
+    (BOARD.pareto, [["price_per_hour", "qps"]],
+     ("no system has a value of each of price_per_hour and throughput",)),
+    *((act, ["cost_per_million"], ("'a'", "finite")) for act in (HUGE.values, HUGE.pareto)),
+    (BOARD.where, ["", "RR", "RR >", "> 1", "RR = 1", "RR > x", "RR > nan", "RR > inf", "1 < RR",
+     "RR > 1 2", "RR > 0x10", "RR > \uff11", None, 5, [], ["RR > 1"], b"RR > 1", True],
+     ("constraint",)),
+    (BOARD.where, ["nDGC > 1", "latency_p42 < 5", "RR AP > 1"], ("axis",)),
+    (BOARD.where, ["RR > 0 and AP > 0", "RR > 0 or AP > 0", "0 < RR < 1"], ("more than one",)),
+    (NOBODY.pareto, ["RR"], ("no system is left",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", range(len(OF_RECORDS)))
+def test_records(row: int) -> None:
+    call, values, facts = OF_RECORDS[row]
+    for value in values:
+        input_error(lambda value=value: call(value), *facts)
+
+
+@pytest.mark.parametrize("row", range(len(OF_BOARDS)))
+def test_boards(row: int) -> None:
+    call, values, facts = OF_BOARDS[row]
+    for value in values:
+        input_error(lambda value=value: call(value), *facts)
+
+
+def test_every_field_is_in_the_matrix() -> None:
+    assert {field.name for field in fields(EfficiencyRecord)} == {
+        *AMOUNTS, *COUNTS, *TEXTS, "system", "hardware", "latency",
+    }  # fmt: skip
+
+
+OBJECTS: list[tuple[dict[Any, Any], tuple[str, ...]]] = [
+    ({"thruput": 3}, ("thruput", "did you mean throughput?")),
+    ({"throughput": "3"}, ("throughput", "'3'")),
+    ({"cost_per_million": -3}, ("cost",)),
+    ({"cost_per_million": 1, "stated_cost": 2}, ("stated_cost",)),
+    ({"latency": -3}, ("latency", "mean", "-3")),
+    ({"latency": True}, ("latency",)),
+    ({"cost": 3}, ("did you mean cost_per_million?",)),
+    ({"qps": 3}, ("did you mean throughput?",)),
+    ({"source": 3}, ("source",)),
+    ({"latency": {"avg": 1}}, ("latency", "avg")),
+    ({"latency": {"level": 2}}, ("latency", "level")),
+    ({"hardware": ["c6g"]}, ("hardware", "c6g")),
+    ({"hardware": {"ncpu": 4}}, ("ncpu", "did you mean n_cpu?")),
+    ({"units": ["ms"]}, ("units",)),
+    ({"units": {"latency": "s"}}, ("latency", "'s'", "ms")),
+    ({"units": {"peak_memory": "GB"}}, ("peak_memory", "MB")),
+    ({"units": {"peak_memry": "MB"}}, ("unit of 'peak_memry'", "did you mean peak_memory?")),
+    ({"currency": "EUR", "units": {"cost_per_million": "USD"}}, ("cost_per_million", "EUR")),
+    ({3: 4}, ("3",)),
+]
+
+
+@pytest.mark.parametrize(("written", "facts"), OBJECTS, ids=str)
+def test_objects(written: dict[Any, Any], facts: tuple[str, ...]) -> None:
+    written = {"system": "bm25", **written}
+    before = copy.deepcopy(written)
+    input_error(lambda: EfficiencyRecord.from_dict(written), "'bm25'", *facts)
+    assert written == before
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("{", ["line 1"]),
+        ('{"system": "bm25",\n "throughput": }', ["line 2", "column"]),
+        ("[1, 2]", ["record", "list"]),
+        ("{}", ["system"]),
+        ('{"system": "bm25", "throughput": NaN}', ["'bm25'", "throughput"]),
+        ('{"system": "bm25", "throughput": ' + "1" * 5000 + "}", []),
+        ('{"system": "bm25", "latency": {"mean": 1, "mean": 2}}', ["mean", "twice"]),
+        ("[" * 100_000, ["nested"]),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_texts_that_are_not_records(text: str, facts: list[str], tmp_path: Path) -> None:
+    input_error(lambda: EfficiencyRecord.from_json(text), *facts)
+    path = tmp_path / "bm25.json"
+    path.write_text(text)
+    input_error(lambda: EfficiencyRecord.from_json(path), *facts)
+
+
+def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
+    free = set(AMOUNTS) - {"throughput"} | {"warmup", "warmed_queries"}
+    zeros = made(**dict.fromkeys(free, 0))
+    assert {getattr(zeros, field) for field in free} == {0}
+    assert Latency(p50=5, p90=5, p99=5).p90 == 5
+    read = EfficiencyRecord.from_dict({"system": "a", "hardware": "c6g", "latency": 8.5})
+    assert (read.hardware, read.latency) == (Hardware(instance="c6g"), Latency(mean=8.5))
+    assert one({"a": {"RBO": -0.5}}).means.tolist() == [[-0.5]]
+    assert one(NAMED).systems == ["a"]
+    found = Latency.from_samples([1.7e308, 1.6e308, 1.7e308], draws=10)  # their sum is infinite
+    assert found.mean == pytest.approx(5 / 3 * 1e308, rel=1e-12)
+    with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
+        EfficiencyRecord.from_json(tmp_path / "nothing.json")
+    with pytest.raises(OSError, match="nowhere"):
+        made().to_json(tmp_path / "nowhere" / "a.json")
+
+
+def test_systems_without_a_value_are_left_out() -> None:
+    for axis, system in (("qps", "a"), ("price_per_hour", "b"), ("cost", "b")):
+        name = BOARD.axis(axis).name
+        assert BOARD.sorted(axis).systems[-1] == system
+        assert BOARD.pareto(["RR", axis]).left_out == {system: [name]}
+        assert BOARD.where(f"{axis} < 5").left_out[system] == [f"{name} is missing"]
+
+
+def test_nobody_is_left() -> None:
+    assert NOBODY.systems == NOBODY.where("RR > 1").systems == []
+    assert (NOBODY.axes, NOBODY.currency) == (["RR", "AP"], "")
+    assert repr(NOBODY) == "Leaderboard of 0 systems on RR, AP"
+    assert "Left out by them: a, b" in NOBODY.caption()
+
+
+def test_results_of_other_queries() -> None:
+    results = {"a": RESULTS, "b": irbatch.evaluate({"q1": {"d": 1}}, {"q1": {"d": 1.0}}, "RR")}
+    with pytest.warns(InputWarning, match="different queries"):
+        board = of(results)
+    assert board.n_queries == [2, 1]
+    assert board.means.tolist() == [[0.5], [1.0]]
+    assert "1 to 2 queries" in board.caption()
+
+
+def test_what_is_handed_in_stays_and_may_change_later() -> None:
+    accuracy = {"a": {"RR": {"mean": 0.5, "low": 0.4}}, "b": {"RR": 0.4}, "c": RESULTS}
+    directions, records = {"RR": "lower"}, [*RECORDS, record("c", 2)]
+    kept = copy.deepcopy((accuracy["a"], directions)), RESULTS.values.copy()
+    board = of(accuracy, records, directions=directions, draws=20)
+    board.pareto(["MRR", "latency"], directions={"MRR": "higher"})
+    part = board.where("RR > 0.45")
+    part.means[:] = part.intervals[:] = 7
+    part.systems.clear()
+    part.constraints.append("x")
+    part.directions["RR"] = "higher"
+    assert (accuracy["a"], directions) == kept[0]
+    assert (RESULTS.values == kept[1]).all()
+    directions["RR"] = "higher"
+    records.clear()
+    assert (board.systems, board.constraints, board.left_out) == (["a", "b", "c"], [], {})
+    assert (board.directions, len(board.records)) == ({"RR": "lower"}, 3)
+    assert board.means.tolist() == [[0.5], [0.4], [0.5]]
