@@ -24,7 +24,7 @@ from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, join_words, many, printable
-from irbatch.evaluation.judgments import judgments_read
+from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.results import Results, tell_different_queries
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats.files import read_marked_qrels, read_qrels

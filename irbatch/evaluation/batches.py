@@ -31,7 +31,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results, nothing_relevant
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, has_no_rows
+from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, choose_ties, has_no_rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.arrays import to_numpy
@@ -40,8 +40,8 @@ from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, grade_problem, 
 if TYPE_CHECKING:
     from irbatch.data.items import ItemStatistics
 
-FORMAT = 1
-SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
+FORMAT = 2
+SHAPING = ("keep", "ties", "no_relevant", "rel")  # options that states must share to add up
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")
 WHAT = "BatchEvaluator"
 
@@ -59,7 +59,8 @@ class BatchEvaluator:
         measures, cutoffs: as in `irbatch.evaluate`.
         keep: ``"queries"``, values by query, or ``"sums"``, a state that is the same size whatever
             comes, and adds up: over processes to the same bits as in one.
-        ties, no_relevant, items, threads: as in `irbatch.evaluate_scores`.
+        ties: as in `irbatch.evaluate_scores`; documents in columns have ids.
+        no_relevant, rel, items, threads: as there.
         repeated: what becomes of a query that comes again with other values: ``"error"``, or the
             ``"first"`` or the ``"last"`` stays. With the same values it is counted once anyway.
 
@@ -84,8 +85,9 @@ class BatchEvaluator:
         cutoffs: Cutoffs = None,
         *,
         keep: str = "queries",
-        ties: str = "expected",
+        ties: str | None = None,
         no_relevant: str = "zero",
+        rel: float | None = None,
         repeated: str = "error",
         items: ItemStatistics | None = None,
         threads: int | None = None,
@@ -94,11 +96,15 @@ class BatchEvaluator:
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(each) for each in self._measures]
-        settings = Settings(no_relevant=no_relevant)
-        plan = Plan(self._measures, items=items is not None)
-        self._scores = ScoreEvaluator(plan, settings, ties, threads, items=items)
-        self._shared: dict[str, Any] = {"no_relevant": no_relevant, "threads": threads}
-        self._shared["items"] = items
+        settings = Settings(no_relevant=no_relevant, rel=rel)
+        plan = Plan(self._measures, settings.open_parameters(), items=items is not None)
+        # Of documents without ids, and with them.
+        self._scores, self._by_id = (
+            ScoreEvaluator(plan, settings, choose_ties(ties, ids), threads, items=items)
+            for ids in (None, ())
+        )
+        self._shared: dict[str, Any] = {"no_relevant": no_relevant, "rel": rel}
+        self._shared |= {"items": items, "threads": threads}
         self._options = {"keep": keep, "ties": ties, "repeated": repeated, **self._shared}
         self._lock = threading.RLock()  # of everything that changes below
         self.reset()
@@ -147,7 +153,8 @@ class BatchEvaluator:
         if not ids and has_no_rows(scores):
             return self._scores.nothing()
         named = None if ids is None or len(set(ids)) < len(ids) else ids
-        batch = self._scores.rank(
+        evaluator = self._scores if document_ids is None else self._by_id
+        batch = evaluator.rank(
             scores,
             relevance,
             positives=positives,
@@ -159,7 +166,7 @@ class BatchEvaluator:
             query_ids=named,
         )
         results = batch.results()
-        self._add(batch, ids, self._scores.signature)
+        self._add(batch, ids, evaluator.signature)
         return results
 
     def update_ids(
@@ -239,7 +246,7 @@ class BatchEvaluator:
             kept, signature = self._kept, self._signature
             if len(self._columns):
                 judgments, run = map(self._columns.by_query, ("grades", "scores"))
-                ties = self._options["ties"]
+                ties = choose_ties(self._options["ties"], COLUMNS)
                 found = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
                 kept, signature = kept.copy(), join_settings(signature, found.settings)
                 kept.add(found, found.query_ids)

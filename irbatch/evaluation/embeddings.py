@@ -14,7 +14,7 @@ from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.results import Results, join_results, nothing_relevant
-from irbatch.evaluation.scores import ScoreEvaluator, plan_measures
+from irbatch.evaluation.scores import ScoreEvaluator, choose_ties, plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.numbers import check_choice
@@ -36,10 +36,11 @@ def evaluate_embeddings(
     positives: Any = None,
     exclude: Any = None,
     n_relevant: Any = None,
-    ties: str = "expected",
+    ties: str | None = None,
     document_ids: Any = None,
     query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
+    rel: float | None = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate embeddings: every document is scored for every query, and ranked at full depth.
@@ -55,7 +56,7 @@ def evaluate_embeddings(
             piece.
         relevance: ``(queries, documents)`` labels, dense or sparse; positives, exclude and
             n_relevant as in `evaluate_scores`, columns being rows of `documents`.
-        measures, cutoffs, ties, document_ids, query_ids, no_relevant, threads: as in
+        measures, cutoffs, ties, document_ids, query_ids, no_relevant, rel, threads: as in
             `evaluate_scores`.
         similarity: ``"dot"``, or ``"cosine"``, the product of embeddings scaled to length 1 (those
             of length 0 stay).
@@ -69,9 +70,10 @@ def evaluate_embeddings(
     Results: 2 queries, 1 measure
       RR  0.7500
     """
-    plan = plan_measures(relevance, measures, cutoffs)
+    settings = Settings(no_relevant=no_relevant, rel=rel)
+    plan = plan_measures(relevance, measures, cutoffs, settings)
     check_choice("similarity", similarity, SIMILARITIES)
-    settings = Settings(no_relevant=no_relevant)
+    ties = choose_ties(ties, document_ids)
     evaluator = ScoreEvaluator(plan, settings, ties, threads, SIMILARITIES[similarity])
     pair = _Pair(queries, documents, cosine=similarity == "cosine")
     ids = read_query_ids(query_ids)

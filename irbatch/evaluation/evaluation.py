@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.judgments import evaluate_marked, judgments_read
 from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.queries import Partition
 from irbatch.evaluation.results import Results, with_weights
@@ -46,6 +45,23 @@ Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.Pat
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
+
+
+def judgments_read(measures: Sequence[Measure]) -> str | None:
+    """Say what measures read of judgments besides grades, all of them; None of none of them.
+
+    Raises:
+        InputError: if they don't all read the same.
+    """
+    kinds = [each.declaration.reads for each in measures]
+    marked = [kind if kind in MARKED else None for kind in kinds]
+    first = next((kind for kind in marked if kind is not None), None)
+    if first is not None and set(marked) != {first}:
+        one = measures[marked.index(first)]
+        other, kind = next(each for each in zip(measures, marked, strict=True) if each[1] != first)
+        problem = f"{one} reads judgments of {first}, {other} {kind or 'grades'}"
+        raise InputError(f"{problem}: evaluate them one after the other", source="measures")
+    return first
 
 
 def as_qrels(qrels: Judgments, columns: Columns = None) -> Qrels:
@@ -202,6 +218,8 @@ class Evaluation:
                 )  # fmt: skip
 
         if reads := judgments_read(self.measures):
+            from irbatch.evaluation.judgments import evaluate_marked  # for those who have marks
+
             nothing = Plan(())
             return evaluate_marked(
                 as_marked_qrels(qrels, reads, self.columns), self.measures, self.settings,

@@ -20,29 +20,12 @@ from irbatch.evaluation.pipeline import Watch
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import MARKED, Measure, apply_formula, needs_relevant
+from irbatch.measures import Measure, apply_formula, needs_relevant
 
 Evaluate = Callable[[Qrels, Watch], Results]
 """Joins a run with judgments, has its blocks watched, and returns results of no measures."""
 
 DECIDED_BY_GRADES = ("pessimistic", "optimistic")
-
-
-def judgments_read(measures: Sequence[Measure]) -> str | None:
-    """Say what measures read of judgments besides grades, all of them; None of none of them.
-
-    Raises:
-        InputError: if they don't all read the same.
-    """
-    kinds = [each.declaration.reads for each in measures]
-    marked = [kind if kind in MARKED else None for kind in kinds]
-    first = next((kind for kind in marked if kind is not None), None)
-    if first is not None and set(marked) != {first}:
-        one = measures[marked.index(first)]
-        other, kind = next(each for each in zip(measures, marked, strict=True) if each[1] != first)
-        problem = f"{one} reads judgments of {first}, {other} {kind or 'grades'}"
-        raise InputError(f"{problem}: evaluate them one after the other", source="measures")
-    return first
 
 
 def evaluate_marked(

@@ -34,6 +34,7 @@ def evaluate_ids(
     missing: str = "zero",
     no_relevant: str = "zero",
     judged_only: bool = False,
+    rel: float | None = None,
     items: ItemStatistics | None = None,
     threads: int | None = None,
 ) -> Results:
@@ -46,7 +47,7 @@ def evaluate_ids(
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id, and so do two series of pandas, by their
             index; one alone is refused if that is not 0, 1, ….
-        measures, cutoffs, missing, no_relevant, judged_only, items, threads: as in
+        measures, cutoffs, missing, no_relevant, judged_only, rel, items, threads: as in
             `irbatch.evaluate`.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
             such as faiss' -1.
@@ -59,8 +60,9 @@ def evaluate_ids(
     {'P@3': 0.5, 'RR': 1.0}
     """
     ranked, relevant = pair_series(ranked, relevant)
-    settings = Settings(missing, no_relevant, judged_only)
-    plan = Plan(parse_measures(measures, cutoffs), items=items is not None)
+    settings = Settings(missing, no_relevant, judged_only, rel=rel)
+    wanted = parse_measures(measures, cutoffs)
+    plan = Plan(wanted, settings.open_parameters(), items=items is not None)
     rankings, judgments = read_id_lists(ranked, relevant, pad)
     qrels, run = Qrels(judgments), Run(rankings)
     options: dict[str, Any] = {"in_order": True, "items": items}
@@ -79,13 +81,14 @@ def evaluate_matrix(
     n_relevant: Any = None,
     query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
+    rel: float | None = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate relevance labels that stand in rank order already.
 
     Args:
         relevance: ``(queries, depth)`` bools or grades, or rows of different lengths.
-        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
+        measures, cutoffs, no_relevant, rel, threads: as in `irbatch.evaluate`.
         lengths: how many cells of each row are documents; default all (of a masked array, those
             not masked).
         judged: for each query the grades of all its judged documents, ranked or not, in any
@@ -99,8 +102,8 @@ def evaluate_matrix(
     >>> evaluate_matrix([[1, 0, 1, 0, 1]], "AP P@5 nDCG@3").mean()
     {'AP': 0.7555555555555555, 'P@5': 0.6, 'nDCG@3': 0.7039180890341347}
     """
-    settings = Settings(no_relevant=no_relevant)
-    plan = Plan(parse_measures(measures, cutoffs))
+    settings = Settings(no_relevant=no_relevant, rel=rel)
+    plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
     labels = LabelRows(relevance, lengths, read_query_ids(query_ids))
     if lengths is None and labels.ends_in(-1):
         warn(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.engine.items import ItemCounts, ItemRows, Items
 from irbatch.errors import InputError, did_you_mean, imported, many
 from irbatch.evaluation.queries import Counts, count_queries
 from irbatch.measures import Measure
@@ -22,6 +21,7 @@ from irbatch.runtime.numbers import exact_mean
 from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
+    from irbatch.engine.items import ItemCounts, ItemRows, Items
     from irbatch.measures import Measure
     from irbatch.report.document import Document, Record, Table
 
@@ -48,6 +48,8 @@ class RunItems:
         return self._values[measure]
 
     def _count(self, cutoff: int | None) -> ItemCounts:
+        from irbatch.engine.items import ItemCounts  # for those who have items
+
         if cutoff not in self._counts:
             depth = math.inf if cutoff is None else cutoff
             self._counts[cutoff] = ItemCounts.of(self.known, self.lists, depth)

@@ -20,7 +20,6 @@ from irbatch.evaluation.evaluation import (
 )
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import check_number
 from irbatch.runtime.progress import Progress
@@ -184,7 +183,9 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    from irbatch.evaluation.systems import SystemResults  # which brings reports along
+    # These are of several systems alone, and the latter brings reports along.
+    from irbatch.evaluation.system_names import name_systems
+    from irbatch.evaluation.systems import SystemResults
 
     check_settings(evaluate_runs, settings)
     progress = settings.pop("progress", None)

@@ -257,17 +257,19 @@ class ScoreBatch:
 
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:
-        """Compute the values of batches of one evaluator that can wait, all at once."""
-        waiting = [each for each in batches if each._computed is None]
-        if len(waiting) < 2:
-            return
-        evaluator, (first, *others) = waiting[0]._evaluator, (each.counted for each in waiting)
-        values, marks = evaluator.compute(evaluator.rank_counted(first.join(others)))
-        start = 0
-        for each in waiting:
-            stop = start + len(each)
-            each._keep(values[start:stop], marks[start:stop])
-            start = stop
+        """Compute the values of batches that can wait, all of an evaluator at once."""
+        for evaluator in dict.fromkeys(each._evaluator for each in batches):
+            mine = (each for each in batches if each._evaluator is evaluator)
+            waiting = [each for each in mine if each._computed is None]
+            if len(waiting) < 2:
+                continue
+            first, *others = (each.counted for each in waiting)
+            values, marks = evaluator.compute(evaluator.rank_counted(first.join(others)))
+            start = 0
+            for each in waiting:
+                stop = start + len(each)
+                each._keep(values[start:stop], marks[start:stop])
+                start = stop
 
     def _compute(self) -> tuple[Floats, Bytes]:
         if self._computed is None:
@@ -321,10 +323,11 @@ def evaluate_scores(
     lengths: Any = None,
     exclude: Any = None,
     n_relevant: Any = None,
-    ties: str = "expected",
+    ties: str | None = None,
     document_ids: Any = None,
     query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
+    rel: float | None = None,
     items: ItemStatistics | None = None,
     threads: int | None = None,
 ) -> Results:
@@ -339,7 +342,7 @@ def evaluate_scores(
             lists or a nested tensor, have labels in rows of the same lengths.
         relevance: the candidates' labels, of the same shape: 0/1 or grades, dense or sparse; -100
             says that there is no candidate.
-        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
+        measures, cutoffs, no_relevant, rel, threads: as in `irbatch.evaluate`.
         positives: instead of `relevance`, the relevant candidates' columns: one a query (-100 for
             none), a matrix of them padded with -100, lists, or mappings of columns to grades;
             ``"diagonal"`` (row i's is column i, as in a batch of pairs) or ``"first"`` (column 0,
@@ -351,8 +354,9 @@ def evaluate_scores(
         n_relevant: ``(queries,)``, how many relevant documents there are in all where some are
             not among the candidates; for labels 0 and 1.
         ties: what becomes of candidates that share a score, as in `irbatch.evaluate`: by default
-            the expected value over all of their orders. ``"index"`` puts earlier columns first;
-            ``"id"`` and ``"id_ascending"`` need `document_ids`.
+            ``"id"`` where `document_ids` are given, else the expected value over all of their
+            orders. ``"index"`` puts earlier columns first; ``"id"`` and ``"id_ascending"`` need
+            `document_ids`.
         document_ids: ``(candidates,)``, or ``(queries, candidates)``.
         query_ids: the queries' ids; default: what a frame of pandas has as its index, else 0, 1, ….
         items: what is known of the columns, in their order, for measures that read items. These
@@ -370,9 +374,11 @@ def evaluate_scores(
     >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
-    plan = plan_measures(relevance, measures, cutoffs, items=items is not None)
-    settings = Settings(no_relevant=no_relevant)
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items)
+    settings = Settings(no_relevant=no_relevant, rel=rel)
+    plan = plan_measures(relevance, measures, cutoffs, settings, items=items is not None)
+    evaluator = ScoreEvaluator(
+        plan, settings, choose_ties(ties, document_ids), threads, items=items
+    )
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
     query_ids = ids_of_rows(scores) if query_ids is None else query_ids
@@ -438,8 +444,20 @@ def evaluate_triples(
     return evaluate_scores(scores, None, measures, cutoffs, positives="first", **options)
 
 
+def choose_ties(ties: str | None, document_ids: object) -> str:
+    """Return the policy of ties; where none is asked for, ids decide if there are any."""
+    if ties is None:
+        return "expected" if document_ids is None else "id"
+    return ties
+
+
 def plan_measures(
-    relevance: Any, measures: Measures | None, cutoffs: Cutoffs, *, items: bool = False
+    relevance: Any,
+    measures: Measures | None,
+    cutoffs: Cutoffs,
+    settings: Settings,
+    *,
+    items: bool = False,
 ) -> Plan:
     """Plan the measures; say so where they stand in the place of relevance."""
     if measures is None:
@@ -451,8 +469,8 @@ def plan_measures(
     if len(getattr(measures, "shape", ())) > 1:
         problem = "a matrix or table is not names: scores come first, then relevance, then measures"
         raise InputError(problem, source="measures")
-    if not isinstance(measures, str) or cutoffs is not None or items:
-        return Plan(parse_measures(measures, cutoffs), items=items)
+    if not isinstance(measures, str) or cutoffs is not None or items or settings.rel is not None:
+        return Plan(parse_measures(measures, cutoffs), settings.open_parameters(), items=items)
     key = measures, len(CATALOGUE)  # of which a name defined later may be one
     if (plan := _plans.get(key)) is None:
         plan = Plan(parse_measures(measures))

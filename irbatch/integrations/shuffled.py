@@ -23,7 +23,7 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, imported
-from irbatch.evaluation.judgments import judgments_read
+from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.partial import PartialResult, PartitionTask
 from irbatch.formats.files import MARKED_QRELS
 from irbatch.measures import Measure

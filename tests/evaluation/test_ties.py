@@ -364,3 +364,41 @@ def test_a_query_may_come_again_beside_others() -> None:
     evaluator.update(scores[:1], labels[:1], query_ids=["a"])
     evaluator.update(scores, labels, query_ids=["a", "b"])
     assert evaluator.compute().query_ids == ["a", "b"]
+
+
+def test_documents_with_ids_tie_by_id_in_every_verb() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+    evaluator = irbatch.BatchEvaluator("RR")
+    evaluator.update_columns(["q", "q"], ["a", "b"], [1.0, 1.0], [1, 0])
+    named: dict[str, Any] = {"document_ids": ["a", "b"]}
+    batch = irbatch.BatchEvaluator("RR")
+    batch.update([[1.0, 1.0]], [[1, 0]], **named)
+    batch.update([[1.0, 1.0]], [[1, 0]])  # without ids
+    ones = np.ones((1, 1)), np.ones((2, 1))
+    found = [
+        irbatch.evaluate(qrels, run, "RR"),
+        evaluator.compute(),
+        irbatch.evaluate_scores([[1.0, 1.0]], [[1, 0]], "RR", **named),
+        irbatch.evaluate_embeddings(*ones, [[1, 0]], "RR", **named),
+    ]
+    assert [each["RR"] for each in found] == [0.5] * 4
+    assert list(batch.compute().per_query("RR").values()) == [0.5, 0.75]
+    assert irbatch.evaluate_scores([[1.0, 1.0]], [[1, 0]], "RR")["RR"] == 0.75
+
+
+def test_every_verb_has_a_least_relevant_grade() -> None:
+    evaluator = irbatch.BatchEvaluator("P@2 RR", rel=2)
+    evaluator.update([[2.0, 1.0]], [[1, 2]], query_ids=["a"])
+    evaluator.update_ids({"b": ["x", "y"]}, {"b": {"x": 1, "y": 2}})
+    evaluator.update_columns(["c", "c"], ["x", "y"], [2.0, 1.0], [1, 2])
+    graded = irbatch.evaluate({"q": {"x": 1, "y": 2}}, {"q": {"x": 2.0, "y": 1.0}}, "P@2 RR", rel=2)
+    eye = np.eye(2)
+    found = [
+        evaluator.compute(),
+        irbatch.evaluate_scores([[2.0, 1.0]], [[1, 2]], "P@2 RR", rel=2),
+        irbatch.evaluate_ids({"b": ["x", "y"]}, {"b": {"x": 1, "y": 2}}, "P@2 RR", rel=2),
+        irbatch.evaluate_matrix([[1, 2]], "P@2 RR", rel=2),
+        irbatch.evaluate_embeddings([[2.0, 1.0]], eye, [[1, 2]], "P@2 RR", rel=2),
+    ]
+    assert [each.mean() for each in found] == [graded.mean()] * 5 == [{"P@2": 0.5, "RR": 0.5}] * 5
+    assert all("relevant: grade >= 2" in each.signature for each in found)

@@ -61,7 +61,7 @@ def test_garbage_is_rejected_or_another_state(keep: str) -> None:
 OTHER_STATES: list[tuple[str, Path, Any, tuple[str, ...]]] = [
     ("queries", ("measures",), ["RR", "GMAP", "NumRel", "AP"], ("measures", "AP")),
     ("queries", ("measures",), ["RR@1", "GMAP", "NumRel", "Bpref"], ("measures", "RR@1")),
-    ("queries", ("format",), 2, ("format", "2")),
+    ("queries", ("format",), 1, ("format", "1")),
     ("queries", ("keep",), "sums", ("keep", "sums")),
     ("queries", ("vaules",), 1, ("'vaules'",)),
     ("queries", ("columns", "vaules"), 1, ("'vaules'",)),
