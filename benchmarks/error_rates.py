@@ -26,10 +26,18 @@ from irbatch.comparing import compare_results
 from irbatch.evaluation.queries import Counts
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
-from irbatch.statistics.differences import Sample
 from irbatch.statistics.intervals import INTERVALS, find_intervals
-from irbatch.statistics.margins import MARGIN_TESTS, above_zero_p, beyond_margin, read_margin
-from irbatch.statistics.significance import FAMILY_WISE, TESTS, correct, p_values
+from irbatch.statistics.resampling import Sample
+from irbatch.statistics.tests import (
+    FAMILY_WISE,
+    MARGIN_TESTS,
+    TESTS,
+    above_zero_p,
+    beyond_margin,
+    correct,
+    p_values,
+    read_margin,
+)
 
 LEVEL = 0.05
 MEASURES = [

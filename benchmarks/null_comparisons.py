@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 import irbatch
-from irbatch.statistics.differences import Sample
-from irbatch.statistics.significance import TESTS, p_values
+from irbatch.statistics.resampling import Sample
+from irbatch.statistics.tests import TESTS, p_values
 
 LEVEL = 0.05
 EXAMPLES = Path(__file__).parent.parent / "examples" / "data"

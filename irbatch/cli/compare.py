@@ -34,13 +34,14 @@ from irbatch.errors import InputError, imported, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
 from irbatch.statistics.intervals import INTERVALS
-from irbatch.statistics.margins import MARGIN_TESTS, read_margin
-from irbatch.statistics.significance import (
+from irbatch.statistics.tests import (
     ALTERNATIVES,
     CORRECTIONS,
     FAMILIES,
+    MARGIN_TESTS,
     TESTS,
     plain_name,
+    read_margin,
 )
 
 CHOICES = tuple(ComparisonOptions.__annotations__)

@@ -22,10 +22,15 @@ from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.runtime.numbers import check_keywords
-from irbatch.statistics.differences import Sample
-from irbatch.statistics.intervals import Intervals, as_linear, find_intervals
-from irbatch.statistics.margins import read_margin
-from irbatch.statistics.significance import (
+from irbatch.statistics.intervals import (
+    Intervals,
+    as_linear,
+    find_intervals,
+    levels_of,
+    levels_of_all,
+)
+from irbatch.statistics.resampling import Sample
+from irbatch.statistics.tests import (
     DRAWN,
     ENOUGH,
     FAMILY_WISE,
@@ -33,8 +38,8 @@ from irbatch.statistics.significance import (
     honest_difference,
     margin_correction,
     p_values,
+    read_margin,
 )
-from irbatch.statistics.simultaneous import levels_of, levels_of_all
 
 # Values by query of one system: results or partial ones, a dict, an Arrow table, paths of Parquet.
 QueryValues: TypeAlias = Any

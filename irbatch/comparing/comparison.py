@@ -19,25 +19,37 @@ from irbatch.report.document import DAGGERS, Document, Record, without_marks
 from irbatch.report.reported import Path, Reported, make_pandas, make_polars, write_csv
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.threads import cached_property
-from irbatch.statistics.differences import blocks_of_differences, paired_differences, row_blocks
-from irbatch.statistics.intervals import INTERVALS
-from irbatch.statistics.margins import MARGIN_TESTS, above_zero_p, beyond_margin, read_margin
-from irbatch.statistics.power import detectable_difference, queries_needed
-from irbatch.statistics.resampling import check_draws, check_level
-from irbatch.statistics.significance import (
+from irbatch.statistics.intervals import (
+    INTERVALS,
+    detectable_difference,
+    levels_of,
+    levels_of_all,
+    queries_needed,
+)
+from irbatch.statistics.resampling import (
+    blocks_of_differences,
+    check_draws,
+    check_level,
+    paired_differences,
+    row_blocks,
+)
+from irbatch.statistics.tests import (
     ALTERNATIVES,
     CORRECTIONS,
     DRAWN,
     FAMILIES,
     FAMILY_WISE,
+    MARGIN_TESTS,
     TESTS,
+    above_zero_p,
+    beyond_margin,
     correct,
     import_scipy,
     least_p,
     margin_correction,
     plain_name,
+    read_margin,
 )
-from irbatch.statistics.simultaneous import levels_of, levels_of_all
 
 
 class ComparisonOptions(TypedDict, total=False):

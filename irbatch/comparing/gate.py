@@ -24,8 +24,7 @@ from irbatch.evaluation.results import Results
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import find_intervals
-from irbatch.statistics.margins import Margin
-from irbatch.statistics.significance import DRAWN, least_p, margin_correction
+from irbatch.statistics.tests import DRAWN, Margin, least_p, margin_correction
 
 OPERATORS = {
     "<=": operator.le,

@@ -22,7 +22,7 @@ from irbatch.evaluation.evaluation import Rankings, as_run
 from irbatch.pack.pairs import Pairs, check_kinds, pair_rankings, ranking_sizes
 from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
-from irbatch.statistics.rank_correlation import (
+from irbatch.statistics.agreement import (
     kendall_tau,
     kendall_tau_a,
     tau_ap,

@@ -33,9 +33,8 @@ from irbatch.report.document import (
 )
 from irbatch.report.numbers import check_digits, show, show_bound, show_percent
 from irbatch.report.text import letter
-from irbatch.statistics.margins import read_margin
-from irbatch.statistics.power import POWER
-from irbatch.statistics.significance import FAMILY_WISE, OF_MEANS, margin_correction
+from irbatch.statistics.intervals import POWER
+from irbatch.statistics.tests import FAMILY_WISE, OF_MEANS, margin_correction, read_margin
 
 NAMES = {
     "randomisation": "paired randomisation test",

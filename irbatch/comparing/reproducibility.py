@@ -23,7 +23,7 @@ from irbatch.report.document import Cell, Column, Document, Record, Row, Table
 from irbatch.report.numbers import check_digits, show, show_change, show_p
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number, check_whole
-from irbatch.statistics.reproducibility import (
+from irbatch.statistics.agreement import (
     delta_relative_improvement,
     effect_ratio,
     paired_p,

@@ -31,7 +31,7 @@ from irbatch.efficiency.record import ARRIVALS, OPEN, POISSON, EfficiencyRecord,
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
-from irbatch.statistics.order_statistics import quantile_ranks
+from irbatch.statistics.intervals import quantile_ranks
 from irbatch.statistics.resampling import check_level
 
 MOST_DUE = 10_000_000  # queries at one rate

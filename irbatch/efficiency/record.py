@@ -35,7 +35,7 @@ from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of
 from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
 from irbatch.runtime.numbers import check_choice, exact_mean
-from irbatch.statistics.order_statistics import quantile_ranks
+from irbatch.statistics.intervals import quantile_ranks
 from irbatch.statistics.resampling import check_draws, check_level, draw_column_means
 
 HOUR = 3600  # seconds

@@ -1,17 +1,18 @@
-"""Confidence intervals of means, of systems and of paired differences, from one set of draws."""
+"""Intervals of means, differences and quantiles; how wide several have to be; power."""
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.statistics.differences import row_blocks
-from irbatch.statistics.distributions import student_quantile
-from irbatch.statistics.resampling import draw_means
+from irbatch.errors import imported
+from irbatch.statistics.resampling import draw_means, row_blocks
 
 INTERVALS = ("t", "percentile", "bca")
 
@@ -145,3 +146,194 @@ def _quantiles(drawn: Floats, tails: Floats) -> Floats:
     upper = np.minimum(lower + 1, drawn.shape[1] - 1)
     low, high = (np.take_along_axis(ordered, at, axis=1) for at in (lower, upper))
     return low + (place - lower) * (high - low)
+
+
+def levels_of(significant: Bools, correction: str, level: float, family: str = "pairs") -> Floats:
+    """Return by how much each interval ``(pairs, measures)`` may miss.
+
+    The `family` that is corrected for together: the pairs of a measure, or all of them.
+
+    Bonferroni's all by the level over the number of pairs. So do Holm's of differences found; the
+    others share the level among themselves, as in his procedure (Strassburger & Bretz 2008;
+    Guilbaud 2008). With a chance of 1 - level none of them misses. After Benjamini & Hochberg, or
+    Yekutieli, of those found the expected share that misses is at most the level (Benjamini &
+    Yekutieli 2005).
+    """
+    if family == "all":
+        return levels_of(significant.reshape(-1, 1), correction, level).reshape(significant.shape)
+    pairs = len(significant)
+    found = significant.sum(axis=0)
+    levels = np.full(significant.shape, level)
+    if correction == "bonferroni":
+        levels /= pairs
+    elif correction == "holm":
+        levels /= np.where(significant, pairs, np.maximum(pairs - found, 1))
+    elif correction in ("bh", "by"):
+        levels *= np.maximum(found, 1) / pairs
+        if correction == "by":
+            levels /= (1.0 / np.arange(1, pairs + 1)).sum()
+    return levels
+
+
+def levels_of_all(significant: Bools, systems: int, level: float) -> Floats:
+    """Return such levels beside a test of all systems at once: of every pair there is."""
+    return np.full(significant.shape, level / (systems * (systems - 1) / 2))
+
+
+ROUNDING = 1e-9  # of chances, that two equal ones are equal
+
+
+def quantile_ranks(n: int, share: float, level: float) -> tuple[int, int] | None:
+    """Return the ranks, from 1, of two of `n` values with the quantile at `share` between them.
+
+    It lies below the one, and above the other, with a chance of `level` / 2 at most. None where n
+    is too small for that.
+
+    >>> quantile_ranks(400, 0.99, 0.05), quantile_ranks(300, 0.99, 0.05)
+    ((392, 400), None)
+    """
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])  # of factorials
+    few = np.arange(n + 1)
+    log_chances = (
+        logs[n] - logs - logs[::-1] + few * math.log(share) + few[::-1] * math.log1p(-share)
+    )
+    chances = np.exp(log_chances)
+    lower, upper = _within(chances, level / 2), n + 1 - _within(chances[::-1], level / 2)
+    return (lower, upper) if lower >= 1 and upper <= n else None
+
+
+def _within(chances: Floats, tail: float) -> int:
+    """Return how many of the first chances are `tail` at most together."""
+    return int(np.searchsorted(np.cumsum(chances), tail * (1 + ROUNDING), side="right"))
+
+
+POWER = 0.8  # the chance to find a difference that there is
+
+MOST_QUERIES = 1e9
+FEW = 50  # queries up to which the usual approximation is off by one or more
+
+
+def detectable_difference(
+    differences: Floats, level: float | Floats, power: float = POWER
+) -> Floats:
+    """Find the least true difference that as many queries of this spread show with some power.
+
+    A two-sided test of ``(queries, columns)`` finds by `level`, one or one a column, what is not
+    there; a one-sided test by half of it.
+
+    NaN where differences don't vary, so that nothing is known of their spread.
+    """
+    n = len(differences)
+    error = differences.std(axis=0, ddof=1) / np.sqrt(n)
+    return _reach(n - 1.0, level, power) * np.where(error > 0, error, np.nan)
+
+
+def queries_needed(differences: Floats, level: float | Floats, power: float = POWER) -> Floats:
+    """Find how many queries show the observed differences; infinite where there is none."""
+    mean = np.abs(differences.mean(axis=0))
+    spread = differences.std(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(mean > 0, spread / mean, np.inf)
+    needed = np.full(mean.shape, 2.0)
+    for _ in range(50):  # the t distribution depends on the number; a few rounds settle it
+        freedom = np.minimum(needed, MOST_QUERIES) - 1
+        before = needed
+        needed = np.maximum(np.ceil((_reach(freedom, level, power) * ratio) ** 2), 2)
+        if (before == needed).all():
+            break
+    # What that leaves of few queries is found by the exact power. Where two numbers lead to each
+    # other, the larger one is enough.
+    few = np.minimum(before, needed) < FEW
+    needed = np.where(few, 2.0, np.maximum(before, needed))
+    while (short := few & (_power(needed, ratio, level) < power)).any():
+        needed[short] += 1
+    return needed
+
+
+def _power(queries: Floats, ratio: Floats, level: float | Floats) -> Floats:
+    """Return the power of the two-sided t-test: by the non-central t distribution."""
+    stats = _stats()
+    queries = np.minimum(queries, 2 * FEW)  # of those that are many it isn't asked
+    shift = np.sqrt(queries) / np.where(ratio > 0, ratio, 1.0)
+    edge = stats.t.ppf(1 - level / 2, queries - 1)
+    found: Floats = stats.nct.sf(edge, queries - 1, shift)
+    return np.where(ratio > 0, found, 1.0)
+
+
+def _reach(freedom: Any, level: float | Floats, power: float) -> Any:
+    """Return how many standard errors a difference has to be."""
+    t = _stats().t
+    return t.ppf(1 - level / 2, freedom) + t.ppf(power, freedom)
+
+
+def _stats() -> Any:
+    return imported("power", "stats", "scipy.stats")
+
+
+MOST_TERMS = 10_000  # of a continued fraction, which takes fewer than 100 but of huge freedom
+
+
+def normal_tail(z: Floats) -> Floats:
+    """Return the chance of a standard normal number above each of `z`."""
+    halves = [math.erfc(each / math.sqrt(2.0)) / 2.0 for each in z.ravel().tolist()]
+    return np.array(halves, np.float64).reshape(z.shape)
+
+
+def student_tails(t: Floats, freedom: float) -> Floats:
+    """Return the chances that Student's t exceeds each of `t`, of either sign; NaN of NaN.
+
+    >>> student_tails(np.array([2.0, -2.0]), 10).round(6).tolist()
+    [0.036694, 0.963306]
+    """
+    tails = [_student_tail(each, freedom) for each in t.ravel().tolist()]
+    return np.array(tails, np.float64).reshape(t.shape)
+
+
+@functools.lru_cache(256)
+def student_quantile(tail: float, freedom: float) -> float:
+    """Return what Student's t exceeds with a chance of `tail`, at most 0.5.
+
+    >>> round(student_quantile(0.025, 10), 6)
+    2.228139
+    """
+    low, high = 0.0, 1.0
+    while _student_tail(high, freedom) > tail:
+        low, high = high, 2.0 * high
+    while low < (middle := (low + high) / 2.0) < high:  # until no number is left between them
+        low, high = (middle, high) if _student_tail(middle, freedom) > tail else (low, middle)
+    return high
+
+
+def _student_tail(t: float, freedom: float) -> float:
+    """By the regularised incomplete beta function I_x(freedom / 2, 1/2) (DLMF 8.17)."""
+    a, square = freedom / 2.0, t * t
+    if math.isnan(t) or math.isinf(square):
+        return t if math.isnan(t) else float(t < 0)
+    x, y = freedom / (freedom + square), square / (freedom + square)
+    log_beta = math.lgamma(a) + math.lgamma(0.5) - math.lgamma(a + 0.5)
+    if a >= 50.0:  # so large logarithms leave few digits to their difference: Stirling's series
+        rise = math.log(a) / 2.0 - 1.0 / (8.0 * a) + 1.0 / (192.0 * a**3) - 1.0 / (640.0 * a**5)
+        log_beta = math.lgamma(0.5) - rise
+    log_x = math.log1p(-y) if y < 0.5 else math.log(x)
+    front = math.exp(a * log_x + math.log(y) / 2.0 - log_beta) if y > 0.0 else 0.0
+    if x < (a + 1.0) / (a + 2.5):
+        half = front * _fraction(x, a, 0.5) / a / 2.0
+    else:
+        half = 0.5 - front * _fraction(y, 0.5, a)
+    return 1.0 - half if t < 0 else half
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Return the continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz."""
+    value, numerator, denominator = 1.0, math.inf, 1.0
+    for i in range(1, MOST_TERMS):
+        m = i // 2
+        over = (a + 2 * m) * (a + 2 * m + (1 if i % 2 else -1))
+        term = (-(a + m) * (a + b + m) if i % 2 else m * (b - m)) * x / over
+        denominator = 1.0 / (1.0 + term * denominator)
+        numerator = 1.0 + term / numerator
+        change = numerator * denominator
+        value *= change
+        if abs(change - 1.0) < 1e-15:
+            break
+    return value

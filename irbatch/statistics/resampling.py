@@ -1,72 +1,42 @@
-"""Draws for resampling: one set for all measures and systems, and means of all of them at once."""
+"""Draws for resampling, the same for all systems and measures, on any machine; what is drawn from.
+
+Draws come in blocks from a counter-based generator (Philox): which block, and which part of the
+queries, is the counter. So the first thousand of ten thousand draws are those of a thousand, in
+any order, and what is held at a time is bounded.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
-from typing import Annotated
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats, Floats3, Ints
+from irbatch.array_types import Bools, Floats, Floats3, Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import check_whole, is_real
-from irbatch.runtime.threads import map_items, map_ranges
-from irbatch.statistics.draws import COUNTED, count_draws, generator_of, random_bytes
-from irbatch.statistics.flips import ROUNDING
-from irbatch.statistics.weighted_sums import (
-    add_chosen,
-    add_counted,
-    add_looked_up,
-    as_whole,
-    pad_columns,
-    pad_rows,
-    zeros,
-)
+from irbatch.runtime.threads import cached_property, map_ranges
 
+COUNTED = 128  # draws with replacement that are made at once
 AT_ONCE = 256  # draws of signs
-STRETCH = 8192  # queries
-IN_THREADS = 1 << 24  # products, from which on blocks of draws are shared among threads
-WIDE = 24  # columns from which on sums of choices are looked up
+STRETCH = 8192  # queries whose random signs are held at once
+DRAWN = 1 << 17  # queries drawn that are held at once
+SMALL, LARGE = 1 << 18, 1 << 24  # products, see `_multiply`
 TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
+MANTISSA = 53
+# Sums that differ by no more than rounding are equal: a part of the sum of absolute differences.
+ROUNDING = 1e-12
 
 
-def flip_signs(
-    differences: Floats, draws: int, seed: int, *, one_sided: bool = False, wide: bool | None = None
-) -> Ints:
-    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
-
-    As far from 0, or `one_sided` as high. `wide` tells of some columns whether all are `WIDE`.
-    """
-    n = len(differences)
-    total = differences.sum(axis=0)[:, None]
-    reached = total if one_sided else np.abs(total)
-    limit = reached - ROUNDING * np.abs(differences).sum(axis=0)[:, None]
-    is_wide = differences.shape[1] >= WIDE if wide is None else wide
-    values = pad_rows(differences) if is_wide else pad_columns(differences)
-    shape = (AT_ONCE, values.shape[1]) if is_wide else (len(values), AT_ONCE)
-    add = add_looked_up if is_wide else add_chosen
-
-    def count(start: int) -> Ints:
-        sums = zeros(*shape)
-        for number, first in enumerate(range(0, n, STRETCH)):
-            generator = generator_of(seed, start // AT_ONCE, number)
-            eights = random_bytes(generator, AT_ONCE * STRETCH // 8).reshape(AT_ONCE, -1)
-            some = -(-min(n - first, STRETCH) // 8)
-            add(np.ascontiguousarray(eights[:, :some].T), values, first, sums)
-        sums = (sums.T[: len(total)] if is_wide else sums)[:, : draws - start]
-        # A sum over those kept less one over those flipped.
-        flipped = 2.0 * sums - total
-        as_large = (flipped if one_sided else np.abs(flipped)) >= limit
-        return np.asarray(as_large.sum(axis=1))
-
-    counts = np.zeros(differences.shape[1], np.int64)
-    starts = range(0, draws, AT_ONCE)
-    for some in (map_items if differences.size * draws > IN_THREADS else map)(count, starts):
-        counts += some
-    return counts
+def generator_of(seed: int, block: int, part: int) -> np.random.Generator:
+    """Return the generator of a block of draws, and of a part of the queries."""
+    counter = [0, 0, part, block]
+    return np.random.Generator(np.random.Philox(key=int(seed) % (1 << 128), counter=counter))
 
 
 def check_level(level: object) -> None:
@@ -82,11 +52,53 @@ def check_draws(draws: object, seed: object, least: int = 1) -> None:
     check_whole("seed", seed, 0)
 
 
-def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
+def flip_signs(differences: Floats, draws: int, seed: int, *, one_sided: bool = False) -> Ints:
+    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
+
+    As far from 0, or `one_sided` as high.
+    """
+    total = differences.sum(axis=0)
+    limit = (total if one_sided else np.abs(total)) - ROUNDING * np.abs(differences).sum(axis=0)
+    counts = np.zeros(total.size, np.int64)
+    for start in range(0, draws, AT_ONCE):
+        kept = np.zeros((AT_ONCE, total.size))
+        for number, first in enumerate(range(0, len(differences), STRETCH)):
+            words = generator_of(seed, start // AT_ONCE, number).bit_generator.random_raw(
+                AT_ONCE * STRETCH // 64
+            )
+            eights = np.asarray(words, "<u8").view(np.uint8).reshape(AT_ONCE, -1)
+            part = differences[first : first + STRETCH]
+            kept += _multiply(np.unpackbits(eights, axis=1, count=len(part)), part)
+        # A sum over those kept less one over those flipped.
+        flipped = 2.0 * kept[: draws - start] - total
+        counts += ((flipped if one_sided else np.abs(flipped)) >= limit).sum(axis=0)
+    return counts
+
+
+def _multiply(often: Any, values: Floats) -> Floats:
+    """Add up values ``(queries, columns)`` as often as ``(draws, queries)`` say, all exactly.
+
+    BLAS works in one thread on what is small. Threads wait for each other at the end of a product:
+    where processors have other work, for longer than one that is not large takes.
+    """
+    weights = often.astype(np.float64)
+    if len(weights) * values.size > LARGE:
+        return np.asarray(weights @ values)
+    rows = max(SMALL // max(values.size, 1), 1)
+    parts = [weights[first : first + rows] @ values for first in range(0, len(weights), rows)]
+    return np.concatenate(parts)
+
+
+def draw_counts(size: int, draws: int, seed: int, part: int = 0) -> Iterator[Floats]:
     """Draw `size` of as many with replacement; yield how often each came, ``(draws, size)``."""
+    at_once = min(max(DRAWN // size, 1), COUNTED)
     for start in range(0, draws, COUNTED):
-        counts = count_draws(size, start // COUNTED, seed)
-        yield counts[:size, : draws - start].T.astype(np.float64)
+        generator = generator_of(seed, start // COUNTED, part)
+        for first in range(start, min(start + COUNTED, draws), at_once):
+            rows = min(at_once, start + COUNTED - first)
+            picks = generator.integers(0, size, (rows, size)) + size * np.arange(rows)[:, None]
+            counts = np.bincount(picks.ravel(), minlength=rows * size).reshape(rows, size)
+            yield counts[: draws - first].astype(np.float64)
 
 
 def draw_means(
@@ -101,23 +113,42 @@ def draw_means(
         draws)``: to the bit the same for any columns beside them and any number of threads.
     """
     n = len(values)
-    whole, means = as_whole(values)
-    groups = [np.arange(n)] if strata is None else list(strata)
-    parts = [pad_columns(whole[group]) for group in groups]
-    spare: list[Bytes] = []  # memory that was in use is faster than new
+    whole, means = _as_whole(values)
+    sums = np.zeros((draws, values.shape[1]))
+    for number, group in enumerate([np.arange(n)] if strata is None else strata):
+        part, first = whole[group], 0
+        for counts in draw_counts(group.size, draws, seed, number):
+            sums[first : first + len(counts)] += _multiply(counts, part)
+            first += len(counts)
+    return means(whole.sum(axis=0)[:, None])[:, 0], means(sums.T)
 
-    def draw(start: int) -> Floats:
-        sums = zeros(values.shape[1], COUNTED)
-        memory = spare.pop() if spare else np.empty((8 * -(-n // 8), COUNTED), np.uint8)
-        for number, (group, part) in enumerate(zip(groups, parts, strict=True)):
-            counts = count_draws(group.size, start // COUNTED, seed, number, memory)
-            add_counted(counts, part, sums)
-        spare.append(memory)
-        return means(sums[:, : draws - start])
 
-    starts = range(0, draws, COUNTED)
-    drawn = (map_items if values.size * draws > IN_THREADS else map)(draw, starts)
-    return means(whole.sum(axis=0)[:, None])[:, 0], np.concatenate(list(drawn), axis=1)
+def _as_whole(values: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Return values ``(queries, columns)`` as whole numbers, and what makes means of their sums.
+
+    Sums of as many as there are queries are exact, in whatever order, as none is beyond 2^53. What
+    rounding leaves of values, less than 1e-10 of the largest for 10,000 queries, is the same for
+    any draw: its mean.
+    """
+    n = len(values)
+    bits = MANTISSA - n.bit_length()
+    grain = _grain_of(np.abs(values).max(axis=0, initial=0.0), bits)
+    with np.errstate(invalid="ignore"):
+        whole = np.rint(values / grain)
+        left = values - whole * grain
+        finer = _grain_of(grain, bits)
+        rest = np.rint(left / finer).sum(axis=0) * finer
+
+    def means(sums: Floats) -> Floats:
+        return np.asarray((sums * grain[:, None] + rest[:, None]) / n)
+
+    return whole, means
+
+
+def _grain_of(largest: Floats, bits: int) -> Floats:
+    """Return the power of two of which numbers up to the largest are so many bits."""
+    grain = np.ldexp(1.0, np.frexp(largest)[1] - bits)
+    return np.where(np.isfinite(largest) & (grain > 0), grain, 1.0)
 
 
 def draw_column_means(values: Floats, draws: int, seed: int) -> Floats:
@@ -179,3 +210,136 @@ def _add_permuted(
 def extremes_to_p(counts: Ints, draws: int) -> Floats:
     """Turn how many of some draws are as extreme into p-values: (b + 1) / (m + 1)."""
     return (counts + 1) / (draws + 1)
+
+
+Pairs = Sequence[tuple[int, int]]
+BLOCK = 1 << 23  # differences, from which on some pairs are looked at at a time
+
+# Bits of a measure's largest value that differences keep. 0.3 - 0.2 and 0.8 - 0.7 differ in the
+# 53rd: as such they would be ranked one above the other, and a constant difference would vary.
+BITS = 46
+
+
+def paired_differences(values: Floats, pairs: Pairs) -> Floats:
+    """Subtract systems' values ``(systems, queries, measures)``: ``(pairs, queries, measures)``.
+
+    Differences are multiples of one power of two a measure, so that nothing is left over of
+    subtracting decimal fractions in binary.
+
+    >>> values = np.array([[[0.3], [0.8]], [[0.2], [0.7]]])
+    >>> first, second = paired_differences(values, [(0, 1)]).ravel().tolist()
+    >>> first == second, 0.3 - 0.2 == 0.8 - 0.7
+    (True, False)
+    """
+    return _pairs_apart(values, pairs, _measure_grain(values))
+
+
+def row_blocks(rows: int, values: Floats) -> list[slice]:
+    """Part rows, of a pair or system each, so that values of a block's take bounded memory.
+
+    A block has two rows or more, if there are.
+
+    Sums over queries are the same bits in any such block: with a single column NumPy adds up in
+    another order.
+    """
+    of_row = values.shape[1] * values.shape[2]
+    blocks = min(max(-(-rows * of_row // BLOCK), 1), max(rows // 2, 1))
+    edges = [rows * block // blocks for block in range(blocks + 1)]
+    return [slice(*each) for each in itertools.pairwise(edges)]
+
+
+def blocks_of_differences(values: Floats, pairs: Pairs) -> Iterator[Floats]:
+    """Yield `paired_differences` of some pairs at a time."""
+    grain = _measure_grain(values)
+    for some in row_blocks(len(pairs), values):
+        yield _pairs_apart(values, pairs[some], grain)
+
+
+def _pairs_apart(values: Floats, pairs: Pairs, grain: Grain) -> Floats:
+    firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
+    return _rounded(values[firsts] - values[seconds], grain)
+
+
+def on_one_grain(differences: Floats, values: Floats) -> Floats:
+    """Round ``(…, measures)`` to multiples of what `BITS` of a measure's largest value resolve."""
+    return _rounded(differences, _measure_grain(values))
+
+
+class Grain(NamedTuple):
+    """What differences of measures are multiples of, ``(measures,)``, where that is of use."""
+
+    size: Floats
+    usable: Bools
+
+
+def _measure_grain(values: Floats) -> Grain:
+    largest = np.zeros(values.shape[2])
+    for system in values:  # at a time: none is copied whole
+        largest = np.maximum(largest, np.abs(system).max(axis=0, initial=0.0))
+    grain = np.ldexp(1.0, np.frexp(largest)[1] - BITS)
+    usable = np.isfinite(largest) & (grain > 0)
+    return Grain(np.where(usable, grain, 1.0), usable)
+
+
+def _rounded(differences: Floats, grain: Grain) -> Floats:
+    rounded: Floats = np.rint(differences / grain.size)
+    rounded *= grain.size
+    return rounded if grain.usable.all() else np.where(grain.usable, rounded, differences)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What is tested: values ``(systems, queries, measures)``, and pairs of systems."""
+
+    values: Floats
+    pairs: Pairs
+    draws: int
+    seed: int
+    alternative: str = "two-sided"  # or whether the first of a pair is "greater", or "less"
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return int(self.values.shape[1])
+
+    def differences(self) -> Floats:
+        """Return `paired_differences` as ``(queries, pairs, measures)``."""
+        differences = paired_differences(self.values, self.pairs)
+        return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
+
+    @cached_property
+    def ranges(self) -> Floats:
+        """Best less worst mean of permuted systems, in order: ``(draws, measures)``."""
+        by_query = np.ascontiguousarray(np.moveaxis(self.values, 0, 1))
+        drawn = draw_ranges(by_query, self.draws, self.seed)
+        return np.sort(np.concatenate(list(drawn)), axis=0)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield `flat` of some pairs at a time: ``(queries, some pairs x measures)``."""
+        for some in blocks_of_differences(self.values, self.pairs):
+            yield np.ascontiguousarray(np.moveaxis(some, 1, 0)).reshape(self.queries, -1)
+
+    def find(self, find: Callable[[Floats], Any]) -> Floats:
+        """Return ``(pairs, measures)`` of what is found of each column of `flat`."""
+        return self.shaped(np.concatenate([find(some) for some in self.blocks()]))
+
+    def columns(self, some: Ints) -> Floats:
+        """Return columns of `flat`."""
+        pairs, measures = np.divmod(some, self.values.shape[2])
+        grain = self._grain
+        firsts, seconds = np.array(self.pairs)[pairs].T
+        apart = self.values[firsts, :, measures] - self.values[seconds, :, measures]
+        of = Grain(grain.size[measures, None], grain.usable[measures, None])
+        return _rounded(apart, of).T
+
+    @cached_property
+    def _grain(self) -> Grain:
+        return _measure_grain(self.values)
+
+    def flat(self) -> Floats:
+        """Return them ``(queries, pairs x measures)``."""
+        return self.differences().reshape(self.queries, -1)
+
+    def shaped(self, columns: Any) -> Floats:
+        """Return a number a column as one a pair and measure."""
+        return np.asarray(columns, np.float64).reshape(len(self.pairs), self.values.shape[2])

@@ -13,8 +13,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch.comparing import compare, compare_results
 from irbatch.comparing.report import NAMES
-from irbatch.statistics.ranks import signed_ranks_p
-from irbatch.statistics.significance import CORRECTIONS, TESTS, correct
+from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 
 stats = pytest.importorskip("scipy.stats")
 

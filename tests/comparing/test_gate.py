@@ -25,7 +25,7 @@ from irbatch.comparing.gate import (
     unmet,
 )
 from irbatch.errors import InputError
-from irbatch.statistics.margins import Margin
+from irbatch.statistics.tests import Margin
 
 DEPTH = 10
 QUERIES = 10

@@ -14,7 +14,7 @@ from oracle.paired_tests import p_of_two_one_sided
 import irbatch
 from irbatch.comparing import Comparison, compare_results
 from irbatch.statistics.resampling import draw_counts
-from irbatch.statistics.significance import CORRECTIONS, TESTS, correct
+from irbatch.statistics.tests import CORRECTIONS, TESTS, correct
 
 stats = pytest.importorskip("scipy.stats")
 

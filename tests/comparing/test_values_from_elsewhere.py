@@ -12,7 +12,7 @@ import pytest
 
 import irbatch
 from irbatch.comparing import Comparison, compare_results
-from irbatch.statistics import differences, significance
+from irbatch.statistics import resampling, tests
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -111,7 +111,7 @@ def test_groups_over_partitions() -> None:
         assert_same(group, right.groups[name])
 
 
-@pytest.mark.parametrize("test", significance.TESTS)
+@pytest.mark.parametrize("test", tests.TESTS)
 def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy")
     for seed in (1, 2):
@@ -128,8 +128,8 @@ def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
         }
         options: dict[str, Any] = {"test": test, "draws": 300, "margin": 0.05}
         found = []
-        for block in (differences.BLOCK, 1):
-            monkeypatch.setattr(differences, "BLOCK", block)
+        for block in (resampling.BLOCK, 1):
+            monkeypatch.setattr(resampling, "BLOCK", block)
             each = compare_results(given, **options)
             numbers = [getattr(each, name) for name in (*ARRAYS, "losses", "not_worse_p")]
             found.append([np.ascontiguousarray(some).tobytes() for some in numbers])

@@ -12,7 +12,7 @@ from support.input_errors import input_error
 from support.paths import MORE_REFERENCE_DATA
 
 import irbatch
-from irbatch.statistics.rank_correlation import kendall_tau, tau_ap_b
+from irbatch.statistics.agreement import kendall_tau, tau_ap_b
 
 # Of its documents d2 is not judged, d6 not retrieved.
 QRELS = {"q": {"d1": 1, "d3": 3, "d4": 0, "d5": 2, "d6": 2}}

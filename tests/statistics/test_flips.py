@@ -9,9 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from irbatch.statistics.differences import Sample
-from irbatch.statistics.flips import share_of_flips, tail_of_flips
-from irbatch.statistics.significance import correct, p_values
+from irbatch.statistics.resampling import Sample
+from irbatch.statistics.tests import correct, p_values, share_of_flips, tail_of_flips
 
 RANDOM = np.random.default_rng(8)
 

@@ -9,7 +9,7 @@ import pytest
 from oracle.paired_tests import p_of_two_one_sided, share_of_signs
 from support.input_errors import input_error
 
-from irbatch.statistics.margins import Margin, above_zero_p, beyond_margin, read_margin
+from irbatch.statistics.tests import Margin, above_zero_p, beyond_margin, read_margin
 
 stats = pytest.importorskip("scipy.stats")
 UP, DOWN = np.ones(3), -np.ones(3)

@@ -8,7 +8,7 @@ import pytest
 from oracle.leaderboard import binomial_weights
 from oracle.leaderboard import quantile_ranks as expected_ranks
 
-from irbatch.statistics.order_statistics import quantile_ranks
+from irbatch.statistics.intervals import quantile_ranks
 
 
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.5])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from irbatch.statistics.power import detectable_difference, queries_needed
+from irbatch.statistics.intervals import detectable_difference, queries_needed
 
 stats = pytest.importorskip("scipy.stats")
 RATIO = 1.084  # by the approximation 49 queries are enough of it, while it takes 51

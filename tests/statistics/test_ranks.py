@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from irbatch.statistics.ranks import signed_ranks_p
+from irbatch.statistics.tests import signed_ranks_p
 
 
 def enumerated(differences: np.ndarray) -> float:

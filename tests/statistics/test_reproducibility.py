@@ -9,7 +9,7 @@ import pytest
 from oracle import reproducibility as twin
 
 from irbatch.array_types import Floats
-from irbatch.statistics.reproducibility import (
+from irbatch.statistics.agreement import (
     delta_relative_improvement,
     effect_ratio,
     paired_p,

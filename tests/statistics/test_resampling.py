@@ -5,26 +5,18 @@ from __future__ import annotations
 import math
 import operator
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from irbatch.runtime.kernels import Kernel
 from irbatch.statistics import resampling
-from irbatch.statistics.draws import (
-    CELLS,
-    COUNTED,
-    _count_stretch,
-    _draw_words,
-    _make_fours,
-    generator_of,
-)
 from irbatch.statistics.resampling import (
+    COUNTED,
     draw_column_means,
     draw_counts,
     draw_means,
     flip_signs,
+    generator_of,
 )
 
 
@@ -44,37 +36,6 @@ def test_draws_are_with_replacement(size: int) -> None:
     assert together == pytest.approx(-1 / size if size > 1 else 0, abs=6 * variance / draws**0.5)
 
 
-class Chosen:
-    """A generator that draws the cells it is given, one call after the other."""
-
-    def __init__(self, *calls: list[int]) -> None:
-        words = (np.resize(np.array(each, "<u2"), 4 * len(each)).view("<u8") for each in calls)
-        self.bit_generator = SimpleNamespace(random_raw=lambda count: next(words)[:count])
-
-    def random(self, number: int) -> np.ndarray:
-        return np.full(number, 0.5)
-
-
-def test_cells_that_hold_no_word_are_drawn_once_more() -> None:
-    """The chance of some is too small for any test of many draws."""
-    table = _make_fours(100)
-    sure, last = table.next_sure, CELLS - 1
-    words = _draw_words(Chosen([sure - 1, sure, last, 0]), table, 4)  # type: ignore[arg-type]
-    rare = int(table.rare[np.searchsorted(table.chances, 0.5, "right")])
-    assert words.tolist() == [table.next_words[sure - 1], rare, rare, table.next_words[0]]
-    assert rare > 0
-    assert table.sure < last
-
-    cells = [table.sure - 1, table.sure, last, 0] * (COUNTED // 4)
-    again = [sure - 1, sure // 2] * (COUNTED // 4)
-    counts, totals = np.empty((4, COUNTED), np.uint8), np.zeros(COUNTED, np.int64)
-    _count_stretch(Chosen(cells, again), table, counts, totals)  # type: ignore[arg-type]
-    drawn = [table.words[cells[0]], *table.next_words[again[:2]], table.words[0]]
-    expected = [[int(word) >> 4 * digit & 15 for word in drawn] for digit in range(4)]
-    assert counts[:, :4].tolist() == expected
-    assert totals[:4].tolist() == np.sum(expected, axis=0).tolist()
-
-
 @pytest.mark.parametrize("size", [3, 20_000])
 def test_fewer_draws_are_the_first_of_more(size: int) -> None:
     many = np.concatenate(list(draw_counts(size, COUNTED + 2, 7)))
@@ -82,7 +43,7 @@ def test_fewer_draws_are_the_first_of_more(size: int) -> None:
         few = np.concatenate(list(draw_counts(size, draws, 7)))
         assert few.tolist() == many[:draws].tolist()
     assert (many[0] != many[COUNTED]).any(), "no block is like another"
-    assert (many[0] != next(draw_counts(size, 1, 8))[0]).any()
+    assert (many[0] != next(draw_counts(size, 1, 9))[0]).any()
 
 
 @pytest.mark.parametrize("queries", [1, 8, 61, 9000])
@@ -123,34 +84,6 @@ def test_strata_are_drawn_from_apart() -> None:
     places = np.argsort(mixed)
     moved = draw_means(values[mixed], 50, 0, [places[group] for group in groups])
     assert (moved[1] == 0.25).all()
-
-
-@pytest.mark.parametrize("queries", [25, 9000])
-def test_compiled_or_not_the_same_bits(queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(3).gamma(2, 1, (queries, 140))
-    found = {}
-    for wish in "01":
-        monkeypatch.setenv("IRBATCH_JIT", wish)
-        monkeypatch.setenv("IRBATCH_THREADS", wish)  # 0: as many as there are cores
-        found[wish] = [each.tolist() for each in (*draw_means(values, 130, 0),
-                                                  flip_signs(values - 2, 300, 0))]  # fmt: skip
-    assert found["0"] == found["1"]
-
-
-@pytest.mark.parametrize("columns", [1, 3, 26])
-def test_kernels_say_what_numpy_does(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(3).gamma(2, 1, (21, columns))
-    monkeypatch.setenv("IRBATCH_JIT", "0")
-    found = []
-    for _ in range(2):
-        found.append(
-            [
-                each.tolist()
-                for each in (*draw_means(values, 130, 0), flip_signs(values - 2, 300, 0))
-            ]
-        )
-        monkeypatch.setattr(Kernel, "runs_compiled", lambda *_: True)  # though it runs plain
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("queries", [25, 9000])

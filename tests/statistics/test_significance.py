@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from oracle.paired_tests import share_of_ranks, share_of_signs
 
-from irbatch.statistics.differences import Sample
-from irbatch.statistics.power import detectable_difference
-from irbatch.statistics.resampling import draw_counts
-from irbatch.statistics.significance import TESTS, least_p, p_values
+from irbatch.statistics.intervals import detectable_difference
+from irbatch.statistics.resampling import Sample, draw_counts
+from irbatch.statistics.tests import TESTS, least_p, p_values
 
 TWO = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
 PAIR = Sample(TWO, [(1, 0)], 1, 0)

@@ -7,8 +7,8 @@ import pytest
 
 from irbatch.comparing import compare_results
 from irbatch.evaluation.results import Results
-from irbatch.statistics.significance import CORRECTIONS, TESTS
-from irbatch.statistics.simultaneous import levels_of
+from irbatch.statistics.intervals import levels_of
+from irbatch.statistics.tests import CORRECTIONS, TESTS
 
 FOUND = np.array([[True], [False], [True], [False], [False]])
 

@@ -19,7 +19,7 @@ from irbatch.formats.lines import RUN
 from irbatch.formats.reader import Piece, assemble
 from irbatch.pack.counting import SORTED_FROM
 from irbatch.runtime.kernels import Kernel, flatten
-from irbatch.statistics.resampling import draw_means, draw_ranges, flip_signs
+from irbatch.statistics.resampling import draw_ranges
 
 # Measures with a kernel of their own.
 WALKS = "nDCGrel RnDCG G Qmeasure GAP Compat Tau ERR(gain=linear,max_grade=40000)"
@@ -100,11 +100,7 @@ def _evaluations() -> Iterator[Any]:
     _look_up_items()
     irbatch.evaluate_ids(np.array([[1, 2, 5, 3]]), np.array([[2, 3]]), "nDCG@10")
     _evaluate_scores(rng)
-    few, many = rng.random((4, 2, 3)), rng.random((30, 2, 1))
-    list(draw_ranges(few, 1, 0))
-    flip_signs(many[:, 0], 1, 0)
-    flip_signs(rng.random((30, 30)), 1, 0)
-    draw_means(many[:, 0], 1, 0)
+    list(draw_ranges(rng.random((4, 2, 3)), 1, 0))
     for ties in ("id", "a"):
         rbo(["a", "b", "c", "d"], ["b", "a", "e"], ties=ties)
 

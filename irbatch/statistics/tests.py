@@ -1,4 +1,4 @@
-"""Tests of the paired differences between systems, and corrections for testing several pairs.
+"""Tests of paired differences between systems, against 0 or a margin; corrections for several.
 
 Resampling is our own, over all pairs and measures at once; the distributions of the sign test and
 of ANOVA are SciPy's (extra ``stats``).
@@ -7,20 +7,28 @@ of ANOVA are SciPy's (extra ``stats``).
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
-from irbatch.errors import imported
-from irbatch.statistics import differences, resampling
-from irbatch.statistics.differences import Sample, row_blocks
-from irbatch.statistics.distributions import student_tails
-from irbatch.statistics.flips import ROUNDING, share_of_flips, tail_of_flips
-from irbatch.statistics.ranks import signed_ranks_p
-from irbatch.statistics.resampling import extremes_to_p
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.errors import InputError, imported, shown
+from irbatch.runtime.numbers import check_number
+from irbatch.statistics.intervals import normal_tail, student_tails
+from irbatch.statistics.resampling import (
+    BLOCK,
+    ROUNDING,
+    Pairs,
+    Sample,
+    draw_means,
+    extremes_to_p,
+    flip_signs,
+    on_one_grain,
+    row_blocks,
+)
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
 FAMILIES = ("pairs", "all")  # what is corrected for together: a measure's pairs, or all of them
@@ -114,10 +122,9 @@ def _randomised(
     drawn = np.flatnonzero(differ > MOST_EXACT)
     if not drawn.size:
         return p
-    wide = drawn.size >= resampling.WIDE
-    flip = functools.partial(resampling.flip_signs, one_sided=one_sided, wide=wide)
-    parts = np.array_split(drawn, -(-drawn.size * queries // (4 * differences.BLOCK)))
-    counts = np.concatenate([flip(columns(some), draws, seed) for some in parts if some.size])
+    parts = np.array_split(drawn, -(-drawn.size * queries // (4 * BLOCK)))
+    flip = functools.partial(flip_signs, draws=draws, seed=seed, one_sided=one_sided)
+    counts = np.concatenate([flip(columns(some)) for some in parts if some.size])
     p[drawn] = extremes_to_p(counts, draws)
     rare = drawn[counts < min(ENOUGH, draws / 10)]
     for some in np.array_split(rare, -(-rare.size * queries // AT_ONCE) or 1):
@@ -142,7 +149,7 @@ def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
     centred = flat - mean
     observed = _studentise(mean, (centred**2).mean(axis=0), n)
     both = np.concatenate([centred, centred**2], axis=1)
-    _, means = resampling.draw_means(both, sample.draws, sample.seed)
+    _, means = draw_means(both, sample.draws, sample.seed)
     drawn, squares = np.split(means, 2)
     sizes = _studentise(drawn, np.maximum(squares - drawn**2, 0.0), n)
     if sample.alternative != "two-sided":
@@ -304,3 +311,205 @@ def correct(p: Floats, correction: str, family: str = "pairs") -> Floats:
     corrected = np.empty_like(p)
     np.put_along_axis(corrected, order, np.minimum(ordered, 1.0), axis=0)
     return corrected
+
+
+FINE, COARSE = 1e-9, 1e-3  # parts of the largest difference: rounding, and a step that is small
+STEPS = 200  # of Newton's method; as a rule a dozen are enough
+
+
+def share_of_flips(differences: Floats, *, one_sided: bool = False) -> float:
+    """Return the share of all assignments of signs to ``(queries,)`` whose sum is as large.
+
+    As far from 0, or `one_sided` as high. Each half of the queries has its sums, and those of one
+    are looked up among the other's: so 24 queries take two tables of 4,096 sums.
+    """
+    some = differences[differences != 0]
+    total = some.sum() if one_sided else np.abs(some.sum())
+    reach = total - ROUNDING * np.abs(some).sum()
+    first, second = (_sums_of_flips(half) for half in np.array_split(some, 2))
+    first.sort()
+    above = first.size - np.searchsorted(first, reach - second, "left")
+    below = np.searchsorted(first, -reach - second, "right")
+    every = first.size * second.size
+    if one_sided:
+        return float(above.sum() / every)
+    return min(float((above + below).sum() / every), 1.0)  # a sum of 0 is counted twice
+
+
+def _sums_of_flips(differences: Floats) -> Floats:
+    """Return the sums under all assignments of signs."""
+    sums = np.zeros(1)
+    for each in differences.tolist():
+        sums = np.concatenate([sums + each, sums - each])
+    return sums
+
+
+def tail_of_flips(differences: Floats) -> Floats:
+    """Approximate that share for ``(queries, columns)``, where it is small: ``(columns,)``."""
+    sizes = np.abs(differences)
+    largest = sizes.max(axis=0)
+    sizes /= largest
+    total, whole = np.abs(differences.sum(axis=0)) / largest, sizes.sum(axis=0)
+    shares = np.ldexp(2.0, -np.count_nonzero(sizes, axis=0))  # of those that have one sign all
+    mixed = np.flatnonzero(whole - total > FINE)
+    shares[mixed] = 2.0 * _saddlepoint(sizes[:, mixed], total[mixed])
+    return np.asarray(np.minimum(shares, 1.0), np.float64)
+
+
+def _saddlepoint(sizes: Floats, total: Floats) -> Floats:
+    """Return the chance that sizes with random signs add up to a total, or more."""
+    tilt = _tilt(sizes, total)
+    shrunk = np.exp(-2.0 * tilt * sizes)
+    cumulant = (tilt * sizes + np.log1p(shrunk) - np.log(2.0)).sum(axis=0)
+    spread = np.sqrt((sizes**2 * 4.0 * shrunk / (1.0 + shrunk) ** 2).sum(axis=0))
+    signed = np.sqrt(2.0 * np.maximum(tilt * total - cumulant, 0.0))
+    step = _step(sizes)
+    width = np.where(step > 0, -np.expm1(-tilt * step) / np.where(step > 0, step, 1.0), tilt)
+    density = np.exp(-0.5 * signed**2) / np.sqrt(2.0 * np.pi)
+    return np.asarray(normal_tail(signed) + density * (1.0 / (width * spread) - 1.0 / signed))
+
+
+def _tilt(sizes: Floats, total: Floats) -> Floats:
+    """Return the tilt of the signs under which the expected sum is the total."""
+    tilt = total / (sizes**2).sum(axis=0)  # too small, as is what every step of Newton's leads to
+    for _ in range(STEPS):
+        tanh = np.tanh(tilt * sizes)
+        missing = total - (sizes * tanh).sum(axis=0)
+        if (missing <= ROUNDING * total).all():
+            break
+        tilt += np.maximum(missing, 0.0) / (sizes**2 * (1.0 - tanh**2)).sum(axis=0)
+    return np.asarray(tilt)
+
+
+def _step(sizes: Floats) -> Floats:
+    """Return how far sums lie apart if sizes, up to 1, are multiples of a number; 0 if not."""
+    common = np.ones(sizes.shape[1])
+    while True:  # by Euclid's algorithm
+        left = np.abs(sizes - common * np.rint(sizes / common))
+        left = np.where(left > FINE, left, np.inf).min(axis=0)
+        going_on = (left < np.inf) & (common >= COARSE)
+        if not going_on.any():
+            return np.where(common >= COARSE, 2.0 * common, 0.0)
+        common = np.where(going_on, left, common)
+
+
+MOST_RANKED = 100  # queries that differ, of which all signs of ranks are counted
+
+
+def signed_ranks_p(differences: Floats, alternative: str = "two-sided") -> float:
+    """Return the p-value of differences ``(queries,)``, of which zeros are left out.
+
+    Differences of one size share the mean of their ranks. Up to `MOST_RANKED` queries the p-value
+    is the share of all assignments of signs whose sum of ranks is as far from its mean, or for the
+    alternatives ``"greater"`` and ``"less"`` as high, as low; beyond, by the normal approximation
+    of that sum, whose variance is a quarter of the sum of squared ranks, shared ones among them.
+    """
+    some = differences[differences != 0]
+    if not some.size:
+        return 1.0
+    doubled = _doubled_ranks(np.abs(some))
+    if some.size > MOST_RANKED:
+        return _approximate_p(doubled, some > 0, alternative)
+    positive, every = int(doubled[some > 0].sum()), int(doubled.sum())
+    shares = _shares_up_to(tuple(np.sort(doubled).tolist()))
+    if alternative == "two-sided":
+        return float(min(2.0 * shares[min(positive, every - positive)], 1.0))
+    opposed = every - positive if alternative == "greater" else positive
+    if 2 * opposed <= every:
+        return float(shares[opposed])
+    return float(1.0 - shares[every - opposed - 1]) if opposed < every else 1.0
+
+
+def _approximate_p(doubled: Ints, positive: Bools, alternative: str) -> float:
+    ranks = doubled.astype(np.float64)
+    z = (2.0 * ranks[positive].sum() - ranks.sum()) / math.sqrt(np.square(ranks).sum())
+    turned = {"two-sided": abs(z), "greater": z, "less": -z}[alternative]
+    tail = float(normal_tail(np.array(turned)))
+    return 2.0 * tail if alternative == "two-sided" else tail
+
+
+def _doubled_ranks(sizes: Floats) -> Ints:
+    """Return twice the ranks of sizes, from 1; whole numbers, as those of equals are means."""
+    _, place, counts = np.unique(sizes, return_inverse=True, return_counts=True)
+    return np.asarray((2 * np.cumsum(counts) - counts + 1)[place], np.int64)
+
+
+@functools.lru_cache(64)  # without ties all samples of a size share it
+def _shares_up_to(doubled: tuple[int, ...]) -> Floats:
+    """Return, for every sum up to half of all, the share of assignments with at most that sum."""
+    shares = np.zeros(sum(doubled) // 2 + 1)
+    shares[0] = 1.0
+    for rank in doubled:
+        if rank < shares.size:
+            shares[rank:] += shares[:-rank].copy()
+        shares /= 2.0
+    return np.cumsum(shares)
+
+
+MARGIN_TESTS = ("t", "randomisation")
+SHARE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%")
+
+
+class Margin(NamedTuple):
+    """How large a difference has to be to matter."""
+
+    amount: float
+    relative: bool  # whether that is a share of the second mean
+
+    def __str__(self) -> str:
+        """Write it: ``0.01``, or ``1%``."""
+        return f"{100 * self.amount:g}%" if self.relative else f"{self.amount:g}"
+
+
+def read_margin(margin: object) -> Margin:
+    """Read a margin: a number above 0, or a text, a share of the second mean below 100%.
+
+    >>> read_margin("1%")
+    Margin(amount=0.01, relative=True)
+    """
+    if not isinstance(margin, str):
+        return Margin(check_number("margin", margin, above=0), relative=False)
+    share = SHARE.fullmatch(margin.strip())
+    amount = float(share[1]) / 100 if share else math.nan
+    if not 0 < amount < 1:
+        problem = f"margin={shown(margin)} must be a number, or a share such as '1%' below 100%"
+        raise InputError(problem, value=margin)
+    return Margin(amount, relative=True)
+
+
+def beyond_margin(values: Floats, pairs: Pairs, margin: Margin, signs: Floats) -> Floats:
+    """Return by how much the first of each pair is not worse: ``(pairs, queries, measures)``.
+
+    Of values ``(systems, queries, measures)`` of which higher ones are better where `signs`
+    ``(measures,)`` are 1, and lower ones where they are -1. The means are above 0 where the first
+    is not worse by the margin.
+
+    Raises:
+        InputError: if the margin is a share of a mean below 0.
+    """
+    firsts, seconds = (values[[pair[side] for pair in pairs]] for side in (0, 1))
+    if not margin.relative:
+        return on_one_grain((firsts - seconds) * signs + margin.amount, values)
+    means = seconds.mean(axis=1)
+    if means.size and means.min() < 0:
+        problem = f"a mean of {means.min():g} has no share that could be a margin"
+        raise InputError(problem, source="margin", value=str(margin))
+    return on_one_grain((firsts - seconds) * signs + margin.amount * seconds, values)
+
+
+def above_zero_p(beyond: Floats, test: str, draws: int, seed: int) -> Floats:
+    """Test whether means of ``(pairs, queries, measures)`` are above 0: ``(pairs, measures)``.
+
+    By Student's t, or by flipping signs: exact where differences scatter evenly around the margin,
+    which those of few values, such as of P@5, do not.
+    """
+    pairs, n, measures = beyond.shape
+    flat = np.ascontiguousarray(np.moveaxis(beyond, 1, 0)).reshape(n, -1)
+    if test == "randomisation":
+        p = randomised_p(flat, draws, seed, one_sided=True)
+    else:
+        mean, error = flat.mean(axis=0), flat.std(axis=0, ddof=1) / np.sqrt(n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = mean / error
+        p = np.where(error > 0, student_tails(t, n - 1), np.where(mean > 0, 0.0, 1.0))
+    return np.asarray(p).reshape(pairs, measures)
