@@ -123,7 +123,8 @@ def _with_whole_grades(qrels: Qrels) -> Qrels:
     """Drop fractions of grades, as trec_eval does when it reads them."""
     if (qrels.levels == np.trunc(qrels.levels)).all():
         return qrels
-    grades = np.where(qrels.codes < 0, -1.0, np.trunc(qrels.levels)[qrels.codes]).tolist()
+    levels = np.append(np.trunc(qrels.levels), -1.0)  # of negative grades, whose code is below 0
+    grades = levels[np.maximum(qrels.codes, -1)].tolist()
     judgments = {}
     for row, query in enumerate(qrels.queries):
         part = grades[qrels.starts[row] : qrels.starts[row + 1]]

@@ -154,6 +154,14 @@ def test_fractions_of_grades_are_dropped(trec_eval: Command, version: str) -> No
     }  # fmt: skip
 
 
+@BOTH
+def test_fractions_beside_negative_grades(trec_eval: Command, version: str) -> None:
+    """Also where one grade is all that is not negative."""
+    names = wishes("num_rel", "ndcg")
+    printed = trec_eval("-q", *names, qrels="q1 0 a 1.7\nq1 0 b -1\n", version=version)
+    assert printed == trec_eval("-q", *names, qrels="q1 0 a 1\nq1 0 b -1\n", version=version)
+
+
 # Deviations from known means (§4.5)
 
 
