@@ -14,7 +14,6 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.marked import MarkedQrels, Marks
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.orders import orders_of
 from irbatch.errors import InputError
 from irbatch.evaluation.pipeline import Watch
 from irbatch.evaluation.queries import QueryMark
@@ -73,6 +72,8 @@ def _values(
     ranks = marks.ranks(queries, matrix)
     columns = [apply_formula(each, ranks.at(each.cutoff), ()) for each in measures]
     values = np.column_stack(columns)
+    from irbatch.engine.orders import orders_of  # for those who have ties
+
     for row, orders in orders_of(matrix):
         of_each = [
             _values(marks, np.repeat(queries[row], some.retrieved.size), some, measures)

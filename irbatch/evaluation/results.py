@@ -51,6 +51,8 @@ class RunItems:
         from irbatch.engine.items import ItemCounts  # for those who have items
 
         if cutoff not in self._counts:
+            from irbatch.engine.items import ItemCounts  # for those who evaluate items
+
             depth = math.inf if cutoff is None else cutoff
             self._counts[cutoff] = ItemCounts.of(self.known, self.lists, depth)
         return self._counts[cutoff]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats
 from irbatch.engine.matrix import RelevanceMatrix
@@ -37,16 +36,8 @@ Weights = tuple[object, ...]
 """Gain, discount and rel, see `make_weighting`."""
 
 
-class Known(Protocol):
-    """What a formula reads of rankings."""
-
-    @property
-    def retrieved(self) -> npt.NDArray[Any]:
-        """How many documents each has, ``(queries, …)``."""
-
-
-def apply_formula(measure: Measure, known: Known, at: tuple[int, ...]) -> Floats:
-    """Return a formula's values, float64 ``(queries, *at)``, checked."""
+def apply_formula(measure: Measure, known: Any, at: tuple[int, ...]) -> Floats:
+    """Return a formula's values of what it reads, float64 ``(queries, *at)``, checked."""
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
     # Gains and relevance are told by what is known; of items only relevance.

@@ -12,6 +12,7 @@ A formula reads `JudgedRanks` and returns one value for each query: float64 ``(q
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -125,16 +126,18 @@ def chances_of(p: float, depth: int) -> Floats:
 
 BETA = Number(1.0, least=0.0)
 BLENDED: dict[str, Parameter] = {"beta": BETA, **UNDISCOUNTED}
-NOT_FOUND = "Documents of positive gain that were not retrieved add 0."
+of_blended_ratios = functools.partial(
+    of_judged,
+    parameters=BLENDED,
+    past_end="Documents of positive gain that were not retrieved add 0.",
+)
 
 
-@of_judged(
+@of_blended_ratios(
     "Qmeasure",
     definition="Q-measure: the sum of the blended ratios (H + beta x gain so far) / (i + beta x "
     "ideal gain so far) at the ranks i <= k of documents of positive gain, H of them so far, over "
     "min(k, their number in the judgments).",
-    parameters=BLENDED,
-    past_end=NOT_FOUND,
     source="Sakai 2004 (NTCIREVAL)",
     aliases=("Q",),
     spellings=(Spelling("ntcireval", "Q-measure", "Q@{k:04d}"),),
@@ -143,11 +146,10 @@ def q_measure(j: JudgedRanks, beta: float) -> Floats:
     return ratio(j.gainful.add_up(blended_ratios(j, beta)), np.minimum(j.rewarding, j.cutoff))
 
 
-@of_judged(
+@of_blended_ratios(
     "Omeasure",
     definition="O-measure: the blended ratio (see Qmeasure) at the first document of positive "
     "gain, 0 if there is none among the first k.",
-    parameters=BLENDED,
     past_end="0 where no such document was retrieved.",
     source="Sakai 2006 (NTCIREVAL)",
     spellings=(Spelling("ntcireval", "O-measure"),),
@@ -156,11 +158,10 @@ def o_measure(j: JudgedRanks, beta: float) -> Floats:
     return j.gainful.add_up(np.where(j.gainful.numbers == 1, blended_ratios(j, beta), 0.0))
 
 
-@of_judged(
+@of_blended_ratios(
     "Pmeasure",
     definition="P-measure: the blended ratio (see Qmeasure) at the preferred rank, which is that "
     "of the first document of the highest gain among the first k.",
-    parameters=BLENDED,
     past_end="0 where no document of positive gain was retrieved.",
     source="Sakai 2006 (NTCIREVAL)",
     spellings=(Spelling("ntcireval", "P-measure"),),
@@ -170,11 +171,10 @@ def p_measure(j: JudgedRanks, beta: float) -> Floats:
     return np.where(found, np.append(blended_ratios(j, beta), 0.0)[preferred], 0.0)
 
 
-@of_judged(
+@of_blended_ratios(
     "Pplus",
     definition="P-plus (P+): the mean of the blended ratios (see Qmeasure) at the documents of "
     "positive gain down to the preferred rank (see Pmeasure).",
-    parameters=BLENDED,
     past_end="0 where no document of positive gain was retrieved.",
     source="Sakai 2007 (NTCIREVAL)",
     spellings=(Spelling("ntcireval", "P-plus"),),
@@ -186,7 +186,7 @@ def p_plus(j: JudgedRanks, beta: float) -> Floats:
     return ratio(found.add_up(np.where(within, blended_ratios(j, beta), 0.0)), counts)
 
 
-@of_judged(
+@of_blended_ratios(
     "NCUrb",
     definition="Normalised cumulative utility, rank-biased: the sum of utility x gamma^(H - 1) at "
     "the documents of positive gain, H of them so far, over the sum of gamma^(h - 1) up to their "
@@ -198,7 +198,6 @@ def p_plus(j: JudgedRanks, beta: float) -> Floats:
         "p": Number(0.99, above=0.0, most=1.0),
         **BLENDED,
     },
-    past_end=NOT_FOUND,
     source="Sakai & Robertson 2008 (NTCIREVAL)",
     spellings=tuple(
         Spelling("ntcireval", f"NCUrb,{name}", f"NCUrb,{name}@{{k:04d}}", (("utility", name),) * i)
@@ -213,13 +212,12 @@ def rank_biased_ncu(j: JudgedRanks, utility: str, gamma: float, p: float, beta: 
     return ratio(total, best if np.isinf(j.cutoff) else np.minimum(j.rewarding, j.cutoff))
 
 
-@of_judged(
+@of_blended_ratios(
     "NCUgu",
     definition="Normalised cumulative utility, graded-uniform: the mean of the utility at the "
     "documents of positive gain, each weighted by what stops has for its grade (as gain). The "
     "utility is precision (P) or the blended ratio (BR, see Qmeasure).",
     parameters={"utility": Choice("BR", ("P", "BR")), "stops": Gain("linear"), **BLENDED},
-    past_end=NOT_FOUND,
     source="Sakai & Robertson 2008 (NTCIREVAL)",
     spellings=(
         Spelling("ntcireval", "NCUgu,BR"),
@@ -270,17 +268,19 @@ EXPONENTIAL: dict[str, Parameter] = {"max_grade": MAX_GRADE, "gain": Gain("exp")
 LINEAR: dict[str, Parameter] = {"max_grade": MAX_GRADE, **UNDISCOUNTED}
 PATIENCE = Number(0.99, above=0.0, most=1.0)
 STOPPING = "gain / (gain of max_grade + 1) of the readers stop at a document"
-ADDS_0 = "Ranks past the end add 0."
-OF_IDEAL = "Ranks past the end add 0; the ideal ranking does not shrink with the ranking."
+of_stopping = functools.partial(of_judged, past_end="Ranks past the end add 0.")
+of_normalized = functools.partial(
+    of_judged,
+    past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
+)
 IDEAL = "that of the ideal ranking at the same cutoff"
 
 
-@of_judged(
+@of_stopping(
     "ERR",
     definition="Expected reciprocal rank: the sum over the first k ranks i of the chance to stop "
     f"at i, over i, where {STOPPING}; that is (2^grade - 1) / 2^max_grade (gain=exp).",
     parameters=EXPONENTIAL,
-    past_end=ADDS_0,
     source="Chapelle et al. 2009; max_grade=4: gdeval",
     aliases=("ExpectedReciprocalRank",),
     spellings=(
@@ -293,11 +293,10 @@ def expected_reciprocal_rank(j: JudgedRanks, max_grade: float) -> Floats:
     return _reciprocal_rank(j, j.gainful, max_grade)
 
 
-@of_judged(
+@of_normalized(
     "nERR",
     definition=f"Normalised ERR: ERR@k over {IDEAL}.",
     parameters=EXPONENTIAL,
-    past_end=OF_IDEAL,
     source="Chapelle et al. 2009; Sakai (NTCIREVAL)",
     spellings=(Spelling("ntcireval", "", "nERR@{k:04d}"),),
 )
@@ -306,12 +305,11 @@ def normalized_err(j: JudgedRanks, max_grade: float) -> Floats:
     return share(_reciprocal_rank(j, j.gainful, max_grade), ideal)
 
 
-@of_judged(
+@of_stopping(
     "EBR",
     definition="Expected blended ratio: as ERR, of the blended ratio at i (see Qmeasure) instead "
     f"of 1 / i; {STOPPING}.",
     parameters={"beta": BETA, **LINEAR},
-    past_end=ADDS_0,
     source="Sakai & Zeng 2019 (NTCIREVAL)",
     aliases=("ExpectedBlendedRatio",),
     spellings=(Spelling("ntcireval", "EBR", "EBR@{k:04d}"),),
@@ -320,11 +318,10 @@ def expected_blended_ratio(j: JudgedRanks, max_grade: float, beta: float) -> Flo
     return j.gainful.add_up(_stopping(j, j.gainful, max_grade) * blended_ratios(j, beta))
 
 
-@of_judged(
+@of_normalized(
     "nEBR",
     definition=f"Normalised EBR: EBR@k over {IDEAL}, whose blended ratios are 1.",
     parameters={"beta": BETA, **LINEAR},
-    past_end=OF_IDEAL,
     source="Sakai (NTCIREVAL)",
     spellings=(Spelling("ntcireval", "", "nEBR@{k:04d}"),),
 )
@@ -334,12 +331,11 @@ def normalized_ebr(j: JudgedRanks, max_grade: float, beta: float) -> Floats:
     return share(expected_blended_ratio.declaration.formula(j, max_grade, beta), best)
 
 
-@of_judged(
+@of_stopping(
     "iRBU",
     definition="Intentwise rank-biased utility: as ERR, of p^i instead of 1 / i, the effort that "
     f"coming to rank i leaves; {STOPPING}.",
     parameters={"p": PATIENCE, **LINEAR},
-    past_end=ADDS_0,
     source="Sakai & Zeng 2019 (NTCIREVAL), after Amigó et al. 2018",
     spellings=(Spelling("ntcireval", "iRBU", "iRBU@{k:04d}"),),
 )
@@ -347,11 +343,10 @@ def intentwise_utility(j: JudgedRanks, max_grade: float, p: float) -> Floats:
     return _utility(j, j.gainful, max_grade, p)
 
 
-@of_judged(
+@of_normalized(
     "niRBU",
     definition=f"Normalised iRBU: iRBU@k over {IDEAL}.",
     parameters={"p": PATIENCE, **LINEAR},
-    past_end=OF_IDEAL,
     source="Sakai (NTCIREVAL)",
     spellings=(Spelling("ntcireval", "", "niRBU@{k:04d}"),),
 )

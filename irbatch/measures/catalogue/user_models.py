@@ -18,15 +18,14 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.walks import NUMBERS, Documents, Model, Reading, Walk, expect, look_at
 from irbatch.measures.catalogue.graded import PERSISTENCE, highest_gain
 from irbatch.measures.declare import Measure, Spelling, of_judged
-from irbatch.measures.parameters import GRADED, Choice, Number, Parameter, make_weighting
+from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter, make_weighting
 
 RESIDUAL = "res"
 COMMON: dict[str, Parameter] = {
     "number": Choice("EU", (*NUMBERS, *(RESIDUAL + each for each in NUMBERS))),
     "max_n": Number(1000.0, least=1.0, most=1e6, whole=True),
     "max_grade": Number(1.0, above=0.0),
-    "gain": GRADED["gain"],
-    "rel": GRADED["rel"],
+    **UNDISCOUNTED,
 }
 PAST_END = "Ranks past the end, to k or max_n, are unjudged documents, which gain 0; users stop at "
 PAST_END += "k at the latest."
