@@ -137,7 +137,7 @@ def run_leaderboard(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what can be refused without reading anything."""
+    """Reject what can be rejected without reading anything."""
     for required, texts in ((False, options.conditions), (True, options.required)):
         for text in texts:
             parse_on_board(text, required=required)

@@ -28,7 +28,7 @@ def paper_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def check_paper(options: argparse.Namespace, forms: Collection[str]) -> None:
-    """Refuse options of LaTeX where none is written."""
+    """Reject options of LaTeX where none is written."""
     for name in PAPER:
         if getattr(options, name) is not None and "latex" not in forms:
             raise InputError(f"--{name.replace('_', '-')} is for latex", value=options.format)

@@ -68,7 +68,7 @@ def check_directions(
 
 
 def is_share(name: str) -> bool:
-    """Tell whether a measure is never above 1; False for a name that is no measure's."""
+    """Tell whether a measure is never above 1; False for a name that is not a measure's."""
     try:
         return measure(name).range[1] <= 1
     except InputError:
@@ -82,7 +82,7 @@ def lower_measures(measures: Iterable[str]) -> dict[str, str]:
 
 
 def canonical_name(name: str) -> str | None:
-    """Return a measure's own name for one in any spelling; None if it is no measure's."""
+    """Return a measure's own name for one in any spelling; None if it is not a measure's."""
     try:
         return str(measure(name))
     except InputError:

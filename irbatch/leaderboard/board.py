@@ -297,7 +297,7 @@ class Leaderboard(Reported):
         """Return the leaderboard with prices per hour by instance, and costs that follow from them.
 
         Raises:
-            InputError: if no system was measured on an instance, or a price is no number from 0 on.
+            InputError: if no system was measured on an instance, or a price is not a number from 0 on.
 
         >>> from irbatch.efficiency import EfficiencyRecord, Latency
         >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
@@ -413,7 +413,7 @@ class Leaderboard(Reported):
         return values
 
     def check_currency(self, axis: str) -> None:
-        """Refuse values along an axis that are in several currencies."""
+        """Reject values along an axis that are in several currencies."""
         (one, system), *others = [*self.currencies(axis).items()] or [("", "")]
         for other, owner in others:
             unsaid = "no currency that is said"

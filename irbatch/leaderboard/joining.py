@@ -26,6 +26,8 @@ from irbatch.statistics.intervals import IntervalOptions, find_intervals
 Record = EfficiencyRecord | Measurement | Load
 Records = Mapping[str, Record] | Iterable[Record] | Record
 
+Stated = dict[str, tuple[str, Any]]  # measure to what a system calls it, and its value
+
 NAMED = 5  # systems in an error
 PERCENT = 100
 BOUNDS = ("low", "high")
@@ -144,9 +146,9 @@ def join_accuracy(
     systems, named = list(records), share_by_system(records, given)
     for system in systems:
         if system not in named:
-            known = join_words([shown(each) for each in list(named)[:NAMED]])
+            others = join_words([shown(each) for each in list(named)[:NAMED]])
             hint = did_you_mean(system, [each for each in named if isinstance(each, str)])
-            problem = f"is missing: there are results of {known or 'no system'}{hint}"
+            problem = f"is missing: there are results of {others or 'no system'}{hint}"
             raise refuse(of_system(system), "accuracy", problem, None)
     for system, each in named.items():
         if system not in systems:
@@ -156,12 +158,17 @@ def join_accuracy(
             problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
             raise refuse(of_system(system), "accuracy", problem, each)
     in_order = [named[system] for system in systems]
-    columns = _columns(measures, in_order)
-    cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
+    known = [_by_measure(each) for each in in_order]
+    columns = _choose_columns(measures, known)
+    cells = [
+        [_cell(system, named[system], stated.get(name)) for name in columns]
+        for system, stated in zip(systems, known, strict=True)
+    ]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
     means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
     found = bool(how.draws) and _find_intervals(bounds, in_order, columns, how)
-    names = [_shown_name(in_order, measure) for measure in columns]
+    called = {name: own for each in reversed(known) for name, (own, _) in each.items()}
+    names = [called.get(name, name) for name in columns]
     _warn_of_missing(names, means, systems, in_order)
     _warn_of_percent(names, means, systems)
     for name in names:
@@ -178,55 +185,56 @@ def join_accuracy(
     return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
 
 
-def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
-    """Return the measures that are wanted: by default all that some system has."""
-    columns: list[str] = []
+def _by_measure(results: Any) -> Stated:
+    """Return a system's results by the measures' canonical names, however they are spelled."""
+    names = results.measures if isinstance(results, Results) else list(results)
+    found: Stated = {}
+    for name in names:
+        text = str(name)
+        canonical = canonical_name(text) or text
+        if canonical in found:
+            raise InputError(f"{text} is given twice", source="measures", value=name)
+        found[canonical] = text, results[name]
+    return found
+
+
+def _choose_columns(measures: Any, known: Sequence[Stated]) -> list[str]:
+    """Return the canonical names of those that are chosen: by default all that some system has."""
     if measures is None:
-        for each in results:
-            known = [str(_own_name(each, column)) for column in columns]
-            columns += [str(name) for name in each if str(name) not in known]
+        columns = list(dict.fromkeys(name for each in known for name in each))
     else:
         wanted = [measures] if isinstance(measures, str) else measures
         listed = list(wanted) if isinstance(wanted, Iterable) else [wanted]
         if not all(isinstance(each, str | Measure) for each in listed):
             problem = f"measures are names, not {shown(measures)}"
             raise InputError(problem, source="measures", value=measures)
-        columns = [name for each in listed for name in _spread(str(each), results[0])]
+        columns = [name for each in listed for name in _spread(str(each), known[0])]
     if not columns:
         raise InputError("there is no measure of accuracy", source="measures")
     return columns
 
 
-def _spread(name: str, results: Any) -> list[str]:
+def _spread(text: str, known: Stated) -> list[str]:
     """Return the measures that one text names: ``"P@{5,10}"`` names two."""
-    if _own_name(results, name) is not None:
+    name = canonical_name(text) or text
+    if name in known:
         return [name]
     try:
-        return [str(each) for each in parse_measures(name)]
+        return [str(each) for each in parse_measures(text)]
     except InputError:  # a measure of another tool
         return [name]
 
 
-def _own_name(results: Any, measure: str) -> Any:
-    """Return what results call a measure, which they may spell otherwise; None if they lack it."""
-    if isinstance(results, Results):
-        return results.measures[results.column_of(measure)] if measure in results else None
-    if measure in results:
-        return measure
-    canonical = canonical_name(measure)
-    alike = (name for name in results if canonical and canonical_name(str(name)) == canonical)
-    return next(alike, None)
-
-
-def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float, int]:
+def _cell(
+    system: str, results: Any, stated: tuple[str, Any] | None
+) -> tuple[float, float, float, int]:
     """Return a mean, the bounds of its interval where they are given, and typed decimals.
 
     NaN of what is missing.
     """
-    name = _own_name(results, measure)
-    if name is None:
+    if stated is None:
         return np.nan, np.nan, np.nan, MEASURED
-    given = results[name]
+    measure, given = stated
     if not isinstance(given, Mapping):
         mean = _number(system, measure, given)
         return mean, np.nan, np.nan, MEASURED if isinstance(results, Results) else _decimals(given)
@@ -254,22 +262,17 @@ def _decimals(value: Any) -> int:
     return max(0, -int(Decimal(repr(float(value))).as_tuple().exponent))
 
 
-def _shown_name(results: Sequence[Any], measure: str) -> str:
-    """Return what the first system that has a measure calls it."""
-    return next((str(name) for each in results if (name := _own_name(each, measure))), measure)
-
-
 def _warn_of_missing(
     names: Sequence[str], means: Floats, systems: Sequence[str], results: Sequence[Any]
 ) -> None:
-    """Warn of what some systems lack; refuse a system without any value, and such a measure."""
-    nobodys = [names[k] for k in np.flatnonzero(np.isnan(means).all(axis=0)).tolist()]
+    """Warn of what some systems lack; reject a system without any value, and such a measure."""
+    unknown = [names[k] for k in np.flatnonzero(np.isnan(means).all(axis=0)).tolist()]
     first_rows = {id(each): row for row, each in reversed([*enumerate(results)])}
     for row in sorted(first_rows.values()):  # rows of a system share its results
         of = of_system(systems[row])
         lacking = [name for name, mean in zip(names, means[row], strict=True) if np.isnan(mean)]
-        if nobodys or (lacking and len(lacking) == len(names)):
-            missing = [*nobodys, *lacking][0]
+        if unknown or (lacking and len(lacking) == len(names)):
+            missing = [*unknown, *lacking][0]
             hint = did_you_mean(missing, map(str, results[row]))
             raise refuse(of, missing, f"is missing{hint}", None)
         if lacking:

@@ -57,7 +57,7 @@ def _to_png(ax: Axes) -> bytes:
 
 
 def check_axes(ax: Any) -> None:
-    """Refuse what is neither None nor matplotlib's axes."""
+    """Reject what is neither None nor matplotlib's axes."""
     if ax is not None and not hasattr(ax, "get_figure"):
         raise InputError(f"ax= takes matplotlib's axes, not {kind_of(ax)}", value=ax)
 

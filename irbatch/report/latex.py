@@ -190,7 +190,7 @@ def _accented(each: str) -> str | None:
 
 
 def _greek(each: str) -> str | None:
-    r"""Write a Greek letter that is no Latin one by its looks: ``$\beta$``."""
+    r"""Write a Greek letter that does not look like a Latin one: ``$\beta$``."""
     alphabet, _, letter = unicodedata.name(each, "").partition(" LETTER ")
     if alphabet not in ("GREEK SMALL", "GREEK CAPITAL"):
         return None

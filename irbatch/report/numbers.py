@@ -18,7 +18,7 @@ MOST_DIGITS = 17  # of a float64
 
 
 def check_digits(digits: int) -> None:
-    """Refuse a number of decimals that is not a whole number from 0 to 17."""
+    """Reject a number of decimals that is not a whole number from 0 to 17."""
     if not is_whole(digits) or not 0 <= digits <= MOST_DIGITS:
         problem = f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}"
         raise InputError(problem, source="digits", value=digits)
@@ -54,23 +54,15 @@ def show_percent(share: float) -> str:
 def show_interval(low: float, high: float, digits: int, signed: bool = False) -> str:
     """Write both bounds; nothing where there are none.
 
-    A bound of a difference keeps a digit that tells it from 0, where a few more decimals have one,
-    or else says on which side of it it is.
+    A bound of a difference keeps a digit that tells it from 0, where a few more decimals have one.
 
     >>> show_interval(0.00002, 0.31, 4, signed=True), show_interval(-0.2, 0.0, 2, signed=True)
     ('[+0.00002, +0.3100]', '[-0.20, 0.00]')
-    >>> show_interval(1e-12, 0.31, 4, signed=True)
-    '[>0, +0.3100]'
     """
     if math.isnan(low) or math.isnan(high):
         return NOTHING
-    write = _show_side if signed else show
+    write = show_bound if signed else show
     return f"[{write(low, digits)}, {write(high, digits)}]"
-
-
-def _show_side(value: float, digits: int) -> str:
-    text = show_bound(value, digits)
-    return text if not value or text.strip("+-0.") else ">0" if value > 0 else "<0"
 
 
 def show_bound(value: float, digits: int) -> str:

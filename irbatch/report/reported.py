@@ -169,7 +169,7 @@ class Reported:
 
     @staticmethod
     def _made(method: Any, make: Callable[..., Any], options: dict[str, Any], *given: Any) -> Any:
-        """Return what is made with options, of which a method refuses those that it hasn't."""
+        """Return what is made with options, of which a method rejects those that it lacks."""
         check_keywords(method, options, keywords_of(make))
         return make(*given, **options)
 

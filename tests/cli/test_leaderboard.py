@@ -409,45 +409,6 @@ def test_the_picture_is_of_the_axes_asked_for(
     ]
 
 
-def test_every_file_at_once(cli: Cli, systems: Path, out: Path) -> None:
-    pytest.importorskip("matplotlib")
-    paths = {form: out / form for form in WRITTEN} | {"plot": out / "plot.svg"}
-    words = [word for form, path in paths.items() for word in (f"--{form}", path)]
-    assert cli(systems, "--x", "latency", *words)[0] == 0
-    assert listed(out) == sorted(path.name for path in paths.values())
-
-
-@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
-def test_a_failing_write_leaves_the_old_file(
-    cli: Cli, systems: Path, out: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if form == "plot":
-        pytest.importorskip("matplotlib")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    path = out / f"report.{'svg' if form == 'plot' else form}"
-    path.write_text("old content")
-    monkeypatch.setattr("irbatch.runtime.files.os.fsync", full)
-    status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
-    assert status == 1
-    assert said.startswith(f"irbatch: error: {path}: No space left on device")
-    assert len(said.splitlines()) == 1
-    assert path.read_text() == "old content"
-    assert listed(out) == [path.name]
-
-
-@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
-def test_a_folder_that_is_not_there(cli: Cli, systems: Path, out: Path, form: str) -> None:
-    if form == "plot":
-        pytest.importorskip("matplotlib")
-    path = out / "none" / "report.svg"
-    status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
-    assert status == 2
-    assert said == f"irbatch: error: '{path}': --{form}: its folder is not there\n"
-
-
 # ---------------------------------------------------------------- what is refused
 
 
@@ -573,12 +534,6 @@ def test_what_is_read_is_not_written(
         more = "; this is a folder" if path == folder else ""
         assert said == f"irbatch: error: {str(path)!r}: --{form} needs a file of its own{more}\n"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-def test_two_files_are_not_one(cli: Cli, systems: Path, out: Path) -> None:
-    status, printed, said = cli(systems, "--csv", out / "a", "--json", out / "." / "a")
-    assert (status, printed, listed(out)) == (2, "", [])
-    assert "--json needs a file of its own" in said
 
 
 @pytest.mark.parametrize(
@@ -752,12 +707,6 @@ def test_the_helps_example_works(cli: Cli, out: Path) -> None:
     path = out / "systems.json"
     path.write_text(EXAMPLE.replace(", …", ""))
     assert means(cli, path) == {"bm25": {"RR@10": 0.187}}
-
-
-def test_the_general_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "leaderboard" in capsys.readouterr().out
 
 
 # ---------------------------------------------------------------- what compare shares
