@@ -297,7 +297,8 @@ class Leaderboard(Reported):
         """Return the leaderboard with prices per hour by instance, and costs that follow from them.
 
         Raises:
-            InputError: if no system was measured on an instance, or a price is not a number from 0 on.
+            InputError: if no system was measured on an instance, or a price is not a number of at
+                least 0.
 
         >>> from irbatch.efficiency import EfficiencyRecord, Latency
         >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
