@@ -170,14 +170,14 @@ class _Pair:
         else:
             part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
         if (source, start) not in self._sound:
-            self._refuse_infinite(part, source, start)
+            self._reject_infinite(part, source, start)
             self._sound.add((source, start))
         if not self._cosine:
             return part
         return (_scaled_there if self._on_accelerator else _scaled)(part)
 
-    def _refuse_infinite(self, part: Any, source: str, start: int) -> None:
-        """Refuse rows of which a component is not finite."""
+    def _reject_infinite(self, part: Any, source: str, start: int) -> None:
+        """Reject rows of which a component is not finite."""
         isfinite: Any = sys.modules["torch"].isfinite if self._on_accelerator else np.isfinite
         finite = isfinite(part).all(1)
         if bool(finite.all()):

@@ -121,7 +121,7 @@ def as_run(
 class Evaluation:
     """Measures, settings, and what both read; the same for any number of runs.
 
-    It pickles, and is made by `choose`, which refuses what can be refused before reading anything.
+    It pickles, and is made by `choose`, which rejects what can be rejected before reading anything.
     """
 
     measures: tuple[Measure, ...]

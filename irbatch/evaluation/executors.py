@@ -243,7 +243,7 @@ def evaluate_partitions(
             options: dict[str, Any] = {"by_query": by_query, "progress": told}
             return evaluate_partitions(evaluation, qrels, run, executor, **options)
     partitions = partitions_of(run)
-    if is_file(run) and len(partitions) > 1:  # what doesn't fit together is refused as elsewhere
+    if is_file(run) and len(partitions) > 1:  # what doesn't fit together is rejected as elsewhere
         with open_run(run, evaluation.order_by, evaluation.run_columns):
             pass
     if isinstance(executor, int) and len(partitions) == 1:
@@ -301,7 +301,7 @@ def partitions_of(run: Any) -> list[Any]:
 
 
 def _check_not_input(runs: Iterable[Any]) -> None:
-    """Refuse standard input, which workers have not got."""
+    """Reject standard input, which workers have not got."""
     if any(each == "-" for each in runs if isinstance(each, str)):
         problem = "standard input is read by this process alone, not by those of an executor"
         raise InputError(problem, source="run", path="-")

@@ -137,7 +137,7 @@ DECIDED = ("id", "id_ascending", "index")  # policies of ties that make one rank
 
 
 def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
-    """Return costs; refuse them beside what leaves open, or takes no part in, who costs what.
+    """Return costs; reject them beside what leaves open, or takes no part in, who costs what.
 
     `marks` are what measures read of judgments besides grades.
     """

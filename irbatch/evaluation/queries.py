@@ -134,11 +134,11 @@ class Partition:
 def check_answered(
     judged: Queries, absent: Queries, run: Queries, missing: str, name: str | None
 ) -> None:
-    """Refuse a run of other queries, or one that lacks queries against the settings.
+    """Reject a run of other queries, or one that lacks queries against the settings.
 
     `absent` are those of the judged queries that the run doesn't answer.
     """
-    refuse = functools.partial(InputError, source="run", path=name)
+    reject = functools.partial(InputError, source="run", path=name)
     if absent.number == judged.number and run.number:
         kinds = ""
         if judged.ids and judged.kind != run.kind:
@@ -146,14 +146,14 @@ def check_answered(
                 f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text, "
                 "as they are in text files"
             )
-        raise refuse(
+        raise reject(
             f"no query of it is judged (of {run.number}): qrels have {judged}, the run has "
             f"{run}{kinds}"
         )
     if not run.number:
         warn(f"{_name_run(name)} is empty: every query scores 0")
     if absent.number and missing == "error":
-        raise refuse(
+        raise reject(
             f"{absent.number} of {judged.number} judged queries are missing, such as "
             f'{absent}; missing="zero" scores them 0, "skip" leaves them out'
         )

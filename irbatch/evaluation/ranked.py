@@ -46,7 +46,7 @@ def evaluate_ids(
         relevant: for each query the relevant ids: a sequence or mapping, as `ranked`, of lists or
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id, and so do two series of pandas, by their
-            index; one alone is refused if that is not 0, 1, ….
+            index; one alone is rejected if that is not 0, 1, ….
         measures, cutoffs, missing, no_relevant, judged_only, rel, items, threads: as in
             `irbatch.evaluate`.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,

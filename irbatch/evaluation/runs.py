@@ -85,14 +85,14 @@ def evaluate(
         ties: what becomes of documents that share a score: ``"id"`` orders them by id,
             descending, as trec_eval does, ``"id_ascending"`` the other way round, ``"index"`` as
             they came; ``"expected"`` is the expected value over all orders, ``"pessimistic"`` and
-            ``"optimistic"`` put lower and higher grades first; ``"error"`` refuses ties of
+            ``"optimistic"`` put lower and higher grades first; ``"error"`` rejects ties of
             different grades.
         rel: the least relevant grade for measures without a ``rel`` of their own; default 1.
             Measures of gain don't look at it, as with trec_eval's ``-l``.
         max_depth: leave out documents beyond this rank, as trec_eval's ``-M``.
         trec_eval: be as version ``"9"`` (9.0.8, also pytrec_eval) or ``"10"`` in all that is not
             said otherwise. 9 compares scores as float32, leaves missing queries out, and rounds
-            the recall points of `IPrec` up; 10 compares as float64 and refuses missing queries.
+            the recall points of `IPrec` up; 10 compares as float64 and rejects missing queries.
             Either averages all queries with ``missing="zero"``, its ``-c``.
         order_by: what orders the documents of a run file, or of a table, that has both,
             ``"score"`` or ``"rank"``.
@@ -151,7 +151,7 @@ def evaluate(
     from irbatch.evaluation.executors import are_partitions, evaluate_partitions
 
     if several and not are_partitions(run):
-        return evaluation.evaluate(qrels, cast(Rankings, run), progress)  # which refuses it
+        return evaluation.evaluate(qrels, cast(Rankings, run), progress)  # which rejects it
     options: dict[str, Any] = {"by_query": partitioned_by_query, "progress": progress}
     return evaluate_partitions(evaluation, qrels, run, executor, **options)
 

@@ -132,7 +132,7 @@ class ScoreEvaluator:
             listed = self._of_items.of_scores(candidates, graded, self._policy, document_ids)
             batch.item_values, batch.items_of_queries = listed
         if self._policy == TiePolicy.ERROR:
-            self._refuse_ties(batch, candidates, graded)
+            self._reject_ties(batch, candidates, graded)
         return batch
 
     def nothing(self) -> Results:
@@ -171,7 +171,7 @@ class ScoreEvaluator:
                 self._said.add(text)
                 warn(text)
 
-    def _refuse_ties(
+    def _reject_ties(
         self, batch: ScoreBatch, candidates: Candidates, graded: GradedCandidates
     ) -> None:
         try:
@@ -242,7 +242,7 @@ class ScoreBatch:
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
 
-        They are the same bits then, and nothing is refused any more.
+        They are the same bits then, and nothing is rejected any more.
         """
         return self._n_relevant is None and self._evaluator.is_sure(self.counted)
 
@@ -295,16 +295,16 @@ def has_no_rows(scores: Any) -> bool:
 def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candidates) -> Ints:
     """Return how many relevant documents there are in all, checked."""
     numbers = read_n_relevant(n_relevant, candidates.queries)
-    refuse = functools.partial(InputError, source="n_relevant")
+    reject = functools.partial(InputError, source="n_relevant")
     if not graded.all_one:
         row = int(graded.row_index[np.argmax(graded.grades != 1)])
-        raise refuse("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
+        raise reject("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
     found = np.diff(graded.starts)
     if (found > numbers).any():
         row = int(np.argmax(found > numbers))
         total = int(numbers[row])
         problem = f"{found[row]} candidates are relevant, but only {total} documents in all"
-        raise refuse(problem, query=candidates.queries[row], value=total)
+        raise reject(problem, query=candidates.queries[row], value=total)
     return numbers
 
 

@@ -135,10 +135,10 @@ class Settings:
 
 
 def check_settings(function: Any, settings: Mapping[str, object]) -> None:
-    """Refuse keywords of a public function that are none of `irbatch.evaluate`."""
+    """Reject keywords of a public function that are none of `irbatch.evaluate`."""
     check_keywords(function, settings, EvaluateOptions.__annotations__)
 
 
 def check_option(name: str, value: object) -> None:
-    """Refuse a value that an option can't have."""
+    """Reject a value that an option can't have."""
     check_choice(name, value, OPTIONS[name])

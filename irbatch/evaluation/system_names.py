@@ -23,7 +23,7 @@ def name_systems(
     """Return what comes from several systems by the systems' names.
 
     Mappings have them; runs and results bring theirs, or are ``"system 1"``, … if `numbered`; paths
-    give theirs. One without a name, or two of the same, are refused; messages call them `what`.
+    give theirs. One without a name, or two of the same, are rejected; messages call them `what`.
     """
     if isinstance(given, Mapping):
         return dict(given)
