@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import fields
 from typing import Any
 
 from irbatch.data.column_names import APART, WORDS
-from irbatch.evaluation.settings import OPTIONS, TIES
+from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import ORDERS
-from irbatch.measures import VERSIONS, styles
+from irbatch.measures import styles
 from irbatch.runtime.numbers import DECIMAL
 
-SETTINGS = (
-    *("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth"),
-    *("trec_eval", "order_by", "columns"),
-)
+SETTINGS = (*(row.name for row in fields(Settings)), "order_by", "columns")
 
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
@@ -48,22 +46,10 @@ def _add_names(add: Any) -> None:
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape values."""
     add = parser.add_argument_group("what shapes values").add_argument
-    told = "what a judged query missing from a run does (default: zero)"
-    add("--missing", choices=OPTIONS["missing"], help=told)
-    told = "least relevant grade of measures without a rel= of their own (default: 1)"
-    add("--rel", metavar="GRADE", type=float, help=told)
-    add("--max-depth", metavar="RANK", type=int, help="leave out documents beyond this rank")
-    told = "what a query without relevant documents does (default: zero)"
-    add("--no-relevant", choices=OPTIONS["no_relevant"], default="zero", help=told)
-    add("--judged-only", action="store_true", help="remove unjudged documents first")
-    told = "precision of score comparison; float32 as trec_eval 9 (default: float64)"
-    add("--score-dtype", choices=OPTIONS["score_dtype"], help=told)
-    told = "what becomes of documents that share a score (default: id, descending)"
-    add("--ties", choices=TIES, default="id", metavar="POLICY", help=f"{told}; {', '.join(TIES)}")
+    for row in fields(Settings):
+        add(f"--{row.name.replace('_', '-')}", **row.metadata["option"])
     told = "what orders the documents of a run that has both (default: score)"
     add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
-    told = "be as this version of trec_eval in what isn't said otherwise"
-    add("--trec-eval", choices=VERSIONS, help=told)
     add_columns(parser)
 
 

@@ -60,7 +60,7 @@ def evaluate_ids(
     {'P@3': 0.5, 'RR': 1.0}
     """
     ranked, relevant = pair_series(ranked, relevant)
-    settings = Settings(missing, no_relevant, judged_only, rel=rel)
+    settings = Settings(missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel)
     wanted = parse_measures(measures, cutoffs)
     plan = Plan(wanted, settings.open_parameters(), items=items is not None)
     rankings, judgments = read_id_lists(ranked, relevant, pad)

@@ -70,7 +70,10 @@ def evaluate_sequences(
     """
     wanted = parse_measures(measures, cutoffs)
     _check_measures(wanted)
-    settings = Settings(missing, no_relevant, False, score_dtype, ties, rel, max_depth)
+    settings = Settings(
+        missing=missing, no_relevant=no_relevant, score_dtype=score_dtype, ties=ties, rel=rel,
+        max_depth=max_depth,
+    )  # fmt: skip
     judgments, rankings = as_qrels(qrels, columns), _as_runs(runs, columns)
     plan = Plan(wanted, settings.open_parameters(), items=True)
     plan.check_levels(judgments.levels)

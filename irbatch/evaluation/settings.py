@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from irbatch.data.column_names import Columns
@@ -16,10 +16,6 @@ from irbatch.version import __version__
 
 if TYPE_CHECKING:
     from irbatch.data.items import DocumentCosts, ItemStatistics
-
-
-TIES = tuple(map(str, TiePolicy))
-"""What may become of documents that share a score, see `irbatch.evaluate`."""
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -41,14 +37,6 @@ class EvaluateOptions(TypedDict, total=False):
     progress: Progress | bool | None
 
 
-OPTIONS: dict[str, tuple[Any, ...]] = {
-    "missing": ("zero", "skip", "error"),
-    "no_relevant": ("zero", "skip"),
-    "judged_only": (False, True),
-    "score_dtype": SCORE_DTYPES,
-    "ties": TIES,
-    "trec_eval": (None, *VERSIONS),
-}
 # What is meant when nothing is said: on its own, or to be as a version of trec_eval is.
 DEFAULTS: dict[str | None, dict[str, Any]] = {
     None: {"missing": "zero", "score_dtype": "float64"},
@@ -57,18 +45,48 @@ DEFAULTS: dict[str | None, dict[str, Any]] = {
 }
 
 
+def _row(value: Any, told: str, **option: Any) -> Any:
+    """Return a setting's field: its default, its help, and its option of commands, as argparse's.
+
+    A command's default is the field's, unless `option` has another: None leaves it to trec_eval=.
+    """
+    option = {"help": told, **({} if "action" in option else {"default": value}), **option}
+    return field(default=value, metadata={"option": option})
+
+
 @dataclass(frozen=True)
 class Settings:
     """How queries are averaged and rankings are read, as `irbatch.evaluate` describes it."""
 
-    missing: str = "zero"
-    no_relevant: str = "zero"
-    judged_only: bool = False
-    score_dtype: str = "float64"
-    ties: str = "id"
-    rel: float | None = None
-    max_depth: int | None = None
-    trec_eval: str | None = None
+    missing: str = _row(
+        "zero", "what a judged query missing from a run does (default: zero)",
+        choices=("zero", "skip", "error"), default=None,
+    )  # fmt: skip
+    rel: float | None = _row(
+        None, "least relevant grade of measures without a rel= of their own (default: 1)",
+        metavar="GRADE", type=float,
+    )  # fmt: skip
+    max_depth: int | None = _row(
+        None, "leave out documents beyond this rank", metavar="RANK", type=int
+    )
+    no_relevant: str = _row(
+        "zero", "what a query without relevant documents does (default: zero)",
+        choices=("zero", "skip"),
+    )  # fmt: skip
+    judged_only: bool = _row(False, "remove unjudged documents first", action="store_true")
+    score_dtype: str = _row(
+        "float64", "precision of score comparison; float32 as trec_eval 9 (default: float64)",
+        choices=SCORE_DTYPES, default=None,
+    )  # fmt: skip
+    ties: str = _row(
+        "id",
+        f"what becomes of documents that share a score (default: id, descending); "
+        f"{', '.join(map(str, TiePolicy))}",
+        choices=tuple(map(str, TiePolicy)), metavar="POLICY",
+    )  # fmt: skip
+    trec_eval: str | None = _row(
+        None, "be as this version of trec_eval in what isn't said otherwise", choices=VERSIONS
+    )
 
     @classmethod
     def choose(
@@ -88,8 +106,9 @@ class Settings:
         return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
 
     def __post_init__(self) -> None:
-        for name in OPTIONS:
-            check_option(name, getattr(self, name))
+        for each in fields(self):
+            if choices := choices_of(each.name):
+                check_choice(each.name, getattr(self, each.name), choices)
         if self.ties == "expected" and self.max_depth is not None:
             problem = "ties='expected' has no rankings that max_depth= could cut"
             raise InputError(f"{problem}; measures have cutoffs", value=self.max_depth)
@@ -139,6 +158,16 @@ def check_settings(function: Any, settings: Mapping[str, object]) -> None:
     check_keywords(function, settings, EvaluateOptions.__annotations__)
 
 
+def choices_of(name: str) -> tuple[Any, ...]:
+    """Return the values that a setting can have; none where they are numbers."""
+    row = Settings.__dataclass_fields__[name]
+    option = row.metadata["option"]
+    if "action" in option:
+        return False, True
+    choices = tuple(option.get("choices", ()))
+    return (None, *choices) if choices and row.default is None else choices
+
+
 def check_option(name: str, value: object) -> None:
-    """Reject a value that an option can't have."""
-    check_choice(name, value, OPTIONS[name])
+    """Reject a value that a setting can't have."""
+    check_choice(name, value, choices_of(name))
