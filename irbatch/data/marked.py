@@ -6,6 +6,7 @@ of the grade.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.data.column_names import KEYWORD, ROLES
 from irbatch.data.columns import as_column, as_ids, as_numbers
-from irbatch.data.ids import check_id, fingerprint, first_repeated, same_kind
+from irbatch.data.ids import check_id, fingerprint, first_repeated, kinds_of, same_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, kind_of, many, shown, warn
 from irbatch.runtime.numbers import (
@@ -116,6 +117,7 @@ class MarkedQrels:
         made = cls.__new__(cls)
         made.name = name
         made._keep(list(dict.fromkeys(rows[0])), rows, **options)
+        made._check_repeated()
         return made
 
     @classmethod
@@ -166,8 +168,9 @@ class MarkedQrels:
                 rows[1].extend([mark] * len(documents))
                 rows[2].extend(documents)
                 rows[3].extend(documents.values())
-        for query, _, document, _ in zip(*rows, strict=True):
-            check_id(document, "document", SOURCE, query)
+        if None in kinds_of(rows[2]):
+            for query, document in zip(rows[0], rows[2], strict=True):
+                check_id(document, "document", SOURCE, query)
         return rows
 
     def _check_query(self, query: object, judgments: object, nested: str) -> None:
@@ -177,20 +180,28 @@ class MarkedQrels:
             raise InputError(problem, source=SOURCE, query=query, path=self.name)
 
     def _keep(self, queries: list[Any], rows: Rows) -> None:
-        """Keep rows; reject a grade that is not one, and a document that is judged twice."""
+        """Keep rows, query after query; reject a grade that is not one."""
         if not queries:
             raise InputError("there are no queries", source=SOURCE, path=self.name)
+        row_of = {query: row for row, query in enumerate(queries)}
+        row_index = np.fromiter(map(row_of.__getitem__, rows[0]), np.int64, len(rows[0]))
+        if (np.diff(row_index) < 0).any():
+            order = np.argsort(row_index, kind="stable").tolist()
+            rows = tuple([column[place] for place in order] for column in rows)  # type: ignore[assignment]
+        bounds = offsets_of(np.bincount(row_index, minlength=len(queries))).tolist()
         self.queries = queries
         self._queries, self._marks, self._documents, grades = rows
+        self._slices = list(map(slice, bounds[:-1], bounds[1:]))  # of each query
         self._grades = self._as_grades(grades)
-        if (again := first_repeated(self._keys())) is not None:
-            keys = self._keys()
-            place = keys.index(again, keys.index(again) + 1)
-            raise self._row_error("this document was judged before", place, grades[place])
-        self._places: dict[Any, list[int]] = {query: [] for query in queries}
-        for place, query in enumerate(self._queries):
-            self._places[query].append(place)
         self._joinable: dict[tuple[float, ...], Joinable] = {}
+
+    def _check_repeated(self) -> None:
+        """Reject a document that is judged twice."""
+        keys = self._keys()
+        if (again := first_repeated(keys)) is not None:
+            place = keys.index(again, keys.index(again) + 1)
+            problem, grade = "this document was judged before", self._grades[place].item()
+            raise self._row_error(problem, place, grade)
 
     def _keys(self) -> list[tuple[Any, ...]]:
         """Return what is judged by each row."""
@@ -250,8 +261,11 @@ class MarkedQrels:
         kinds = [none, *sorted({kind for kind in kinds_of_rows if kind is not None})]
         number: dict[Any, int] = {kind: i for i, kind in enumerate(kinds)} | {None: 0}
         judgments = {
-            query: {self._documents[place]: number[kinds_of_rows[place]] for place in places}
-            for query, places in self._places.items()
+            query: {
+                document: number[kind]
+                for document, kind in zip(self._documents[rows], kinds_of_rows[rows], strict=True)
+            }
+            for query, rows in zip(self.queries, self._slices, strict=True)
         }
         return judgments, kinds
 
@@ -326,17 +340,18 @@ class SubtopicQrels(MarkedQrels):
         judgments: dict[Any, dict[Any, int]] = {}
         sizes: list[list[int]] = []  # of each query's subtopics: how many relevant documents
         best_first: list[list[int]] = []  # of each query's relevant documents: their sets
-        relevant, documents, marks = (self._grades >= least).tolist(), self._documents, self._marks
-        for query, places in self._places.items():
+        is_relevant = (self._grades >= least).tolist()
+        for query, rows in zip(self.queries, self._slices, strict=True):
+            documents = self._documents[rows]
+            judged = zip(documents, self._marks[rows], strict=True)
             of_subtopic: dict[Any, list[Any]] = {}
-            for place in places:
-                if relevant[place]:
-                    of_subtopic.setdefault(marks[place], []).append(documents[place])
+            for document, subtopic in itertools.compress(judged, is_relevant[rows]):
+                of_subtopic.setdefault(subtopic, []).append(document)
             subtopics_of: dict[Any, list[int]] = {}  # of a document, ascending
             for number, subtopic in enumerate(sorted(of_subtopic)):
                 for document in of_subtopic[subtopic]:
                     subtopics_of.setdefault(document, []).append(number)
-            numbers = dict.fromkeys([documents[place] for place in places], 0)
+            numbers = dict.fromkeys(documents, 0)
             for document in filter(subtopics_of.__contains__, numbers):
                 numbers[document] = sets.setdefault(tuple(subtopics_of[document]), len(sets))
             judgments[query] = numbers
@@ -416,8 +431,8 @@ class ProbabilityQrels(MarkedQrels):
         views: dict[float | None, View] = {}
         for rel in rels:
             relevant = [
-                math.fsum(1.0 / graded[place][1] for place in places if graded[place][0] >= rel)
-                for places in self._places.values()
+                math.fsum(1.0 / probability for grade, probability in graded[rows] if grade >= rel)
+                for rows in self._slices
             ]
             weights = 1.0 / probabilities
             views[rel] = View(Probabilities(grades, weights, rel, np.array(relevant, np.float64)))
@@ -454,6 +469,7 @@ class StratumQrels(MarkedQrels):
     def _keep(self, queries: list[Any], rows: Rows, unsampled: str = "error") -> None:
         check_choice("unsampled", unsampled, UNSAMPLED)
         super()._keep(queries, rows)
+        self._check_repeated()  # also of nested ones: a document may be in two strata
         strata = list(zip(self._queries, self._marks, strict=True))
         sampled = {each for each, grade in zip(strata, self._grades, strict=True) if grade >= 0}
         for place, each in enumerate(strata) if unsampled == "error" else ():
@@ -463,13 +479,12 @@ class StratumQrels(MarkedQrels):
                 raise self._row_error(f"{problem} {hint}", place, each[1])
 
     def _join(self, rels: tuple[float, ...]) -> Joinable:
-        kinds_of_rows: list[Any] = [None] * len(self._marks)
-        for places in self._places.values():
-            strata = sorted({self._marks[place] for place in places})
-            number = {stratum: i for i, stratum in enumerate(strata)}
-            for place in places:
-                grade = max(float(self._grades[place]), -1.0)
-                kinds_of_rows[place] = number[self._marks[place]], grade
+        grades = np.maximum(self._grades, -1.0).tolist()
+        kinds_of_rows: list[tuple[int, float]] = []
+        for rows in self._slices:
+            number = {stratum: i for i, stratum in enumerate(sorted(set(self._marks[rows])))}
+            strata = map(number.__getitem__, self._marks[rows])
+            kinds_of_rows += zip(strata, grades[rows], strict=True)
         judgments, kinds = self._numbered(kinds_of_rows, (0, -1.0))
         views: dict[float | None, View] = {
             rel: View(_count_strata(judgments.values(), kinds, rel)) for rel in rels
