@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -178,7 +179,8 @@ def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: f
     size = check_number("instances", instances, least=3.0)
     a, b = check_number("a", a, least=0.0), check_number("b", b, above=0.0)
     scale = (math.log(size) - 1.0) * (b + 1.0) ** a
-    return _of_each(frequencies, lambda n: 1.0 / (1.0 + scale * (n + b) ** -a), most=size)
+    limits = {"least": 0.0, "most": size}
+    return _of_each(frequencies, lambda n: 1.0 / (1.0 + scale * (n + b) ** -a), **limits)
 
 
 def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
@@ -205,36 +207,54 @@ def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
     return _of_each(frequencies, propensities, above=0.0)
 
 
-def _of_each(frequencies: Any, formula: Any, **limits: float) -> Any:
-    """Apply a formula to frequencies, whatever they come in."""
-    limits = {"least": 0.0, **limits} if "above" not in limits else limits
-    frequencies = by_label(frequencies)
-    if isinstance(frequencies, Mapping):
-        ids = list(frequencies)
-        numbers = read_numbers(
-            "frequency",
-            list(frequencies.values()),
-            ((None, each) for each in ids),
-            source="frequencies",
-        )
-    else:
-        numbers = to_numpy(frequencies, "frequencies")
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
-            problem = f"numbers, one a label, not {numbers.dtype} of shape {numbers.shape}"
-            raise InputError(problem, source="frequencies")
-        ids = list(range(numbers.size))
-        numbers = numbers.astype(np.float64)
-    wrong = ~np.isfinite(numbers) | (numbers < 0) | (("above" in limits) & (numbers == 0))
+def read_by_id(
+    name: str,
+    values: Any,
+    id_at: Callable[[int], Any],
+    source: str,
+    limits: Mapping[str, float],
+    queries: Sequence[Any] | None = None,
+) -> Floats:
+    """Read a number of each id: float64 ``(ids,)``.
+
+    Args:
+        name: what one is called.
+        values: a collection of numbers, or an array.
+        id_at: returns the id that a place is of.
+        source: what errors call them.
+        limits: as `irbatch.runtime.numbers.check_number` takes them.
+        queries: the query of each, if they are of queries.
+
+    Raises:
+        InputError: naming the first that is not a finite number within the limits.
+    """
+    of_queries = itertools.repeat(None) if queries is None else queries
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+        names = zip(of_queries, map(id_at, range(len(values))), strict=False)
+        values = read_numbers(name, list(values), names, source=source)
+    numbers = np.asarray(values, np.float64)
+    wrong = ~np.isfinite(numbers) | (numbers <= limits.get("above", -math.inf))
+    wrong |= numbers < limits.get("least", -math.inf)
     wrong |= numbers > limits.get("most", math.inf)
     for row in np.flatnonzero(wrong)[:1].tolist():
-        try:
-            check_number("frequency", float(numbers[row]), **limits)
-        except InputError as problem:
-            raise problem.with_fields(source="frequencies", document=ids[row]) from None
+        query = None if queries is None else queries[row]
+        with ErrorsIn(source=source, query=query, document=id_at(row)):
+            check_number(name, float(numbers[row]), **limits)
+    return numbers
+
+
+def _of_each(frequencies: Any, formula: Any, **limits: float) -> Any:
+    """Apply a formula to frequencies, whatever they come in."""
+    frequencies = by_label(frequencies)
+    by_id = isinstance(frequencies, Mapping)
+    numbers = frequencies.values() if by_id else to_numpy(frequencies, "frequencies")
+    if not by_id and (numbers.ndim != 1 or numbers.dtype.kind not in "iuf"):
+        problem = f"numbers, one a label, not {numbers.dtype} of shape {numbers.shape}"
+        raise InputError(problem, source="frequencies")
+    ids = list(frequencies) if by_id else range(len(numbers))
+    numbers = read_by_id("frequency", numbers, ids.__getitem__, "frequencies", limits)
     found: Floats = formula(numbers)
-    if isinstance(frequencies, Mapping):
-        return dict(zip(ids, found.tolist(), strict=True))
-    return found
+    return dict(zip(ids, found.tolist(), strict=True)) if by_id else found
 
 
 def are_by_query(given: object) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
@@ -263,16 +283,11 @@ def read_by_query(
     """
     places = {query: place for place, query in enumerate(given)}
     pairs = [(query, item) for query, each in given.items() for item in _items_of(each, query)]
+    of_query, items = [query for query, _ in pairs], [item for _, item in pairs]
     listed = [value for each in given.values() for value in each.values()]
-    source = "propensities"
-    values = read_numbers("propensity", listed, pairs, source=source)
-    for at in np.flatnonzero(~((values > 0) & (values <= 1)))[:1].tolist():
-        query, item = pairs[at]
-        problem = missed_limit(listed[at], **LIMITS)
-        said = f"propensity {shown(listed[at])} must be {problem}"
-        raise InputError(said, source=source, query=query, document=item, value=listed[at])
-    rows = rows_of(source, [item for _, item in pairs])
-    keys = np.array([places[query] for query, _ in pairs], np.int64) * size + rows
+    values = read_by_id("propensity", listed, items.__getitem__, "propensities", LIMITS, of_query)
+    rows = rows_of("propensities", items)
+    keys = np.array([places[query] for query in of_query], np.int64) * size + rows
     order = np.argsort(keys, kind="stable")
     return QueryPropensities(size, places, keys[order], values[order], id_at)
 

@@ -246,10 +246,6 @@ def _lacking(roles: list[str], names: list[str], kind: str, advice: str) -> Inpu
             hint += f", or {_advise(advice, {'grade': 1})} if all are 1"
     if roles == ["score"] and advice in (KEYWORD, MAPPING):
         hint += "; ranks are enough, in a column 'rank'"
-        graded = [name for name in names if name in GRADES]
-        if graded:
-            hint += f"; {graded[0]!r} is a column of judgments: are they in the run's place?"
-            hint += " Judgments come first, then the run"
     problem = f"no column is {whose}{hint}; {_listed(names)}"
     for role in roles:
         known = ", ".join(map(repr, itertools.chain(*ROLES[kind][role])))

@@ -145,10 +145,6 @@ def _no_fields(row: int) -> dict[str, Any]:
     return {}
 
 
-class IdOverflowError(InputError):
-    """A whole number beyond int64."""
-
-
 def read_columns(
     queries: Any, documents: Any, values: Any, source: str, name: str | None = None
 ) -> QueryTable:
@@ -197,8 +193,6 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
         documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")
         scores = itertools.chain.from_iterable(row.values() for row in rows)
         numbers = as_numbers(list(scores), "run")
-    except IdOverflowError:
-        raise
     except InputError:
         for query, row in rankings.items():
             same_kind(list(row), "document", "run", query)
@@ -246,7 +240,7 @@ def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
     except OverflowError:
         row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
         problem = f"row {first + row}: {what} id {shown(ids[row])} does not fit int64"
-        raise IdOverflowError(problem, source=source) from None
+        raise InputError(problem, source=source) from None
 
 
 def item_of(ids: IdColumn, row: int) -> Any:

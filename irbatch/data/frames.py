@@ -122,20 +122,14 @@ def read_records(records: Iterable[Any], source: str, name: str | None = None) -
 
 def _open(table: Any, source: str) -> Opened:
     if is_series(table):
-        hint = "for lists of ids, one a query, see irbatch.evaluate_ids"
-        raise InputError(f"{kind_of(table)} is no table of columns; {hint}", source=source)
+        raise InputError(f"{kind_of(table)} is not a table of columns", source=source)
     if isinstance(table, Mapping):
         return list(table), lambda wanted: [table[name] for name in wanted]
     for fits, open_table in KINDS:
         if fits(table):
             return open_table(table)
-    records = hasattr(table, "__iter__") and not isinstance(table, bytes | np.ndarray)
-    noun = {"qrels": "Qrels", "run": "Run"}.get(source, "")
-    hint = f"; records are read by irbatch.{noun}.from_records(…)" if records and noun else ""
-    if type(table).__module__.partition(".")[0] == "ranx":
-        hint = "; give its to_dict()"
-    elif getattr(table, "ndim", 0) == 2:
-        hint = "; of matrices: irbatch.evaluate_scores(scores, relevance, measures)"
+    noun = {"qrels": "Qrels", "run": "Run"}.get(source)
+    hint = f"; records are read by irbatch.{noun}.from_records(…)" if noun else ""
     kind = kind_of(table)
     raise InputError(f"{kind} is neither a table of columns nor a mapping{hint}", source=source)
 

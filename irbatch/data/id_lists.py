@@ -11,31 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.columns import IdOverflowError, QueryTable, as_ids
-from irbatch.data.ids import IdColumn, first_repeated, kind_of_documents, same_kind
-from irbatch.errors import InputError, kind_of, many, shown, warn
+from irbatch.data.columns import QueryTable, as_ids
+from irbatch.data.ids import IdColumn, kind_of_documents, same_kind
+from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.runtime.arrays import is_sparse, is_tensor
 from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
-Lists = Mapping[Any, Mapping[Any, float]]
 Row = list[Any] | npt.NDArray[Any]
 
 
-def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Lists, Lists]:
+def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[QueryTable, QueryTable]:
     """Read ranked and relevant documents of the same queries, see `irbatch.evaluate_ids`.
 
-    Returns rankings and judgments, in which those that were only listed have grade 1: tables unless
-    ids are beyond int64.
+    Returns rankings and judgments, in which those that were only listed have grade 1.
     """
     _check_pair(ranked, relevant)
     run, qrels = _Side(ranked, "run", pad), _Side(relevant, "qrels", pad)
-    try:
-        judgments: Lists = qrels.read_table()
-        return run.read_table(), judgments
-    except IdOverflowError:
-        judgments = qrels.read_large_ids()
-        return run.read_large_ids(), judgments
+    return run.read_table(), qrels.read_table()
 
 
 def _check_pair(ranked: Any, relevant: Any) -> None:
@@ -45,21 +38,11 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
     if isinstance(ranked, Mapping):
         return
     for name, side in (("ranked", ranked), ("relevant", relevant)):
-        if is_sparse(side):
-            problem = "a sparse matrix is no sequence of lists of ids: take each row's .indices"
-            raise InputError(problem, source=name)
-        if hasattr(side, "columns"):
-            problem = "a table is no sequence of lists: irbatch.evaluate(qrels, run) takes tables"
-            raise InputError(problem, source=name)
-        if getattr(side, "ndim", 0) == 2 and "float" in str(getattr(side, "dtype", "")):
-            problem = "a matrix of floats has no ids; of scores and labels: irbatch.evaluate_scores"
-            raise InputError(f"{problem}(scores, relevance, measures)", source=name)
-        scalar = getattr(side, "ndim", 2) == 0
-        if is_tensor(side) and side.ndim == 1:
-            problem = "a list of ids is needed for each query; of one each: [:, None]"
-            raise InputError(problem, source=name)
-        if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
-            raise InputError(f"{kind_of(side)} is no sequence of queries", source=name)
+        is_column = getattr(side, "ndim", 2) < (2 if is_tensor(side) else 1)
+        no_sequence = isinstance(side, str | AbstractSet) or not hasattr(side, "__len__")
+        if no_sequence or is_column or is_sparse(side) or hasattr(side, "columns"):
+            kind = kind_of(side)
+            raise InputError(f"lists of ids are a sequence, one a query, not {kind}", source=name)
     if len(ranked) != len(relevant):
         others = many(len(relevant), "query")
         problem = f"{many(len(ranked), 'ranking')}, but relevant documents of {others}"
@@ -94,21 +77,6 @@ class _Side:
             self._warn_of_padding(documents[ends[ends > begins] - 1])
         return table
 
-    def read_large_ids(self) -> dict[Any, dict[Any, float]]:
-        """Read whole numbers of any size; ranked ones have scores that fall with the rank."""
-        rows = self._read_rows()
-        grades = iter(self._grades(rows).tolist())
-        found: dict[Any, dict[Any, float]] = {}
-        for query, row in zip(self.queries, rows, strict=True):
-            ids = list(row)
-            same_kind(ids, "document", self.source, query)
-            if (twice := first_repeated(ids)) is not None:
-                self._refuse_repeated(query, twice)
-            scores: Iterable[float] = range(0, -len(ids), -1)
-            values = scores if self.source == "run" else itertools.islice(grades, len(ids))
-            found[query] = dict(zip(ids, values, strict=True))
-        return found
-
     def _read_rows(self) -> list[Row]:
         return [self._read_row(*each) for each in zip(self.queries, self._rows, strict=True)]
 
@@ -128,11 +96,6 @@ class _Side:
         if whole and self.pad is None:
             return np.asarray(ids)
         listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
-        if listed and isinstance(listed[0], Mapping):
-            keys = [key for key in ("corpus_id", "id") if key in listed[0]] or ["id"]
-            problem = f"{shown(listed[0])} is no id; of search results take these"
-            advice = f"[[hit[{keys[0]!r}] for hit in hits] for hits in results]"
-            raise InputError(f"{problem}: {advice}", source=self.source, query=query)
         if self.pad is None or unordered or self.pad not in listed:
             return listed
         end = listed.index(self.pad)

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.about_items import (
@@ -19,6 +18,7 @@ from irbatch.data.about_items import (
     as_groups,
     cooccurrence_of,
     propensity_ids,
+    read_by_id,
     read_by_query,
     read_interactions,
     read_popularity,
@@ -29,9 +29,9 @@ from irbatch.data.frames import by_label
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, first_repeated
 from irbatch.data.lookup import IdLookup
 from irbatch.engine.items import OUTSIDE, Histories, Items, Propensities
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import ErrorsIn, InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import check_choice, check_number, is_whole, missed_limit, read_numbers
+from irbatch.runtime.numbers import check_choice, check_number, is_whole
 from irbatch.runtime.ragged import offsets_of
 
 
@@ -177,7 +177,7 @@ class ItemStatistics:
         given = by_label(given)
         if isinstance(given, Mapping):
             rows = self._rows_of(name, list(given))
-            numbers = read_numbers(name, list(given.values()), ((None, e) for e in given))
+            numbers = read_by_id(name, given.values(), list(given).__getitem__, SOURCE, limits)
             found = np.full(len(self), math.nan if missing is None else missing)
             found[rows] = numbers
             if (lacking := np.isnan(found)).any():
@@ -188,14 +188,8 @@ class ItemStatistics:
             if found.shape != (len(self),):
                 problem = f"{name} is one number for each of {len(self)} items"
                 raise InputError(f"{problem}, not of shape {found.shape}", source=SOURCE)
-            found = found.astype(np.float64) if found.dtype.kind in "biuf" else _as_floats(found)
-        for row in np.flatnonzero(~np.isfinite(found) | _beyond(found, limits))[:1].tolist():
-            value, item = float(found[row]), self.id_at(row)
-            try:
-                check_number(name, value, **limits)
-            except InputError as problem:
-                raise problem.with_fields(source=SOURCE, document=item) from None
-        return np.asarray(found, np.float64)
+            found = read_by_id(name, found, self.id_at, SOURCE, limits)
+        return found
 
     def matrix(self, name: str, given: Any) -> Floats:
         """Read numbers of each item, float64 ``(items, n)``: an array, or a mapping of ids."""
@@ -263,15 +257,6 @@ def _read_catalogue(items: Any) -> IdColumn:
     if (twice := first_repeated(listed)) is not None:
         raise InputError("this item is listed twice", source=SOURCE, document=twice)
     return ids
-
-
-def _as_floats(given: npt.NDArray[Any]) -> Floats:
-    return read_numbers("value", given.tolist(), ((None, row) for row in range(given.size)))
-
-
-def _beyond(found: Floats, limits: Mapping[str, float]) -> npt.NDArray[np.bool_]:
-    wrong = (found < limits.get("least", -math.inf)) | (found > limits.get("most", math.inf))
-    return np.asarray(wrong | (found <= limits.get("above", -math.inf)))
 
 
 def _checksum(ids: IdColumn) -> int:
@@ -368,10 +353,13 @@ def _read_costs(costs: object, of_what: str) -> dict[Any, float]:
     if not isinstance(costs, Mapping) or not costs:
         problem = f"costs are a mapping of {of_what}s to numbers above 0, not {shown(costs)}"
         raise InputError(problem, source="costs", value=costs)
-    for each, cost in costs.items():
-        if (wanted := missed_limit(cost, above=0.0)) is not None:
-            place = {"document": each} if of_what == "document" else {}
-            named = "" if place else f" of type {each!r}"
-            problem = f"cost {shown(cost)}{named} must be {wanted}"
-            raise InputError(problem, source="costs", value=cost, **place)
-    return {each: float(cost) for each, cost in costs.items()}
+    if of_what == "document":
+        numbers = read_by_id(
+            "cost", costs.values(), list(costs).__getitem__, "costs", {"above": 0.0}
+        )
+        return dict(zip(costs, numbers.tolist(), strict=True))
+    with ErrorsIn(source="costs"):
+        return {
+            kind: check_number(f"cost of type {kind!r}", cost, above=0.0)
+            for kind, cost in costs.items()
+        }

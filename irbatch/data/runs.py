@@ -174,14 +174,11 @@ class Run(Exports):
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.columns import IdOverflowError, read_rankings
+        from irbatch.data.columns import read_rankings
 
         if isinstance(self.rankings, QueryTable):
             return self
-        try:
-            return Run(read_rankings(self.rankings, self.name), self.name, self.tag)
-        except IdOverflowError:  # whole numbers of any size are ids, but no columns
-            return self
+        return Run(read_rankings(self.rankings, self.name), self.name, self.tag)
 
     @property
     def queries(self) -> Mapping[Any, Any]:

@@ -184,7 +184,7 @@ def as_ranking(scores: dict[Any, float]) -> list[Any]:
 
 @pytest.mark.parametrize("ties", ["id", "w", "a", "b"])
 @pytest.mark.parametrize("depth", [None, 7])
-@pytest.mark.parametrize("kind", [str, int, lambda i: i + 10**30, lambda i: f"a long id, {i:03}"])
+@pytest.mark.parametrize("kind", [str, int, lambda i: f"a long id, {i:03}"])
 def test_runs_are_compared_query_by_query(ties: str, depth: int | None, kind: Any) -> None:
     runs = some_runs(kind)
     found = overlap(*runs, 0.8, depth, ties)

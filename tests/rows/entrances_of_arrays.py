@@ -172,7 +172,7 @@ def from_retrieval_metric(problem: Problem, folder: Path) -> Found:
 
 
 PLAIN = {**FILES_ONLY, **NO_ARRAYS}
-ORDERED = {**PLAIN, **NO_SCORES}
+ORDERED = {**PLAIN, **NO_SCORES, "ids beyond int64": "lists become columns, which end at int64"}
 PAIRED = {
     "queries of one side": "lists pair by position",
     "nothing on one side": "lists pair by position",
