@@ -183,7 +183,12 @@ ROWS = [
         },
     ),
     Row(63, "a word as grade, in a file", grade_file(b"yes"), Refused("'yes' is not", line=2)),
-    Row(64, "a grade that is NaN", BASE.graded(math.nan), Refused("(?i)nan", at=2, side="qrels")),
+    Row(
+        64,
+        "a grade that is NaN",
+        BASE.graded(math.nan),
+        Refused("(?i)nan|missing", at=2, side="qrels"),
+    ),
     Row(64, "NaN as grade, in a file", grade_file(b"nan"), Refused("'nan'", line=2)),
     Row(
         65,
