@@ -123,8 +123,9 @@ def test_prepared_runs_read_like_others() -> None:
     assert (prepared.name, prepared.tag) == ("mine", "tag")
     assert prepared.prepared() is prepared
     huge = Run({"q": {2**70: 1.0}})
-    assert huge.prepared() is huge  # no column holds it
-    assert irbatch.evaluate({"q": {2**70: 1}}, huge.prepared(), "RR")["RR"] == 1.0
+    assert irbatch.evaluate({"q": {2**70: 1}}, huge, "RR")["RR"] == 1.0
+    with pytest.raises(irbatch.InputError, match="does not fit int64"):
+        huge.prepared()
 
 
 @pytest.mark.parametrize(
