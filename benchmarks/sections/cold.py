@@ -166,5 +166,5 @@ def _calls(
     names: Iterable[str],
     environment: dict[str, str],
 ) -> Callable[[], tuple[float, float, bool]]:
-    words = [python, "-c", CALLS, tool, *map(str, size), *names]
+    words = [python, "-P", "-c", CALLS, tool, *map(str, size), *names]
     return lambda: json.loads(output_of(words, environment))

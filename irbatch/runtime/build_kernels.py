@@ -48,6 +48,8 @@ SWITCH = "IRBATCH_BUILD_KERNELS"
 class BuildHook(BuildHookInterface):  # type: ignore[misc]
     """Adds the library to a wheel, whose tag becomes that of the platform and of Python."""
 
+    folder = ""
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the library, unless the installation is an editable one."""
         choice = os.environ.get(SWITCH)
@@ -55,13 +57,13 @@ class BuildHook(BuildHookInterface):  # type: ignore[misc]
             self.app.display_info(f"irbatch: without compiled kernels ({choice or version})")
             return
         sys.path.insert(0, self.root)  # not this file, which hatchling has loaded by another name
-        from irbatch.runtime.kernels import OF_WHEEL
-
-        imported = importlib.import_module("irbatch.runtime.build_kernels")
-        path = Path(tempfile.mkdtemp()) / OF_WHEEL
+        self.folder = tempfile.mkdtemp()
         try:
-            imported.build_library(path, in_place=False)
-        except (OSError, RuntimeError, subprocess.CalledProcessError) as problem:
+            from irbatch.runtime.kernels import OF_WHEEL
+
+            imported = importlib.import_module("irbatch.runtime.build_kernels")
+            imported.build_library(path := Path(self.folder) / OF_WHEEL, in_place=False)
+        except (ImportError, OSError, RuntimeError, subprocess.CalledProcessError) as problem:
             if choice == "1":
                 raise
             self.app.display_warning(f"irbatch: without compiled kernels, a pure wheel: {problem}")
@@ -71,8 +73,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[misc]
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what `initialize` made."""
-        for path in build_data["force_include"]:
-            shutil.rmtree(Path(path).parent, ignore_errors=True)
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def build_library(path: Path, *, in_place: bool) -> None:

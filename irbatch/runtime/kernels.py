@@ -2,7 +2,7 @@
 
 1. A wheel has all kernels as machine code, in one library (see `irbatch.runtime.build_kernels`). It
    is opened with ctypes by the first work that is worth it; nothing is compiled or written, and
-   Numba is not imported.
+   Numba is not imported. Who could change the library could change the modules beside it.
 2. Without a library, or where it lacks a kernel, Numba compiles, and keeps what it has compiled in
    its own cache: in editable installations and on platforms without a wheel.
 3. Little work runs the source as plain Python: until then it has cost as much as the other two do.
