@@ -43,7 +43,8 @@ FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
 # may have changed since, which the names of its functions tell.
-OF_WHEEL, IN_PLACE = "compiled-kernels.so", "compiled-kernels-in-place.so"
+OF_WHEEL = "compiled-kernels.so"
+IN_PLACE = f"compiled-kernels-{sys.implementation.cache_tag}-in-place.so"
 
 
 class Arguments(NamedTuple):
