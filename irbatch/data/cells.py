@@ -14,7 +14,14 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError, kind_of, many, shown
-from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy, without_mask
+from irbatch.runtime.arrays import (
+    is_masked,
+    is_on_accelerator,
+    is_sparse,
+    is_tensor,
+    to_numpy,
+    without_mask,
+)
 from irbatch.runtime.numbers import (
     LARGEST_WHOLE,
     NUMBER_ERRORS,
@@ -188,7 +195,7 @@ def read_labels(
         rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
         columns = places - begins[rows]
         grades = values.reshape(-1)[places] if values.flags.c_contiguous else values[rows, columns]
-        if np.ma.getmask(labels) is not np.ma.nomask:
+        if is_masked(labels) and np.ma.getmask(labels) is not np.ma.nomask:
             hidden = np.ma.getmaskarray(labels).copy()
     check_real(grades, "labels", "relevance")
     grades = grades.astype(np.float64) if grades.dtype.kind == "f" else grades
@@ -281,7 +288,7 @@ def _are_lists(positives: Any) -> bool:
 def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
     """Read one column a query, or a row of columns padded with `IGNORED`."""
     columns = to_numpy(positives, "positives")
-    if np.ma.getmask(positives) is not np.ma.nomask and columns.dtype.kind in "iu":
+    if is_masked(positives) and columns.dtype.kind in "iu":
         columns = np.where(np.ma.getmaskarray(positives), IGNORED, columns.astype(np.int64))
     problem = None
     if columns.shape == shape and shape[0] > 1:

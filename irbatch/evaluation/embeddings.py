@@ -16,7 +16,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.results import Results, join_results, nothing_relevant
 from irbatch.evaluation.scores import ScoreEvaluator, choose_ties, plan_measures
 from irbatch.evaluation.settings import Settings
-from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.runtime.arrays import is_masked, is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.numbers import check_choice
 
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
@@ -145,7 +145,7 @@ class _Pair:
         return scores
 
     def _checked(self, embeddings: Any, source: str) -> Any:
-        if np.ma.getmask(embeddings) is not np.ma.nomask:
+        if is_masked(embeddings) and np.ma.getmask(embeddings) is not np.ma.nomask:
             problem = "embeddings are whole: none of their components is masked"
             raise InputError(problem, source=source)
         if not self._on_accelerator:

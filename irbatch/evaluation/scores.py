@@ -40,7 +40,7 @@ from irbatch.pack.counting import (
     rank_candidates,
     read_tie_keys,
 )
-from irbatch.runtime.arrays import to_numpy
+from irbatch.runtime.arrays import is_masked, to_numpy
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -431,11 +431,9 @@ def evaluate_triples(
     for name, part in (("positive", first), ("negatives", others)):
         check_real(part, "scores", name)
     scores = np.concatenate([first[:, None], others], axis=1)
-    if isinstance(positive, np.ma.MaskedArray) or isinstance(negatives, np.ma.MaskedArray):
+    if is_masked(positive) or is_masked(negatives):
         masks = (
-            np.ma.getmaskarray(each)
-            if isinstance(each, np.ma.MaskedArray)
-            else np.zeros(part.shape, bool)
+            np.ma.getmaskarray(each) if is_masked(each) else np.zeros(part.shape, bool)
             for each, part in ((positive, first), (negatives, others))
         )
         shaped = [mask.reshape(len(first), -1) for mask in masks]
