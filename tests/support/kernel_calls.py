@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import ctypes
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -47,7 +47,10 @@ def note_calls(patch: Any) -> dict[tuple[Kernel, Kinds], Call]:
     alive: list[Any] = []
 
     def run(self: Kernel, cells: int, *values: Any) -> Any:
-        before = tuple(copy.copy(value) for value in Call(self, values, alive).arguments())
+        before = tuple(Call(self, values, alive).arguments())
+        addresses = [value.addresses for value in values if hasattr(value, "addresses")]
+        for address in np.concatenate([*addresses, [0]]).astype(np.int64)[:-1].tolist():
+            alive.append(ctypes.cast(address, ctypes.py_object).value)
         calls[self, flatten(values).kinds] = Call(self, before, alive)
         return self.source(*values)
 
