@@ -33,7 +33,7 @@ from irbatch.runtime.threads import cached_property
 
 @dataclass(frozen=True, eq=False)
 class ExpectedScan(Scan):
-    """Expected statistics of the queries that have ties; of what is no sum, those of any scan."""
+    """Expected statistics of queries with ties; of what is not a sum, those of any scan."""
 
     rows: Ints  # (queries,): theirs in the block
     any_hit: Floats  # (thresholds, queries, cutoffs): chance of a hit

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,7 +113,7 @@ class QueryPropensities(NamedTuple):
         return np.append(self.values, 1.0)[at]
 
 
-OUTSIDE = -1  # a document that is no item of the catalogue
+OUTSIDE = -1  # a document that is not an item of the catalogue
 PAST_END = -2  # of the ranking
 
 # What has to be said of items for a formula to read it, see `irbatch.ItemStatistics`.
@@ -240,14 +239,12 @@ class ItemRanks:
 
     def at(self, cutoff: int | None, rel: float = 1.0) -> ItemRanks:
         """Return the same up to a cutoff (None: none), with a least relevant grade."""
-        cut = copy.copy(self)
-        for name in vars(self).keys() & OF_CUTOFF:
-            del cut.__dict__[name]
-        cut.rel, cut.cutoff = rel, math.inf if cutoff is None else float(cutoff)
-        if cutoff is not None and cutoff < self.rows.shape[1]:
-            cut.rows = self.rows[:, :cutoff]
-        cut.others = [each.at(cutoff, rel) for each in self.others]
-        return cut
+        others = [each.at(cutoff, rel) for each in self.others]
+        rows = self.rows
+        if cutoff is not None and cutoff < rows.shape[1]:
+            rows = rows[:, :cutoff]
+        depth = math.inf if cutoff is None else float(cutoff)
+        return replace(self, rows=rows, cutoff=depth, rel=rel, others=others)
 
     @cached_property
     def retrieved(self) -> Ints:
@@ -326,11 +323,6 @@ class ItemRanks:
     def mean_of(self, of_items: Floats) -> Floats:
         """Average what is said of items, ``(items,)``, over those listed; 0 of none."""
         return np.asarray(self.add_up(of_items[self.listed]) / np.maximum(self.sizes, 1.0))
-
-
-# What `ItemRanks.at` computes anew.
-OF_CUTOFF = {"retrieved", "there", "sizes", "listed", "row_index", "ranks"}
-OF_CUTOFF |= {"_places", "grades", "relevant"}
 
 
 @dataclass(eq=False)

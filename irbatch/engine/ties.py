@@ -290,8 +290,8 @@ class TieGroups:
         before[self._order] = within + (self._equal - self._judged[group]) * after
         return before
 
-    def find_refused(self) -> int | None:
-        """Return the position of a document in a tie that the policy refuses, None without any."""
+    def find_rejected(self) -> int | None:
+        """Return the position of a document in a tie that the policy rejects, None without any."""
         if self.policy != TiePolicy.ERROR or not self._matters.any():
             return None
         return int(self._order[np.argmax(self._matters)])

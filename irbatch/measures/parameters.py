@@ -65,7 +65,7 @@ CATALOGUED = frozenset(GAINS), frozenset(DISCOUNTS)
 def find_discount(name: str) -> Callable[[int], float] | None:
     """Return the discount of a name: one of `DISCOUNTS`, or Järvelin & Kekäläinen's of any base.
 
-    ``jk10`` is log10(rank), and no discount before rank 10. None if it is no discount's name.
+    ``jk10`` is log10(rank), and no discount before rank 10. None of any other name.
     """
     if name in DISCOUNTS:
         return DISCOUNTS[name]

@@ -45,7 +45,7 @@ def apply_formula(measure: Measure, known: Any, at: tuple[int, ...]) -> Floats:
     own = {name: measure[name] for name in declaration.parameters if name not in told}
     shape = (known.retrieved.shape[0], *at)
     try:
-        with np.errstate(all="ignore"):  # infinities and NaN are refused below
+        with np.errstate(all="ignore"):  # infinities and NaN are rejected below
             values = np.asarray(declaration.formula(known, **own), np.float64)
     except (InputError, MemoryError):
         raise
@@ -142,7 +142,7 @@ class Plan:
         return make, (self.measures, self._defaults)
 
     def check_levels(self, levels: Floats) -> None:
-        """Refuse grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
+        """Reject grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
         for each in self.filled:
             highest = _parameter(each, "max_grade", math.inf)
             if levels.size and levels[-1] > highest:
@@ -275,7 +275,7 @@ class Plan:
                 values[:, position] = apply_formula(group.measure, views[key], ())
 
     def _check_weights(self, values: Floats) -> None:
-        """Refuse weights below 0, which only users' formulas have."""
+        """Reject weights below 0, which only users' formulas have."""
         if (wrong := np.argwhere(values[:, len(self.measures) :] < 0)).size:
             row, column = wrong[0] + [0, len(self.measures)]
             value = float(values[row, column])

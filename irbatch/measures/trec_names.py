@@ -161,14 +161,14 @@ def _read_numbers(trec: TrecName, parameters: str, form: re.Pattern[str]) -> lis
     for text in (parameters or trec.defaults).split(","):
         match = form.match(text)
         if match is None:
-            raise _refusal(trec, parameters, "numbers separated by commas")
+            raise _rejection(trec, parameters, "numbers separated by commas")
         numbers.append(int(match[1]) if form is _WHOLE else float(match[1]))
     if not all(map(math.isfinite, numbers)):
-        raise _refusal(trec, parameters, "finite numbers")
+        raise _rejection(trec, parameters, "finite numbers")
     if trec.takes not in ("cutoffs", "points"):
         return numbers
     if len(set(numbers)) < len(numbers):
-        raise _refusal(trec, parameters, "different numbers")
+        raise _rejection(trec, parameters, "different numbers")
     return sorted(numbers)
 
 
@@ -176,7 +176,7 @@ def _settings(trec: TrecName, parameters: str, numbers: list[float]) -> dict[str
     """Return the parameters of ours that the numbers of a single value become."""
     if trec.takes == "named":
         if len(numbers) != len(trec.into):
-            raise _refusal(trec, parameters, f"{len(trec.into)} numbers")
+            raise _rejection(trec, parameters, f"{len(trec.into)} numbers")
         return dict(zip(trec.into, numbers, strict=True))
     if trec.takes == "several":
         each_once, in_order = trec.into
@@ -184,7 +184,7 @@ def _settings(trec: TrecName, parameters: str, numbers: list[float]) -> dict[str
     if trec.takes == "length":
         return {trec.into[0]: min(max(int(numbers[0]), 0), LONGEST)}
     if numbers[0] <= 0:
-        raise _refusal(trec, parameters, "a number above 0")
+        raise _rejection(trec, parameters, "a number above 0")
     return {trec.into[0]: numbers[0]} if parameters else {}
 
 
@@ -196,16 +196,16 @@ def _read_gains(trec: TrecName, parameters: str) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         number = _NUMBER.match(value)
         if not equals or number is None:
-            raise _refusal(trec, parameters, f"{'p=0.9, ' if trec.into else ''}grade=gain, …")
+            raise _rejection(trec, parameters, f"{'p=0.9, ' if trec.into else ''}grade=gain, …")
         if name in trec.into:
             settings[name] = float(number[1])
         elif _WHOLE.fullmatch(name) and int(name) >= 0:
             gains[float(name)] = float(number[1])
         else:
-            raise _refusal(trec, parameters, "grade=gain of whole grades of 0 or more")
+            raise _rejection(trec, parameters, "grade=gain of whole grades of 0 or more")
     return settings | {"gain": gains} if gains else settings
 
 
-def _refusal(trec: TrecName, parameters: str, what: str) -> InputError:
+def _rejection(trec: TrecName, parameters: str, what: str) -> InputError:
     problem = f"parameters {parameters[:80]!r} of trec_eval's {trec.name} must be {what}"
     return InputError(problem, source="measures", value=parameters)

@@ -480,7 +480,7 @@ def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
     if shared.size:
         above, equal = counted.above[shared], counted.equal[shared]
         groups = TieGroups(policy, rows[shared], counted.grades[shared], above, equal)
-        if (refused := groups.find_refused()) is not None:
+        if (refused := groups.find_rejected()) is not None:
             raise TieError(int(shared[refused]))
         ranks[shared] += groups.count_before(lambda: counted.before[shared])
         open_ties, tied = groups.list_open(), groups.mark_rows(tied.size)

@@ -123,7 +123,7 @@ def pack_joined(
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[shared], -1)]
         in_rows = row_index[shared]
         groups = TieGroups(policy, in_rows, grades, ranks[shared], equal[shared])
-        if (refused := groups.find_refused()) is not None:
+        if (refused := groups.find_rejected()) is not None:
             score = float(judged_scores[shared[refused]])
             problem = f"documents of different grades share the score {score:g}"
             query = qrels.queries[rows[in_rows[refused]]]

@@ -70,7 +70,7 @@ def test_only_ties_of_different_grades_matter(policy: TiePolicy) -> None:
     if found is not None:
         assert [each.tolist() for each in found] == [[1, 2], [3, 3], [5, 5]]
     assert groups.mark_rows(4).tolist() == [False, not policy.by_id, False, False]
-    refused = groups.find_refused()
+    refused = groups.find_rejected()
     assert (refused in (2, 3)) if policy == TiePolicy.ERROR else refused is None
     assert groups.count_constant(np.array([2, 2, 2])) == 1
     assert groups.count_constant(np.array([2, 9, 2])) == 0
