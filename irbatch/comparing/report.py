@@ -130,10 +130,10 @@ def pair_columns(compared: Any, digits: int = 4, *, power: bool = False) -> list
                meaning="the system's mean less the other's"),
         Column("p", name="p", descends=False, value=of(compared.p_values), show=p_value,
                more=lambda item: {} if corrected else stands_out(item),
-               meaning="the chance of such a difference between systems that are alike"),
+               meaning="the chance of a difference as large between systems that are alike"),
         Column("corrected p" if corrected else "", name="corrected_p", descends=False,
                value=of(compared.corrected), show=p_value, more=stands_out,
-               meaning="the same, for all pairs together"),
+               meaning="the same, corrected for how many are compared"),
         Column("", name="significant", value=of(compared.significant)),
         Column(interval, value=of(low),
                more=lambda item: {"text": numbers.show_interval(

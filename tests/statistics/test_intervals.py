@@ -1,17 +1,33 @@
-"""Intervals by bootstrap against their definitions, of the same draws."""
+"""Intervals of means, differences and quantiles, power and tails: against SciPy, by simulation."""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+from oracle.leaderboard import binomial_weights
+from oracle.leaderboard import quantile_ranks as expected_ranks
 
-from irbatch.statistics.intervals import find_intervals
+from irbatch.comparing import compare_results
+from irbatch.evaluation.results import Results
+from irbatch.statistics.intervals import (
+    detectable_difference,
+    find_intervals,
+    levels_of,
+    normal_tail,
+    quantile_ranks,
+    queries_needed,
+    student_quantile,
+    student_tails,
+)
 from irbatch.statistics.resampling import draw_means
+from irbatch.statistics.tests import CORRECTIONS, TESTS
 
 NORMAL = NormalDist()
-VALUES = np.random.default_rng(5).gamma(1, 0.1, (2, 11, 3))
+SKEWED = np.random.default_rng(5).gamma(1, 0.1, (2, 11, 3))
 LEVEL, DRAWS, SEED = 0.1, 900, 2
 
 
@@ -20,7 +36,7 @@ LEVEL, DRAWS, SEED = 0.1, 900, 2
 def test_bounds_are_quantiles_of_what_is_drawn(kind: str, geometric: bool) -> None:
     """Efron (1987), with the acceleration that leaving out each query in turn gives."""
     which = np.array([False, geometric, False])
-    values = VALUES.copy()
+    values = SKEWED.copy()
     values[..., which] = np.log(values[..., which])
     found = find_intervals(values, [(1, 0)], kind, LEVEL, DRAWS, SEED, geometric=which)
     for measure in range(3):
@@ -64,3 +80,206 @@ def _adjusted(shares: np.ndarray, mean: float, drawn: np.ndarray, values: np.nda
     acceleration = (moved**3).sum() / (6 * (moved**2).sum() ** 1.5)
     shifted = [bias + NORMAL.inv_cdf(share) for share in shares]
     return np.array([NORMAL.cdf(bias + z / (1 - acceleration * z)) for z in shifted])
+
+
+FOUND = np.array([[True], [False], [True], [False], [False]])
+
+
+@pytest.mark.parametrize(
+    ("correction", "found", "other"),
+    [
+        ("none", 0.05, 0.05),
+        ("bonferroni", 0.01, 0.01),
+        ("holm", 0.01, 0.05 / 3),
+        ("bh", 0.02, 0.02),
+        ("by", 0.02 * 60 / 137, 0.02 * 60 / 137),
+    ],
+)
+def test_levels(correction: str, found: float, other: float) -> None:
+    levels = levels_of(FOUND, correction, 0.05)
+    assert levels.ravel() == pytest.approx([found, other, found, other, other])
+
+
+@pytest.fixture(scope="module")
+def systems() -> dict[str, Results]:
+    import irbatch
+
+    random = np.random.default_rng(3)
+    found = {}
+    for i in range(7):
+        labels = random.random((40, 8)) < 0.25 + 0.03 * i
+        found[f"s{i}"] = irbatch.evaluate_matrix(labels, "AP P@5 RR")
+    return found
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("test", [each for each in TESTS if each not in ("wilcoxon", "sign")])
+def test_intervals_and_p_values_seldom_disagree(
+    systems: dict[str, Results], test: str, correction: str
+) -> None:
+    if test == "anova":
+        pytest.importorskip("scipy.stats")
+    found = compare_results(systems, test=test, correction=correction, draws=2000)
+    low, high = np.moveaxis(found.difference_intervals, -1, 0)
+    disagree = ((low <= 0) & (high >= 0)) == found.significant
+    assert disagree.mean() < 0.1
+    if test == "t" and correction in ("none", "bonferroni"):
+        assert not disagree.any(), "one and the same formula"
+    assert 0 < found.significant.mean() < 1
+    assert ((low <= found.differences) & (found.differences <= high)).all()
+    each = compare_results(systems, test=test, correction=correction, draws=2000,
+                           simultaneous=False)  # fmt: skip
+    assert (each.intervals == found.intervals).all(), "means have intervals of their own"
+    assert "simultaneous" in found.caption()
+    assert "simultaneous" not in each.caption() + each.signature
+
+
+def test_honest_differences_are_tukeys(systems: dict[str, Results]) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    found = compare_results(systems, test="anova")
+    values = found.values[:, :, 0]
+    residuals = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
+    freedom = 6 * 39
+    error = np.sqrt((residuals**2).sum() / freedom / 40)
+    reach = stats.studentized_range.ppf(0.95, 7, freedom) * error
+    widths = np.ptp(found.difference_intervals[:, 0], axis=1)
+    untouched = np.abs(np.abs(found.differences[:, 0]) - reach) > 0.01
+    assert widths[untouched] == pytest.approx(2 * reach, rel=1e-6)
+
+
+def test_all_hold_what_they_promise() -> None:
+    """Of families of six differences, all intervals hold the true ones in 95 of 100."""
+    random = np.random.default_rng(6)
+    truth = np.array([0.0, 0.0, 0.3, 0.8])
+    missed = 0
+    for _ in range(300):
+        values = truth[:, None] + random.normal(0, 1, (4, 30))
+        results = {str(i): _results(each) for i, each in enumerate(values)}
+        found = compare_results(results, test="t")
+        low, high = found.difference_intervals[:, 0].T
+        true = np.array([truth[a] - truth[b] for a, b in found.pairs])
+        missed += bool(((true < low) | (true > high)).any())
+    assert missed / 300 < 0.08
+
+
+def _results(values: np.ndarray) -> Results:
+    import irbatch
+
+    made = irbatch.evaluate_matrix(np.ones((values.size, 1)), "P@1")
+    return Results(values[:, None], made.query_ids, made.columns, made.counts, made.settings)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.5])
+@pytest.mark.parametrize("percent", [50, 90, 95, 99])
+def test_ranks_are_the_twins(percent: int, level: float) -> None:
+    for n in (*range(1, 40), 71, 72, 367, 368, 526):
+        expected = expected_ranks(n, Fraction(percent, 100), Fraction(level))
+        assert quantile_ranks(n, percent / 100, level) == expected, n
+
+
+@pytest.mark.parametrize(("percent", "least"), [(50, 6), (90, 36), (95, 72), (99, 368)])
+def test_the_least_number_of_values(percent: int, least: int) -> None:
+    assert quantile_ranks(least - 1, percent / 100, 0.05) is None
+    assert quantile_ranks(least, percent / 100, 0.05) is not None
+
+
+def test_a_chance_of_the_tail_itself_is_within() -> None:
+    assert quantile_ranks(2, 0.5, 0.5) == (1, 2), "0.25 to either side"
+
+
+@pytest.mark.parametrize(("n", "percent"), [(50, 90), (100, 95), (400, 99)])
+def test_coverage_is_what_is_said(n: int, percent: int) -> None:
+    lower, upper = quantile_ranks(n, percent / 100, 0.05) or (0, 0)
+    weights = binomial_weights(n, Fraction(percent, 100))
+    assert 0.95 <= Fraction(sum(weights[lower:upper]), sum(weights)) <= 0.99
+
+
+@pytest.mark.parametrize("percent", [50, 90, 95, 99])
+def test_the_quantile_of_the_values_lies_between(percent: int) -> None:
+    for n in range(1, 1500, 7):
+        for level in (0.05, 0.5):
+            ranks = quantile_ranks(n, percent / 100, level)
+            if ranks is not None:
+                assert ranks[0] <= 1 + percent / 100 * (n - 1) <= ranks[1], (n, level)
+
+
+def test_many_values() -> None:
+    lower, upper = quantile_ranks(1_000_000, 0.99, 0.05) or (0, 0)
+    assert lower == pytest.approx(990_000 - 1.96 * 99.5, abs=2)
+    assert upper == pytest.approx(990_001 + 1.96 * 99.5, abs=2)
+
+
+stats = pytest.importorskip("scipy.stats")
+RATIO = 1.084  # by the approximation 49 queries are enough of it, while it takes 51
+DIFFERENCES = np.random.default_rng(0).normal([0.02, -0.05, 0.3], 0.1, (7, 3))
+
+
+def test_the_detectable_difference_is_that_of_these_queries() -> None:
+    t = stats.t(6)
+    expected = (t.ppf(0.975) + t.ppf(0.8)) * stats.sem(DIFFERENCES)
+    assert detectable_difference(DIFFERENCES, 0.05) == pytest.approx(expected, rel=1e-12)
+
+
+def test_queries_needed_of_small_and_of_no_differences() -> None:
+    """Above some 50 queries the approximation by t counts: it is consistent with itself."""
+    few = np.array([[0.01, 0.0, 1.0], [-0.008, 0.0, 1.0], [0.002, 0.0, 1.0]])
+    needed = queries_needed(few, 0.05)
+    assert needed[1:].tolist() == [np.inf, 2]
+    t = stats.t(needed[0] - 1)
+    ratio = few[:, 0].std(ddof=1) / few[:, 0].mean()
+    assert needed[0] == np.ceil(((t.ppf(0.975) + t.ppf(0.8)) * ratio) ** 2) > 50
+
+
+@pytest.mark.parametrize("level", [1e-6, 0.01, 0.05, 0.2])
+def test_queries_needed_have_the_power_and_one_less_has_not(level: float) -> None:
+    """Up to some 50 the power is that of the t-test, above that of the usual approximation."""
+    ratios = np.append(np.geomspace(0.05, 6, 400), RATIO)  # of spread to mean
+    needed = queries_needed(1 + np.outer([-1, 1], ratios / math.sqrt(2)), level)
+
+    def is_enough(numbers: np.ndarray) -> np.ndarray:
+        t = stats.t(numbers - 1)
+        return numbers >= ((t.ppf(1 - level / 2) + t.ppf(0.8)) * ratios) ** 2
+
+    numbers = np.arange(2, 60)[:, None]
+    edges = stats.t.ppf(1 - level / 2, numbers - 1)
+    power = stats.nct.sf(edges, numbers - 1, np.sqrt(numbers) / ratios)
+    exact = 2 + (power < 0.8).sum(axis=0)
+    few, many = exact < 50, needed > 52
+    assert few.sum() > 100
+    assert needed[few].tolist() == exact[few].tolist()
+    assert is_enough(needed)[many].all()
+    assert not is_enough(needed - 1)[many].any()
+    if level == 1e-6:
+        assert needed[-1] == exact[-1] == 51
+
+
+special = pytest.importorskip("scipy.special")
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 7, 49, 1000, 6979])
+def test_student_s_quantiles(freedom: int) -> None:
+    for tail in (0.5, 0.4, 0.05, 0.025, 1e-4, 1e-9):
+        expected = -special.stdtrit(freedom, tail)
+        assert student_quantile(tail, freedom) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 7, 49, 99, 100, 101, 6979, 10**6])
+def test_student_of_arrays(freedom: int) -> None:
+    """From the smallest to the largest, where the one-by-one form has lost digits."""
+    t = np.array([0.0, 1e-9, 1e-4, 0.3, 1.0, 3.0, 6.0, 37.0, 1e4, 1e10])
+    t = np.concatenate([t, -t]).reshape(2, -1)
+    expected = special.stdtr(freedom, -t)
+    if freedom == 1:  # Cauchy's distribution, of which SciPy has nine digits here and there
+        expected = np.arctan2(1, t) / np.pi
+    found = student_tails(t, freedom)
+    shown = expected > 1e-290
+    assert found[shown] == pytest.approx(expected[shown], rel=1e-9 if freedom > 10**5 else 1e-11)
+    assert (found[~shown] < 1e-290).all()
+    assert found.ravel().tolist() == [float(student_tails(each, freedom)) for each in t.ravel()]
+    ends = student_tails(np.array([np.inf, -np.inf, np.nan]), freedom)
+    assert ends == pytest.approx([0.0, 1.0, np.nan], abs=1e-100, nan_ok=True)
+
+
+def test_normal() -> None:
+    z = np.array([[0.0, 1.0], [3.0, 37.0]])
+    assert normal_tail(z) == pytest.approx(special.ndtr(-z), rel=1e-14)
