@@ -278,7 +278,7 @@ def read_by_query(
 ) -> QueryPropensities:
     """Read query to item to propensity.
 
-    `rows_of` returns the rows of items in a catalogue of some size, and refuses others; `id_at` the
+    `rows_of` returns the rows of items in a catalogue of some size, and rejects others; `id_at` the
     other way round.
     """
     places = {query: place for place, query in enumerate(given)}
@@ -354,17 +354,17 @@ class Groups:
         self._target, self._targets = _read_target(target, place)
 
     def _find_ungrouped(self) -> None:
-        """Forget memberships that are none, or refuse the first item that has one."""
+        """Forget memberships that are none, or reject the first item that has one."""
         nothing = np.flatnonzero(~self._vectors.any(axis=1))
         if not nothing.size:
             return
         without = frozenset(nothing.tolist())
         for item, code in self._codes.items():
             if code in without:
-                self._refuse_ungrouped(item)
+                self._reject_ungrouped(item)
                 self._codes[item] = UNGROUPED
 
-    def _refuse_ungrouped(self, item: Any) -> None:
+    def _reject_ungrouped(self, item: Any) -> None:
         if self.ungrouped == "error":
             problem = 'it belongs to no group; Groups(…, ungrouped="ignore") leaves such items out'
             raise InputError(problem, source="groups", document=item)
@@ -390,7 +390,7 @@ class Groups:
         ids = list(ids)
         codes = np.array([self._codes.get(each, UNGROUPED) for each in ids], np.int64)
         if self.ungrouped == "error" and (codes == UNGROUPED).any():
-            self._refuse_ungrouped(ids[int(np.argmax(codes == UNGROUPED))])
+            self._reject_ungrouped(ids[int(np.argmax(codes == UNGROUPED))])
         return GroupShares(tuple(self.names), codes, self._vectors, self._target, self._targets)
 
 
@@ -420,7 +420,7 @@ def _names_of(kinds: Iterable[Any]) -> list[Any]:
 def _check_shares(
     shares: Mapping[Any, Any], what: str, whose: dict[str, Any], *, may_be_none: bool = False
 ) -> None:
-    """Refuse shares that are no numbers or don't add up to 1, or to 0 if there may be none."""
+    """Reject shares that are no numbers or don't add up to 1, or to 0 if there may be none."""
     total = 0.0
     for group, share in shares.items():
         if (wanted := missed_limit(share, least=0.0, most=1.0 + ROUNDING)) is not None:

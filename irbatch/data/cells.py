@@ -40,7 +40,7 @@ MOST_RELEVANT = 10_000_000
 def check_real(
     array: npt.NDArray[Any], what: str, source: str, queries: Sequence[Any] | None = None
 ) -> None:
-    """Refuse an array of anything but real numbers and truth values.
+    """Reject an array of anything but real numbers and truth values.
 
     `what` is in it, in the plural; `queries` are those of its rows, or that of its only row.
     """
@@ -60,7 +60,7 @@ def check_real(
 
 
 def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) -> None:
-    """Refuse what has not the shape of the scores."""
+    """Reject what has not the shape of the scores."""
     if tuple(given) != scores:
         problem = f"it is of shape {tuple(given)}, the scores are of shape {scores}"
         raise InputError(problem, source=source)
@@ -105,13 +105,13 @@ def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str
 def read_n_relevant(n_relevant: Any, queries: Sequence[Any]) -> Ints:
     """Read how many relevant documents, from 0 on, each query has in all: int64."""
     numbers = to_numpy(n_relevant, "n_relevant")
-    refuse = functools.partial(InputError, source="n_relevant")
+    reject = functools.partial(InputError, source="n_relevant")
     if numbers.shape != (len(queries),) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
-        raise refuse(f"n_relevant is one whole number a query, {len(queries)} in all")
+        raise reject(f"n_relevant is one whole number a query, {len(queries)} in all")
     if numbers.size and numbers.max() > MOST_RELEVANT:
         row = int(numbers.argmax())
         problem = f"{numbers[row]} relevant documents are more than {MOST_RELEVANT:,}"
-        raise refuse(problem, query=queries[row], value=int(numbers[row]))
+        raise reject(problem, query=queries[row], value=int(numbers[row]))
     return numbers.astype(np.int64)
 
 
@@ -162,7 +162,7 @@ class GradedCandidates:
         return GradedCandidates.from_cells(*cells, self.starts.size - 1)
 
     def check_grades(self, queries: Queries) -> None:
-        """Refuse grades that are NaN or beyond 2^53."""
+        """Reject grades that are NaN or beyond 2^53."""
         if not self.all_one:
             _check_grades(self.row_index, self.columns, self.grades, queries)
 
@@ -331,7 +331,7 @@ def _read_lists(
     rows = np.repeat(np.arange(shape[0]), sizes)
     plain = _plain_arrays(columns, grades)
     if plain is None:
-        _refuse_items(rows, columns, grades, queries, source)
+        _reject_items(rows, columns, grades, queries, source)
     found, numbers = plain or (np.array(columns, np.int64), np.array(grades, np.float64))
     _check_columns(rows, found, shape, queries, source)
     return rows, found, numbers
@@ -348,10 +348,10 @@ def _plain_arrays(columns: list[Any], grades: list[Any]) -> tuple[Ints, Floats] 
     return (found, numbers) if whole and (np.abs(numbers) < LARGEST_WHOLE).all() else None
 
 
-def _refuse_items(
+def _reject_items(
     rows: Ints, columns: list[Any], grades: list[Any], queries: Queries, source: str
 ) -> None:
-    """Refuse the first column or grade that is none."""
+    """Reject the first column or grade that is none."""
     for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
         where = {"source": source, "query": queries[row]}
         if not is_whole(column):
@@ -491,7 +491,7 @@ class LabelRows:
         return any(row.size and row[-1] == label for row in rows)
 
     def block(self, picks: Positions) -> Labels:
-        """Return some queries' labels, 2-D, padded with 0; refuse those that are no grades."""
+        """Return some queries' labels, 2-D, padded with 0; reject those that are no grades."""
         depth = int(self.depths[picks].max(initial=0))
         if isinstance(self.rows, np.ndarray):
             values = self.rows[picks, :depth]

@@ -66,7 +66,7 @@ YIELDING = {"query": {*QUERIES}, "document": {*DOCUMENTS}, "docid": {"docno"}}
 
 
 def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> None:
-    """Refuse what is no mapping of roles to names, for tables of some sources.
+    """Reject what is no mapping of roles to names, for tables of some sources.
 
     Raises:
         InputError: if it isn't, or a role is none of theirs, or named twice.

@@ -166,7 +166,7 @@ def read_columns(
         firsts = first_rows(query_ids)
         table = group_columns(query_ids.take(firsts), firsts, document_ids, numbers)
         if table.repeated >= 0:
-            _refuse_repeated(table, query_ids, document_ids, source)
+            _reject_repeated(table, query_ids, document_ids, source)
     return table
 
 
@@ -175,7 +175,7 @@ def group_columns(
 ) -> QueryTable:
     """Group rows by query; `queries` are those of runs of rows, which begin at `firsts`.
 
-    Documents that a query has twice are the caller's to refuse.
+    Documents that a query has twice are the caller's to reject.
     """
     found, starts, order = group_runs(queries, firsts, values.size)
     places = {query: place for place, query in enumerate(queries.take(found).tolist())}
@@ -293,7 +293,7 @@ def as_scores(column: Any, source: str, first: int = 0, fields: FieldsOfRow = _n
 def first_bad_number(values: npt.NDArray[Any], source: str) -> int:
     """Return the first of some real numbers that float64 cannot stand for; -1 if it can for all.
 
-    Larger grades than 2^53 are judgments' own to refuse, but integers are rounded before.
+    Larger grades than 2^53 are judgments' own to reject, but integers are rounded before.
     """
     if values.dtype.kind in "iu" and source == "qrels":
         bad = (values > LARGEST_WHOLE) | (values < -LARGEST_WHOLE)
@@ -438,7 +438,7 @@ def _as_numpy(column: Any) -> npt.NDArray[Any]:
     return np.fromiter(items, object, len(items))
 
 
-def _refuse_repeated(
+def _reject_repeated(
     table: QueryTable, queries: IdColumn, documents: IdColumn, source: str
 ) -> None:
     """Name a document that stands twice in its query, and the rows of both."""
@@ -488,7 +488,7 @@ def _as_rows(matrix: Any) -> Any:
 
 
 def _check_places(matrix: Any) -> None:
-    """Refuse entries outside the shape, which SciPy lets through, or even writes elsewhere."""
+    """Reject entries outside the shape, which SciPy lets through, or even writes elsewhere."""
     n, m = matrix.shape
     places: list[tuple[str, Any, int]] = []
     if matrix.format == "coo":

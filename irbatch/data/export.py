@@ -144,10 +144,10 @@ class Exports:
         except NUMBER_ERRORS:
             fine = False
         if not fine:
-            self._refuse(listed)
+            self._reject(listed)
         return Chunk(list(queries), sizes, ids, values)
 
-    def _refuse(self, listed: list[Listed]) -> NoReturn:
+    def _reject(self, listed: list[Listed]) -> NoReturn:
         """Raise what is wrong with the documents or the values of some queries."""
         with ErrorsIn(source=self.source, path=self.name):
             for query, documents, values in listed:
@@ -240,16 +240,16 @@ def _shortest_texts(values: Floats) -> list[str]:
 
 
 def _check_ids(chunk: Chunk, queries: Sequence[str], documents: Sequence[str], source: str) -> None:
-    """Refuse ids that would be read as something else."""
-    refuse = functools.partial(InputError, source=source)
+    """Reject ids that would be read as something else."""
+    reject = functools.partial(InputError, source=source)
     for query in queries:
         if query == COMMENT:
-            raise refuse(f"a line that begins with {query!r} is a comment", query=query)
+            raise reject(f"a line that begins with {query!r} is a comment", query=query)
         if not query or UNFIT.search(query) or query.startswith(BOM):
-            raise refuse("this query id cannot stand in a TREC file", query=query)
+            raise reject("this query id cannot stand in a TREC file", query=query)
     if not UNFIT.search("".join(documents)) and "" not in documents:
         return
     for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
         if not document or UNFIT.search(document):
             names = {"query": chunk.queries[row], "document": document}
-            raise refuse("this document id cannot stand in a TREC file", **names)
+            raise reject("this document id cannot stand in a TREC file", **names)

@@ -275,7 +275,7 @@ def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any
 
 
 def _unlabelled(one: Any, other: Any, *, sliced: bool) -> Any:
-    """Return one of two that are not both series; refuse labels that pair with nothing."""
+    """Return one of two that are not both series; reject labels that pair with nothing."""
     if not is_series(one) or isinstance(other, Mapping) or _is_plain(one):
         return one
     if sliced and one.index.dtype.kind == "i":
@@ -294,7 +294,7 @@ def is_series(given: Any) -> bool:
 
 
 def check_same_labels(scores: Any, relevance: Any) -> None:
-    """Refuse two frames of pandas whose rows or columns have other labels, or in another order.
+    """Reject two frames of pandas whose rows or columns have other labels, or in another order.
 
     Labels that are 0, 1, … of one frame say nothing of the other's, unless those are the same ones
     in another order.

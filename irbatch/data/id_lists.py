@@ -32,7 +32,7 @@ def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Query
 
 
 def _check_pair(ranked: Any, relevant: Any) -> None:
-    """Refuse two sides that are not both mappings, or both sequences of one length."""
+    """Reject two sides that are not both mappings, or both sequences of one length."""
     if isinstance(ranked, Mapping) != isinstance(relevant, Mapping):
         raise InputError("rankings and relevant documents are both mappings, or both sequences")
     if isinstance(ranked, Mapping):
@@ -72,7 +72,7 @@ class _Side:
             begins, ends = offsets[:-1], offsets[1:]
         table = QueryTable(places, begins, ends, documents, grades)
         if table.repeated >= 0:
-            self._refuse_repeated(*table.where(table.repeated))
+            self._reject_repeated(*table.where(table.repeated))
         if self.pad is None and isinstance(documents, np.ndarray):
             self._warn_of_padding(documents[ends[ends > begins] - 1])
         return table
@@ -100,7 +100,7 @@ class _Side:
             return listed
         end = listed.index(self.pad)
         if any(each != self.pad for each in listed[end:]):
-            self._refuse_early_padding(query)
+            self._reject_early_padding(query)
         return listed[:end]
 
     def _count_unpadded(self) -> Ints:
@@ -110,7 +110,7 @@ class _Side:
         padding = self.lists == self.pad
         early = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
         if early.any():
-            self._refuse_early_padding(int(np.argmax(early)))
+            self._reject_early_padding(int(np.argmax(early)))
         return (~padding).sum(axis=1, dtype=np.int64)
 
     def _join(self, rows: list[Row]) -> IdColumn:
@@ -144,11 +144,11 @@ class _Side:
         rows = "rankings end" if self.source == "run" else "lists of relevant documents end"
         warn(f"{rows} in -1, which counts as a document; if it is padding, say so with pad=-1")
 
-    def _refuse_early_padding(self, query: Any) -> None:
+    def _reject_early_padding(self, query: Any) -> None:
         problem = f"padding {self.pad!r} stands before other documents"
         raise InputError(problem, source=self.source, query=query, value=self.pad)
 
-    def _refuse_repeated(self, query: Any, document: Any) -> None:
+    def _reject_repeated(self, query: Any, document: Any) -> None:
         problem = "this relevant document is listed twice"
         if self.source == "run":
             hint = "; if it is padding, say so with pad=" if document == -1 else ""

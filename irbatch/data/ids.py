@@ -35,7 +35,7 @@ def kinds_of(ids: Iterable[object]) -> set[str | None]:
 
 
 def check_id(value: object, what: str, source: str, query: object = None) -> None:
-    """Refuse an id of a query or a document that is neither text nor a whole number."""
+    """Reject an id of a query or a document that is neither text nor a whole number."""
     if id_kind(type(value)) is None:
         hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
         kind = kind_of(value)
@@ -44,7 +44,7 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
 
 
 def same_kind(ids: Iterable[object], what: str, source: str, query: object = None) -> str | None:
-    """Return the one kind that all ids are of; None of no ids; refuse those of two kinds."""
+    """Return the one kind that all ids are of; None of no ids; reject those of two kinds."""
     ids = ids if isinstance(ids, list) else list(ids)
     kinds = kinds_of(ids)
     if None in kinds:

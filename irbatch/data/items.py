@@ -267,7 +267,7 @@ def _checksum(ids: IdColumn) -> int:
 
 
 def check_items(items: object) -> ItemStatistics:
-    """Return item statistics; refuse anything else."""
+    """Return item statistics; reject anything else."""
     if isinstance(items, ItemStatistics):
         return items
     hint = "ItemStatistics(popularity=…) or ItemStatistics(interactions=…)"

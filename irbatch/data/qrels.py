@@ -280,7 +280,7 @@ Judgments = Mapping[Any, Mapping[Any, Any]]
 def read_documents(
     judgments: Judgments, name: str | None, borrowed: bool
 ) -> Sequence[Collection[Any]]:
-    """List each query's documents, or borrow what holds them; refuse judgments of no query."""
+    """List each query's documents, or borrow what holds them; reject judgments of no query."""
     if not isinstance(judgments, Mapping):
         problem = f"a mapping of queries to documents to grades, not {kind_of(judgments)}"
         hint = "for tables see from_table, for records from_records"
@@ -301,7 +301,7 @@ def read_documents(
 def read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:
     """Read all grades, query after query, or check those already read: float64 ``(judgments,)``.
 
-    Documents that a table repeats are refused, too.
+    Documents that a table repeats are rejected, too.
     """
     most: int | None = None
     if isinstance(judgments, QueryTable):

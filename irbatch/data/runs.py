@@ -169,7 +169,8 @@ class Run(Exports):
         """Return the run with its rankings as columns, to be evaluated again and again.
 
         Making them costs about as much as some evaluations from dictionaries; each one after that
-        takes a fraction of the time. Errors are those of evaluating the run.
+        takes a fraction of the time. Errors are those of evaluating the run; and document ids that
+        are whole numbers have to fit int64.
 
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
