@@ -161,15 +161,6 @@ NEWLINE, RETURN, TAB, HASH = b"\n\r\t#"
 LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
-# What the parser counts, and where tags begin and end: the first one, another one, the last one.
-GROUPS, BEYOND_ASCII, UNSURE, LINES, FRACTIONS = range(5)
-TAG, TAG_STOP, OTHER_TAG, OTHER_TAG_STOP, LAST_TAG, LAST_TAG_STOP = range(5, 11)
-# Of the last row: its query, and the second row of that; its rank; and what stands in its line in
-# front of the document, and behind the last column that mostly is another one in the next.
-QUERY, QUERY_SIZE, SECOND, RANK, RANK_STOP, HEAD, HEAD_SIZE, TAIL, TAIL_SIZE = range(11, 20)
-HEAD_LAST, HEAD_MASK, TAIL_LAST, TAIL_MASK = range(20, 24)
-ROWS, COUNTS = 24, 25
-
 GIVEN_UP = -1
 CONTROL = -1  # a line with a control byte
 # How ranks and scores contradict each other: a line has a lower rank than the one before and scores
@@ -190,7 +181,7 @@ class Layout(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What the parser found in a piece of a file."""
+    """What the parser found in a piece of a file; numbers and places of tags are int64."""
 
     starts: Ints  # (rows,), where in the text each row's document begins, and how long it is
     lengths: npt.NDArray[np.int32]
@@ -199,12 +190,30 @@ class Parsed(NamedTuple):
     # ends in the text, and how ranks and values contradict each other, or 0.
     groups: Ints2
     unsure: Ints2  # (n, 3): row, begin and end of each value that is for Python to convert
-    counts: Ints  # (COUNTS,), numbers of what else there is
-    bounds: Ints2  # (2, width + 1), room for where a line's columns begin and end, and one too many
+    n_groups: Ints  # (1,), as the next four
+    n_unsure: Ints
+    lines: Ints  # data or not
+    fractions: Ints  # groups whose first rank has a point
+    beyond_ascii: Ints  # not 0 if an id is not ASCII
+    tag: Ints  # (2,): where the first tag begins and ends; another one; the last one
+    other_tag: Ints
+    last_tag: Ints
+
+
+class Last(NamedTuple):
+    """What the parser remembers of the last row: each int64 ``(2,)``, a begin and a size."""
+
+    query: Ints
+    second: Ints  # (1,): the second row of its query
+    rank: Ints  # a begin and an end
+    head: Ints  # what stands in its line in front of the document
+    tail: Ints  # and behind the last column that mostly is another one in the next line
+    begins: Ints  # (width + 1,): where the columns of a line begin and end, and one too many
+    ends: Ints
 
 
 @kernel
-def parse_lines(text: Bytes, size: int, layout: Layout, found: Parsed) -> int:
+def parse_lines(text: Bytes, size: int, layout: Layout, found: Parsed, last: Last) -> int:
     """Parse lines, `SLACK` bytes behind them; return the rows, or GIVEN_UP at the first odd line.
 
     Most lines are like the one before: what stands in front of the document, and behind the last
@@ -212,26 +221,25 @@ def parse_lines(text: Bytes, size: int, layout: Layout, found: Parsed) -> int:
     """
     rows, at = 0, 0
     while at < size:
-        at, rows = _parse_line(text, at, rows, layout, found)
+        at, rows = _parse_line(text, at, rows, layout, found, last)
         if at == GIVEN_UP:
             return GIVEN_UP
-        if found.counts[HEAD_SIZE] > 0:
-            at, rows = _parse_alike(text, size, at, rows, layout, found)
-    found.counts[ROWS] = rows
+        if last.head[1] > 0:
+            at, rows = _parse_alike(text, size, at, rows, layout, found, last)
     return rows
 
 
 @kernel
 def _parse_alike(
-    text: Bytes, size: int, at: int, rows: int, layout: Layout, found: Parsed
+    text: Bytes, size: int, at: int, rows: int, layout: Layout, found: Parsed, last: Last
 ) -> tuple[int, int]:
     """Parse lines as long as they are plain and like the last one; return where, and the rows."""
-    counts, values = found.counts, found.values
-    head, head_size = counts[HEAD], counts[HEAD_SIZE]
-    tail, tail_size = counts[TAIL], counts[TAIL_SIZE]
-    head_last, head_mask = counts[HEAD_LAST], counts[HEAD_MASK]
-    tail_last, tail_mask = counts[TAIL_LAST], counts[TAIL_MASK]
-    last_rank, last_rank_stop = counts[RANK], counts[RANK_STOP]
+    values, groups, group = found.values, found.groups, found.n_groups[0] - 1
+    head, head_size = last.head[0], last.head[1]
+    tail, tail_size = last.tail[0], last.tail[1]
+    head_last, head_mask = _last_word(head_size)
+    tail_last, tail_mask = _last_word(tail_size)
+    last_rank, last_rank_stop, second = last.rank[0], last.rank[1], last.second[0]
     last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
     while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
         start = line + head_size
@@ -257,17 +265,19 @@ def _parse_alike(
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
-        if layout.rank >= 0 and (value > last_value or rows == counts[SECOND]):
-            counts[RANK], counts[RANK_STOP] = last_rank, last_rank_stop
-            _compare_ranks(text, rank, rank_stop, value, last_value, found)
+        if layout.rank >= 0 and (value > last_value or (rows == second and value < last_value)):
+            rises = value > last_value
+            doubt = _compare_ranks(text, rank, rank_stop, last_rank, last_rank_stop, rises)
+            if doubt != 0:
+                groups[group, 3] = doubt
         last_rank, last_rank_stop = rank, rank_stop
         found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
         last_value = value
         rows += 1
         line = at + tail_size
-    counts[RANK], counts[RANK_STOP] = last_rank, last_rank_stop
-    counts[BEYOND_ASCII] |= all_bytes
-    counts[LINES] += rows - first_row
+    last.rank[0], last.rank[1] = last_rank, last_rank_stop
+    found.beyond_ascii[0] |= all_bytes
+    found.lines[0] += rows - first_row
     return line, rows
 
 
@@ -304,13 +314,12 @@ def _skip(text: Bytes, at: int) -> int:
 
 @kernel
 def _parse_line(
-    text: Bytes, line: int, rows: int, layout: Layout, found: Parsed
+    text: Bytes, line: int, rows: int, layout: Layout, found: Parsed, last: Last
 ) -> tuple[int, int]:
     """Parse one line by all the rules; return where it ends, or GIVEN_UP, and the rows."""
-    counts = found.counts
-    begins, ends = found.bounds
+    begins, ends = last.begins, last.ends
     width, at = _split_line(text, line, begins, ends)
-    counts[LINES] += 1
+    found.lines[0] += 1
     if width == CONTROL or at - line > LONGEST_LINE:
         return GIVEN_UP, rows
     marked = width > 0 and text[begins[0]] == HASH
@@ -325,39 +334,41 @@ def _parse_line(
         _add_unsure(rows, begins[layout.value], ends[layout.value], found)
     query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
     rank, rank_stop = begins[layout.rank], ends[layout.rank]
-    if size != counts[QUERY_SIZE] or not _same(text, query, counts[QUERY], size):
-        counts[QUERY], counts[QUERY_SIZE], counts[SECOND] = query, size, rows + 1
+    if size != last.query[1] or not _same(text, query, last.query[0], size):
+        last.query[0], last.query[1], last.second[0] = query, size, rows + 1
         _begin_group(text, rows, begins, ends, layout, found)
-    elif layout.rank >= 0 and (value > found.values[rows - 1] or rows == counts[SECOND]):
-        _compare_ranks(text, rank, rank_stop, value, found.values[rows - 1], found)
-    counts[RANK], counts[RANK_STOP] = rank, rank_stop
+    elif layout.rank >= 0 and (
+        value > found.values[rows - 1]
+        or (rows == last.second[0] and value < found.values[rows - 1])
+    ):
+        rises = value > found.values[rows - 1]
+        doubt = _compare_ranks(text, rank, rank_stop, last.rank[0], last.rank[1], rises)
+        if doubt != 0:
+            found.groups[found.n_groups[0] - 1, 3] = doubt
+    last.rank[0], last.rank[1] = rank, rank_stop
     document = begins[layout.document]
     found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document
     found.values[rows] = value
     for i in range(document, ends[layout.document]):
-        counts[BEYOND_ASCII] |= text[i] >> 7
+        found.beyond_ascii[0] |= text[i] >> 7
     if layout.query < layout.document < layout.value:
         tail = ends[layout.tag - 1 if layout.tag > layout.value else layout.value]
-        counts[HEAD], counts[HEAD_SIZE] = line, document - line
-        counts[TAIL], counts[TAIL_SIZE] = tail, at - tail
-        counts[HEAD_LAST], counts[HEAD_MASK] = _last_word(document - line)
-        counts[TAIL_LAST], counts[TAIL_MASK] = _last_word(at - tail)
-    counts[LAST_TAG], counts[LAST_TAG_STOP] = begins[layout.tag], ends[layout.tag]
+        last.head[0], last.head[1] = line, document - line
+        last.tail[0], last.tail[1] = tail, at - tail
+    found.last_tag[0], found.last_tag[1] = begins[layout.tag], ends[layout.tag]
     return at, rows + 1
 
 
 @kernel
 def _compare_ranks(
-    text: Bytes, start: int, stop: int, value: float, last_value: float, found: Parsed
-) -> None:
-    """Note how a row's rank and value contradict those of the row before."""
-    counts = found.counts
+    text: Bytes, start: int, stop: int, last_start: int, last_stop: int, rises: bool
+) -> int:
+    """Return how a row's rank contradicts its value, which `rises` or falls; 0 if it doesn't."""
     rank = parse_whole(text, start, stop)
-    last_rank = parse_whole(text, counts[RANK], counts[RANK_STOP])
-    if last_rank != UNKNOWN and rank > last_rank and value > last_value:
-        found.groups[counts[GROUPS] - 1, 3] = LOWER
-    elif rank != UNKNOWN and rank < last_rank and value < last_value:
-        found.groups[counts[GROUPS] - 1, 3] = REVERSED
+    last_rank = parse_whole(text, last_start, last_stop)
+    if last_rank != UNKNOWN and rank > last_rank and rises:
+        return LOWER
+    return REVERSED if rank != UNKNOWN and rank < last_rank and not rises else 0
 
 
 @kernel
@@ -411,9 +422,9 @@ def _split_line(text: Bytes, at: int, begins: Ints, ends: Ints) -> tuple[int, in
 @kernel
 def _add_unsure(row: int, start: int, stop: int, found: Parsed) -> None:
     """Note a value that Python has to convert."""
-    n = found.counts[UNSURE]
+    n = found.n_unsure[0]
     found.unsure[n, 0], found.unsure[n, 1], found.unsure[n, 2] = row, start, stop
-    found.counts[UNSURE] += 1
+    found.n_unsure[0] += 1
 
 
 @kernel
@@ -421,26 +432,24 @@ def _begin_group(
     text: Bytes, row: int, begins: Ints, ends: Ints, layout: Layout, found: Parsed
 ) -> None:
     """Note a group and look at its first line, whose rank and tag stand for those of the others."""
-    groups, counts = found.groups, found.counts
-    n = counts[GROUPS]
+    groups, n = found.groups, found.n_groups[0]
     groups[n, 0], groups[n, 1], groups[n, 2] = row, begins[layout.query], ends[layout.query]
     groups[n, 3] = 0
-    counts[GROUPS] += 1
+    found.n_groups[0] += 1
     for i in range(begins[layout.query], ends[layout.query]):
-        counts[BEYOND_ASCII] |= text[i] >> 7
+        found.beyond_ascii[0] |= text[i] >> 7
     if layout.rank >= 0:
         for i in range(begins[layout.rank], ends[layout.rank]):
             if text[i] == POINT:
-                counts[FRACTIONS] += 1
+                found.fractions[0] += 1
                 break
     if layout.tag >= 0:
         start, stop = begins[layout.tag], ends[layout.tag]
-        if counts[TAG_STOP] == 0:
-            counts[TAG], counts[TAG_STOP] = start, stop
-        elif stop - start != counts[TAG_STOP] - counts[TAG] or not _same(
-            text, start, counts[TAG], stop - start
-        ):
-            counts[OTHER_TAG], counts[OTHER_TAG_STOP] = start, stop
+        tag = found.tag
+        if tag[1] == 0:
+            tag[0], tag[1] = start, stop
+        elif stop - start != tag[1] - tag[0] or not _same(text, start, tag[0], stop - start):
+            found.other_tag[0], found.other_tag[1] = start, stop
 
 
 TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")
@@ -469,33 +478,37 @@ def parse_bytes(text: bytearray, form: LineForm) -> Parsed | None:
 def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     size = len(text) - SLACK
     at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
-    layout = Layout(form.width, *at)
-    # A column has a byte and one behind it.
-    room = _make_room(size // (2 * form.width) + 1, form.width)
-    room.counts[:] = 0
+    # A column has a byte and one behind it; twice the room keeps the memory from call to call.
+    found, last = _make_room(size // form.width + 1, form.width)
     data = np.frombuffer(text, np.uint8)
-    if parse_lines.run(size, data, size, layout, room) == GIVEN_UP:
+    rows = parse_lines.run(size, data, size, Layout(form.width, *at), found, last)
+    if rows == GIVEN_UP or (found.beyond_ascii[0] and not _is_utf8(text)):
         return None
-    return None if room.counts[BEYOND_ASCII] and not _is_utf8(text) else room
+    groups, unsure = found.groups[: found.n_groups[0]], found.unsure[: found.n_unsure[0]]
+    rows_of = found.starts[:rows], found.lengths[:rows], found.values[:rows]
+    return Parsed(*rows_of, groups, unsure, *found[5:])
 
 
 def is_ready() -> bool:
     """Tell whether the parser's machine code is at hand, so that it is worth it for small files."""
     layout = Layout(*range(len(Layout._fields)))
-    return parse_lines.is_ready(np.empty(0, np.uint8), 0, layout, _make_room(0, 1))
+    return parse_lines.is_ready(np.empty(0, np.uint8), 0, layout, *_make_room(0, 1))
 
 
-def _make_room(rows: int, width: int) -> Parsed:
+def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
     """Make room for what is parsed; memory that is never written to is never there."""
-    return Parsed(
+    found = Parsed(
         np.empty(rows, np.int64),
         np.empty(rows, np.int32),
         np.empty(rows, np.float64),
         np.empty((rows, 4), np.int64),
         np.empty((rows, 3), np.int64),
-        np.empty(COUNTS, np.int64),
-        np.empty((2, width + 1), np.int64),
+        *np.zeros((5, 1), np.int64),
+        *np.zeros((3, 2), np.int64),
     )
+    query, rank, head, tail = np.zeros((4, 2), np.int64)
+    begins, ends = np.zeros((2, width + 1), np.int64)
+    return found, Last(query, np.zeros(1, np.int64), rank, head, tail, begins, ends)
 
 
 def _is_plain(text: bytearray, form: LineForm) -> bool:
@@ -521,9 +534,9 @@ def _is_utf8(text: bytearray) -> bool:
 
 def _convert(text: bytearray, parsed: Parsed, form: LineForm) -> bool:
     """Convert the values left to Python; tell whether all values are as `form` has them."""
-    values = parsed.values[: parsed.counts[ROWS]]
+    values = parsed.values
     try:
-        for row, start, stop in parsed.unsure[: parsed.counts[UNSURE]].tolist():
+        for row, start, stop in parsed.unsure.tolist():
             values[row] = read_number(bytes(text[start:stop]), form)
     except InputError:
         return False

@@ -79,6 +79,10 @@ MARKED_QRELS: dict[str, type[MarkedQrels]] = {
 
 Marked = TypeVar("Marked", bound=MarkedQrels)
 
+# Judgments that are made dictionaries of: runs that are dictionaries, too, are sooner joined with
+# these than with a table.
+FEW = 5_000
+
 ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 
@@ -113,8 +117,7 @@ def read_qrels(
     try:
         with _opened(path, "qrels", columns, progress=progress) as reader:
             table = reader.table()
-            # Runs that are dictionaries are sooner joined with such ones.
-            judgments = table if reader.is_large else dict(table)
+            judgments = dict(table) if table.numbers.size <= FEW else table
     except InputError as problem:
         raise _told_of_subtopics(problem, path) from None
     return Qrels(judgments, reader.name, borrowed=True)

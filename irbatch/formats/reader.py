@@ -73,28 +73,26 @@ class Piece:
     @classmethod
     def from_bytes(cls, text: bytearray, parsed: Parsed, form: LineForm) -> Piece:
         """Take what the byte parser found in a text."""
-        counts = parsed.counts.tolist()
-        rows, groups = counts[kernels.ROWS], parsed.groups[: counts[kernels.GROUPS]]
+        groups = parsed.groups
         queries = [text[start:stop].decode() for _, start, stop, _ in groups.tolist()]
         tag, other, last = (
-            bytes(text[counts[at] : counts[at + 1]]) if form.tag_at >= 0 else b""
-            for at in (kernels.TAG, kernels.OTHER_TAG, kernels.LAST_TAG)
+            bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b""
+            for at in (parsed.tag, parsed.other_tag, parsed.last_tag)
         )
         contradicting = tuple(itertools.compress(queries, groups[:, 3].tolist()))
-        starts, lengths, values = parsed.starts[:rows], parsed.lengths[:rows], parsed.values[:rows]
         return cls(
             queries,
             groups[:, 0].copy(),
-            TextColumn(np.frombuffer(text, np.uint8), starts, lengths),
-            -values if form.is_ranked else values,
-            lines=counts[kernels.LINES],
+            TextColumn(np.frombuffer(text, np.uint8), parsed.starts, parsed.lengths),
+            -parsed.values if form.is_ranked else parsed.values,
+            lines=int(parsed.lines[0]),
             tags=tuple(filter(None, (tag, other))),
             last_tag=last,
             contradicting=contradicting,
             reversed=bool(queries)
             and groups[0, 3] == kernels.REVERSED
             and queries[0] not in contradicting[1:],
-            fractional=bool(queries) and counts[kernels.FRACTIONS] == len(queries),
+            fractional=bool(queries) and parsed.fractions[0] == len(queries),
         )
 
     @classmethod

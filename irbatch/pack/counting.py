@@ -195,13 +195,8 @@ def _count_rows(
             n = m
             row = space
         nan[q] = _count_nan(row, n)
-        i = starts[q]
-        while i + 4 <= starts[q + 1]:
-            _count_four(row, n, scores[q], columns[i : i + 4], above[i : i + 4], equal[i : i + 4])
-            i += 4
-        while i < starts[q + 1]:
+        for i in range(starts[q], starts[q + 1]):
             above[i], equal[i] = _count_one(row, n, scores[q, columns[i]])
-            i += 1
 
 
 @kernel
@@ -222,26 +217,6 @@ def _count_one(row: Scores, n: int, score: float) -> tuple[int, int]:
         higher = np.int32(higher + (STEP if row[c] > score else 0))
         same = np.int32(same + (STEP if row[c] == score else 0))
     return int(higher) // STEP, int(same) // STEP
-
-
-@kernel
-def _count_four(
-    row: Scores, n: int, scores: Scores2, columns: Ints, above: Ints, equal: Ints
-) -> None:
-    """Do so for four scores: each cell is read once for all, which saves a seventh of the time."""
-    s0, s1, s2, s3 = scores[columns[0]], scores[columns[1]], scores[columns[2]], scores[columns[3]]
-    a0 = a1 = a2 = a3 = e0 = e1 = e2 = e3 = np.int32(0)
-    for c in range(n):
-        a0 = np.int32(a0 + (STEP if row[c] > s0 else 0))
-        a1 = np.int32(a1 + (STEP if row[c] > s1 else 0))
-        a2 = np.int32(a2 + (STEP if row[c] > s2 else 0))
-        a3 = np.int32(a3 + (STEP if row[c] > s3 else 0))
-        e0 = np.int32(e0 + (STEP if row[c] == s0 else 0))
-        e1 = np.int32(e1 + (STEP if row[c] == s1 else 0))
-        e2 = np.int32(e2 + (STEP if row[c] == s2 else 0))
-        e3 = np.int32(e3 + (STEP if row[c] == s3 else 0))
-    above[0], above[1], above[2], above[3] = a0 // STEP, a1 // STEP, a2 // STEP, a3 // STEP
-    equal[0], equal[1], equal[2], equal[3] = e0 // STEP, e1 // STEP, e2 // STEP, e3 // STEP
 
 
 @kernel

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from irbatch.formats.bytes import UNSURE, parse_bytes
+from irbatch.formats.bytes import parse_bytes
 from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines
 from irbatch.formats.reader import Piece
 from irbatch.runtime.kernels import Kernel
@@ -75,7 +75,7 @@ def test_as_the_reader_of_lines(name: str) -> None:
         assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
         assert piece.firsts.tolist() == firsts.tolist()
         assert piece.queries == [rows.queries[first] for first in firsts]
-        unsure = found is not None and found.counts[UNSURE] > 0
+        unsure = found is not None and found.unsure.size > 0
         if not unsure:  # values that Python converts are not compared
             assert set(piece.contradicting) == set(rows.contradicting())
         assert piece.last_tag == rows.last_tag

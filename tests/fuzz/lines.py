@@ -103,7 +103,6 @@ class Lines(Target):
     name, share = "lines", 260
 
     def __init__(self) -> None:
-        self._rooms: dict[int, kernels.Parsed] = {}
         self._count = 0
 
     def generate(self, rng: Random) -> Given:
@@ -125,32 +124,12 @@ class Lines(Target):
         rows = ParsedLines(form, "file")
         rows.read(enumerate(io.BytesIO(text), number + 1))
         assert of_lines(rows) == expected, (of_lines(rows), expected)
-        parsed = parse_bytes(text, form, self._room(form.width))
+        parsed = parse_bytes(text, form)
         if parsed is not None:
             _compare(text, parsed, form, rows)
             self._count += 1
             if self._count % 64 == 0:
                 _run_plain(text, parsed, form)
-
-    def _room(self, width: int) -> kernels.Parsed:
-        if width not in self._rooms:
-            self._rooms[width] = make_room(1000, width)
-        return self._rooms[width]
-
-
-def make_room(rows: int, width: int) -> kernels.Parsed:
-    shapes: list[Any] = [
-        (rows,),
-        (rows,),
-        (rows,),
-        (rows, 4),
-        (rows, 3),
-        kernels.COUNTS,
-        (2, width + 1),
-    ]
-    kinds = [np.int64, np.int32, np.float64, *[np.int64] * 4]
-    made = [np.zeros(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
-    return kernels.Parsed(*made)
 
 
 def of_twin(data: bytes, source: str) -> object:
@@ -179,16 +158,16 @@ def bits(values: Any) -> bytes:
 
 def _compare(text: bytearray, parsed: kernels.Parsed, form: LineForm, rows: ParsedLines) -> None:
     """Compare what the byte parser found with what the reader of lines did."""
-    fast = Piece._from_bytes(text, parsed, form)
+    fast = Piece.from_bytes(text, parsed, form)
     assert not rows.problems, rows.problems
-    slow = Piece._from_lines(rows, fast.lines)
+    slow = Piece.from_lines(rows, fast.lines)
     assert fast.queries == slow.queries
     assert fast.firsts.tolist() == slow.firsts.tolist()
     assert fast.documents.tolist() == rows.documents
     assert fast.values.tobytes() == slow.values.tobytes()
     assert fast.last_tag == slow.last_tag
     assert fast.fractional or not slow.fractional  # of a query the first line is looked at
-    if not parsed.counts[kernels.UNSURE]:  # what Python converts is not compared with ranks
+    if not parsed.unsure.size:  # what Python converts is not compared with ranks
         assert set(fast.contradicting) == set(slow.contradicting)
         assert fast.reversed == slow.reversed
     assert fast.tags[:1] == slow.tags[:1]
@@ -198,19 +177,19 @@ def _compare(text: bytearray, parsed: kernels.Parsed, form: LineForm, rows: Pars
 def _run_plain(text: bytearray, parsed: kernels.Parsed, form: LineForm) -> None:
     """Parse once more by the kernel's own source; in it no place is outside of an array."""
     data = np.frombuffer(text, np.uint8)
-    room = make_room(len(parsed.values), form.width)
+    room, last = kernels._make_room(len(parsed.values), form.width)
     layout = kernels.Layout(
         form.width, form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
     )
-    count = kernels.parse_lines(data, data.size - kernels.SLACK, layout, room)
-    assert count == parsed.counts[kernels.ROWS]
+    count = kernels.parse_lines(data, data.size - kernels.SLACK, layout, room, last)
+    assert count == len(parsed.values)
     for one, other in zip(room[:2], parsed[:2], strict=True):
         assert (one[:count] == other[:count]).all()
-    groups = room.counts[kernels.GROUPS]
-    assert groups == parsed.counts[kernels.GROUPS]
+    groups = room.n_groups[0]
+    assert groups == len(parsed.groups)
     assert (room.groups[:groups] == parsed.groups[:groups]).all()
     sure = np.ones(count, bool)
-    sure[room.unsure[: room.counts[kernels.UNSURE], 0]] = False
+    sure[room.unsure[: room.n_unsure[0], 0]] = False
     assert room.values[:count][sure].tobytes() == np.abs(parsed.values[:count])[sure].tobytes() or (
         room.values[:count][sure].tobytes() == parsed.values[:count][sure].tobytes()
     )
