@@ -76,7 +76,7 @@ def test_latex(two: SystemResults) -> None:
     assert lines[4].startswith(r"\caption{2 systems, 3 queries. bm25: 1 query missing from the")
     assert lines[5:] == [
         r"\label{tab:x}",
-        SHRUNK,
+        *SHRUNK,
         r"\begin{tabular}{@{}lrrr@{}}",
         r"\toprule",
         r"Run & RR & nDCG@10 & NumRelRet \\",
@@ -84,7 +84,7 @@ def test_latex(two: SystemResults) -> None:
         r"bm25 & 0.5000 & 0.4969 & 3 \\",
         r"dense & \textbf{0.6667} & \textbf{0.6667} & 3 \\",
         r"\bottomrule",
-        r"\end{tabular}}",
+        r"\end{tabular}}}",
         r"\end{table}",
     ]
     text = two.to_latex(caption="Ours.", headings={"run": "model", "RR": "MRR"}, digits=1,

@@ -171,7 +171,9 @@ def test_columns_of_a_query_may_come_in_parts() -> None:
     for start in range(0, len(flat), 33):
         evaluator.update_columns(*map(list, zip(*flat[start : start + 33], strict=True)))
     assert evaluator.repeats == 50
-    expected = irbatch.evaluate_scores(SCORES[:10], LABELS[:10], MEASURES, query_ids=IDS[:10])
+    named: dict[str, Any] = {"document_ids": [f"d{d}" for d in range(CANDIDATES)]}
+    named["query_ids"] = IDS[:10]
+    expected = irbatch.evaluate_scores(SCORES[:10], LABELS[:10], MEASURES, **named)
     assert evaluator.compute().to_dict() == expected.to_dict()
 
 
