@@ -158,7 +158,9 @@ def join_accuracy(
             problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
             raise refuse(of_system(system), "accuracy", problem, each)
     in_order = [named[system] for system in systems]
-    known = [_by_measure(each) for each in in_order]
+    spellings = {str(name) for each in in_order for name in _names(each)}
+    canonical = {text: canonical_name(text) or text for text in spellings}
+    known = [_by_measure(each, canonical) for each in in_order]
     columns = _choose_columns(measures, known)
     cells = [
         [_cell(system, named[system], stated.get(name)) for name in columns]
@@ -185,16 +187,18 @@ def join_accuracy(
     return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
 
 
-def _by_measure(results: Any) -> Stated:
+def _names(results: Any) -> list[Any]:
+    return results.measures if isinstance(results, Results) else list(results)
+
+
+def _by_measure(results: Any, canonical: Mapping[str, str]) -> Stated:
     """Return a system's results by the measures' canonical names, however they are spelled."""
-    names = results.measures if isinstance(results, Results) else list(results)
     found: Stated = {}
-    for name in names:
+    for name in _names(results):
         text = str(name)
-        canonical = canonical_name(text) or text
-        if canonical in found:
+        if canonical[text] in found:
             raise InputError(f"{text} is given twice", source="measures", value=name)
-        found[canonical] = text, results[name]
+        found[canonical[text]] = text, results[name]
     return found
 
 

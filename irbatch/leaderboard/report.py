@@ -90,25 +90,28 @@ def list_axis(board: Board, name: str, intervals: bool, digits: int) -> list[Col
         best = known.max() if axis.better == HIGHER else known.min()
     as_good = [] if board.significance is None else board.significance.not_worse(name)
 
+    rows = np.column_stack([values, bounds]).tolist()
+    bounded = (intervals & ~np.isnan(bounds).all(axis=1)).tolist()
+
     def tell(i: int) -> Record:
-        value = values[i]
-        text, low, high = (write_value(each, decimals[i]) for each in (value, *bounds[i]))
-        within = f"[{low}, {high}]" if intervals and not np.isnan(bounds[i]).all() else ""
+        value = rows[i][0]
+        text, low, high = (write_value(each, decimals[i]) for each in rows[i])
+        within = f"[{low}, {high}]" if bounded[i] else ""
         marks = [AS_GOOD] if board.systems[i] in as_good and value != best else []
         marks += [OPEN_MARK] if mixed and value == value and is_open(board.records[i]) else []
         return {"text": text, "stands_out": value == best, "after": within, "marks": marks}
 
-    def values_of(column: Any) -> Callable[[int], float | None]:
-        return lambda i: None if np.isnan(column[i]) else float(column[i])
+    def values_of(k: int) -> Callable[[int], float | None]:
+        return lambda i: rows[i][k] if rows[i][k] == rows[i][k] else None
 
     columns = [
-        Column(axis.heading, descends=axis.better == HIGHER, name=name, value=values_of(values),
+        Column(axis.heading, descends=axis.better == HIGHER, name=name, value=values_of(0),
                more=tell)
     ]  # fmt: skip
     if not np.isnan(bounds).all():
         columns += [
-            Column("", name=f"{name} {end}", value=values_of(bounds[:, k]))
-            for k, end in enumerate(("low", "high"))
+            Column("", name=f"{name} {end}", value=values_of(k))
+            for k, end in enumerate(("low", "high"), 1)
         ]
     return columns
 

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.report.numbers import NOTHING
-from irbatch.runtime.numbers import is_number
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
 DAGGERS = {BETTER: "†", WORSE: "‡"}  # what some papers have in their place
@@ -78,7 +77,7 @@ class Column:
         value = self.value(item)
         text = NOTHING if value is None else self.show(value)
         fields = {"text": text, **self.more(item)}
-        if is_number(value):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             fields.setdefault("value", value if isinstance(value, int) else float(value))
         return Cell(**fields)
 
