@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, Unpack, cast
+from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -365,7 +365,7 @@ def check_baseline(name: str, systems: Sequence[str]) -> None:
         raise InputError(problem, source="baseline", value=name)
 
 
-class CompareOptions(ComparisonOptions, EvaluateOptions, total=False):
+class CompareOptions(ComparisonOptions, EvaluateOptions, TypedDict, total=False):
     """The keyword options of `compare`: its own, and those of `irbatch.evaluate`."""
 
 
