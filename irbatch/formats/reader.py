@@ -421,7 +421,8 @@ class Reader(TableReader):
             size = len(text) if isinstance(text, bytearray) else 0
             if part is None:
                 begin = text if isinstance(text, bytearray) else bytearray()
-                if size and find_data(begin, file.source) < 0:
+                blank = not begin.strip(b" \t\n")  # sooner told than by `find_data`
+                if size and (blank or find_data(begin, file.source) < 0):
                     lines += begin.count(b"\n")  # of nothing but blank lines and comments
                     continue
                 try:
