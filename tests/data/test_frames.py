@@ -57,11 +57,15 @@ def test_bad_parquet(tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPat
     if library == "polars":
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = tmp_path / "[x] *.parquet"
-    input_error(lambda: open_parquet(path, "run"), "run", "No such file", path=str(path))
+    input_error(
+        lambda: open_parquet([str(path)], str(path), "run"), "run", "No such file", path=str(path)
+    )
     path.write_bytes(b"PAR1 but not really PAR1")
-    input_error(lambda: open_parquet(path, "run"), "run", path=str(path))
+    input_error(lambda: open_parquet([str(path)], str(path), "run"), "run", path=str(path))
     pl.DataFrame({"qid": ["a"], "other": ["b"]}).write_parquet(path)
-    input_error(lambda: open_parquet(path, "run"), "no column", "'other'", path=str(path))
+    input_error(
+        lambda: open_parquet([str(path)], str(path), "run"), "no column", "'other'", path=str(path)
+    )
     pl.DataFrame({"qid": ["a"], "docno": ["b"], "score": [1], "more": [[1]]}).write_parquet(path)
     assert irbatch.read_run(path).to_dict() == {"a": {"b": 1.0}}
     input_error(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")

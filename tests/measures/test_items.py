@@ -387,7 +387,7 @@ def test_what_is_refused() -> None:
     input_error(lambda: evaluate("Unexpectedness@1", items=users), said, query="u")
     whole = {"u": {2**70: 1.0}}
     numbers = ItemStatistics(3)
-    said = "ids beyond 64 bits are no items"
+    said = "does not fit int64"
     big = {"u": {2**70: 1}}
     input_error(lambda: irbatch.evaluate(big, whole, "CatalogueCoverage@1", items=numbers), said)
 
