@@ -9,7 +9,6 @@ from irbatch.cli.parser import parser_of_all
 from irbatch.errors import InputError, imported, join_words
 from irbatch.measures import CATALOGUE
 
-SHELLS = ("bash", "zsh", "tcsh", "fish", "powershell")
 MEASURES = ("measure", "measures")  # where options keep them
 FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is called in help texts
 
@@ -20,22 +19,22 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
         "Print a script that completes irbatch's commands, options, measures and files."
     )
     parser.epilog = 'example: eval "$(irbatch completion bash)", in ~/.bashrc'
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", metavar="SHELL", help="bash, zsh, tcsh; newer shtabs know more")
     parser.set_defaults(command=print_completion)
 
 
 def print_completion(options: argparse.Namespace) -> int:
     """Print the script."""
     shtab = imported("completions", "cli", "shtab")
+    if options.shell not in shtab.SUPPORTED_SHELLS:
+        problem = f"completions are for {join_words(shtab.SUPPORTED_SHELLS)}"
+        raise InputError(problem, source="shell", value=options.shell)
     whole = parser_of_all()
     for action in _actions_of(whole):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         if action.dest in MEASURES and action.option_strings:
             action.choices = list(CATALOGUE)  # to be completed; cutoffs are typed
-    if options.shell not in shtab.SUPPORTED_SHELLS:
-        problem = f"this shtab completes {join_words(shtab.SUPPORTED_SHELLS)}: pip install -U shtab"
-        raise InputError(problem, source="shell", value=options.shell)
     print(shtab.complete(whole, options.shell))
     return 0
 

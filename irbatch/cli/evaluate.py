@@ -9,21 +9,14 @@ from collections.abc import Mapping
 from irbatch.cli.gates import NOT_SO, add_gate, check_axes, say_outcome
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.items import add_items, read_items
-from irbatch.cli.paper import add_paper, check_paper, paper_options
+from irbatch.cli.paper import add_paper
 from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings, in_options
-from irbatch.cli.writing import (
-    TABLES,
-    add_output,
-    check_written,
-    form_of,
-    of_terminal,
-    write_result,
-)
+from irbatch.cli.writing import TABLES, Output, add_output, of_terminal, write_result
 from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, join_words, many, printable
+from irbatch.errors import InputError, many, printable
 from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.results import Results, tell_different_queries
 from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -72,18 +65,11 @@ def run_eval(options: argparse.Namespace) -> int:
     measures = _with_required(options, parse_measures(options.measures or default, cutoffs))
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
-    form = form_of(options, FORMS, "text" if sys.stdout.isatty() else "tsv")
-    if options.digits is not None:
-        from irbatch.report.numbers import check_digits  # for those who want them
-
-        if form not in TABLES:
-            raise InputError(f"--digits is for {join_words(TABLES)}", value=form)
-        check_digits(options.digits)
-    check_paper(options, (form,))
-    check_written(options, [options.qrels, *runs.values()])
+    default_form = "text" if sys.stdout.isatty() else "tsv"
+    output = Output(options, [options.qrels, *runs.values()], FORMS, default_form)
     check_inputs(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
-    write_result(options, _report(results, form, options))
+    write_result(options, _report(results, output, options))
     _note(results, options)
     return _check_gate(results, options)
 
@@ -118,11 +104,10 @@ def _evaluate(
     return results
 
 
-def _report(results: Mapping[str, Results], form: str, options: argparse.Namespace) -> str:
-    """Return a form, importing no other."""
-    given = {"names": options.names, "per_query": options.per_query}
-    if options.digits is not None:
-        given["digits"] = options.digits
+def _report(results: Mapping[str, Results], output: Output, options: argparse.Namespace) -> str:
+    """Return the form that is asked for, importing no other."""
+    form, given = output.form, {"names": options.names, "per_query": options.per_query}
+    given |= output.shaping(form)
     if form == "tsv":
         from irbatch.cli.values import to_tsv
 
@@ -133,8 +118,7 @@ def _report(results: Mapping[str, Results], form: str, options: argparse.Namespa
         return to_table(results, of_terminal(options, form), **given)
     from irbatch.evaluation.systems import SystemResults
 
-    more = paper_options(options) if form == "latex" else {}
-    return str(getattr(SystemResults(results), f"to_{form}")(**given, **more))
+    return str(getattr(SystemResults(results), f"to_{form}")(**given))
 
 
 def _with_required(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from irbatch.cli.paper import PAPER
 from irbatch.errors import InputError, imported, join_words
 
 ENDINGS = {  # of files: the form that they are of
@@ -23,6 +24,12 @@ ENDINGS = {  # of files: the form that they are of
 TABLES = ("text", "markdown", "latex", "html")  # forms that people read; others have every digit
 FORMS = (*TABLES, "csv", "json")
 WRITTEN = ("html", "latex", "csv", "json")
+SHAPING = {  # options of reports, and the forms that they are for
+    **dict.fromkeys(("digits", "intervals", "judged"), TABLES),
+    "words": ("text", "markdown", "html"),
+    "power": ("text", "markdown", "html", "csv", "json"),
+    **dict.fromkeys((*PAPER, "daggers"), ("latex",)),
+}
 PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
 
@@ -97,6 +104,55 @@ def write_result(options: argparse.Namespace, text: str) -> None:
 
     with replacing(options.output) as file:
         file.write(text.encode(errors="backslashreplace"))  # names may be no text
+
+
+class Output:
+    """Where a report goes, and its forms; what is wrong with them is said before anything is read.
+
+    Args:
+        options: of the command, those of `add_output` among them.
+        inputs: files that are read, which must not be replaced.
+        forms: those that the report has.
+        default: the form that is printed.
+
+    Raises:
+        InputError: if a file cannot be written, or an option is not for the forms asked for.
+    """
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        inputs: Iterable[str],
+        forms: Sequence[str] = FORMS,
+        default: str = "text",
+    ) -> None:
+        self._options, self.form = options, form_of(options, forms, default)
+        asked = {form: getattr(options, form, None) for form in forms}
+        self.files = {form: path for form, path in asked.items() if path is not None}
+        for name, shaped in SHAPING.items():
+            given = getattr(options, name, None)
+            if given not in (None, False) and not {self.form, *self.files}.intersection(shaped):
+                word = name.replace("_", "-")
+                raise InputError(f"--{word} is for {join_words(shaped)}", value=options.format)
+        if getattr(options, "digits", None) is not None:
+            from irbatch.report.numbers import check_digits  # for those who want them
+
+            check_digits(options.digits)
+        check_written(options, inputs)
+
+    def shaping(self, form: str) -> dict[str, Any]:
+        """Return the options of a form that are given."""
+        names = [name for name, shaped in SHAPING.items() if form in shaped]
+        given = {name: getattr(self._options, name, None) for name in names}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def write(self, report: Any) -> None:
+        """Print a report, or write it where it is to go, and in the forms beside it."""
+        shown = of_terminal(self._options, self.form)
+        given = {**self.shaping(self.form), **shown}
+        write_result(self._options, getattr(report, f"to_{self.form}")(**given))
+        for form, path in self.files.items():
+            getattr(report, f"to_{form}")(**self.shaping(form), path=path)
 
 
 def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
