@@ -22,11 +22,11 @@ def main() -> None:
 
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
         means = engine.evaluate(qrels, parts, MEASURES, keep="sums", client=client)
-        values = engine.per_query(qrels, parts, MEASURES)  # a dask frame: nothing is computed yet
-        poor = values[values["nDCG@10"] < 0.4].compute()
+        results = engine.evaluate(qrels, parts, MEASURES, client=client)
 
     print(means)
-    print(f"below 0.4: {len(poor)} queries, such as {min(poor['query_id'])}")
+    poor = [query for query, value in results.per_query("nDCG@10").items() if value < 0.4]
+    print(f"below 0.4: {len(poor)} queries, such as {min(poor)}")
     print("as in one process:", means.mean() == irbatch.evaluate(qrels, run, MEASURES).mean())
 
 

@@ -20,12 +20,11 @@ def main() -> None:
     # Of real ones: spark.read.parquet("runs/"), and judgments may be a DataFrame, too.
     rankings = spark.createDataFrame(run.to_arrow()).repartition(7)
     means = engine.evaluate(qrels, rankings, MEASURES, keep="sums")
-    values = engine.per_query(qrels, rankings, MEASURES)  # a DataFrame: nothing is computed yet
-    with engine.input_errors():
-        poor = values.filter("`nDCG@10` < 0.4").select("query_id").toArrow()["query_id"].to_pylist()
+    results = engine.evaluate(qrels, rankings, MEASURES)
     spark.stop()
 
     print(means)
+    poor = [query for query, value in results.per_query("nDCG@10").items() if value < 0.4]
     print(f"below 0.4: {len(poor)} queries, such as {min(poor)}")
     print("as in one process:", means.mean() == irbatch.evaluate(qrels, run, MEASURES).mean())
 

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +29,6 @@ from irbatch.efficiency import (
     answers,
     measure_search,
 )
-from irbatch.runtime.progress import make_bar
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 TEN = range(10)
@@ -82,12 +80,6 @@ def test_queries_without_ids_are_numbered(queries: Any) -> None:
     run = quick(lambda query: asked.append(query) or ["d"], queries, warmup=0).run
     assert asked == ["cat", "dog"]
     assert list(run.queries) == [0, 1]
-
-
-def test_rows_of_a_matrix_are_queries() -> None:
-    matrix = np.eye(3)
-    run = quick(lambda row: [int(row.argmax())], matrix).run
-    assert run.to_dict() == {0: {0: 1.0}, 1: {1: 1.0}, 2: {2: 1.0}}
 
 
 def test_ids_are_those_of_the_mapping() -> None:
@@ -379,11 +371,6 @@ def test_a_batch_has_an_answer_a_query(answer: Any, message: str) -> None:
     assert str(refused.value).startswith("answer of 's'")
 
 
-def test_rows_of_a_matrix_answer_a_batch() -> None:
-    run = quick(lambda queries: np.array([[4, 2]] * len(queries)), QUERIES, batch_size=2).run
-    assert run.to_dict() == {query: {4: 2.0, 2: 1.0} for query in QUERIES}
-
-
 def test_tensors_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     assert answering(torch.tensor([3, 1])) == {3: 2.0, 1: 1.0}
@@ -467,17 +454,6 @@ def test_batches_are_calls(clock: Clock) -> None:
     assert measured.record.throughput_cost_per_million == pytest.approx(1.0)
 
 
-def test_intervals_are_those_of_the_draws(clock: Clock) -> None:
-    def slow(query: int) -> list[str]:
-        clock.now += query * 1_000_000
-        return ["d"]
-
-    measured = quick(slow, range(1, 30), draws=200, level=0.1, seed=5)
-    expected = Latency.from_samples(measured.latencies, draws=200, level=0.1, seed=5)
-    assert measured.record.latency == replace(expected, loop="closed")
-    assert expected.intervals
-
-
 def test_throughput_of_larger_calls(clock: Clock) -> None:
     asked: list[list[int]] = []
 
@@ -495,19 +471,6 @@ def test_throughput_of_larger_calls(clock: Clock) -> None:
     assert record.throughput == 5 / 0.007
     assert (record.throughput_batch_size, record.batch_size) == (3, 1)
     assert record.latency.mean == 4.0
-
-
-def test_throughput_without_a_warm_up_or_another_search(clock: Clock) -> None:
-    asked: list[list[int]] = []
-
-    def several(queries: list[int]) -> list[list[str]]:
-        asked.append(queries)
-        clock.now += 1_000_000
-        return [["d"]] * len(queries)
-
-    record = quick(several, range(4), batch_size=2, throughput_batch_size=4, warmup=0).record
-    assert asked == [[0, 1], [2, 3], [0, 1, 2, 3]]
-    assert record.throughput == 4000.0
 
 
 @pytest.mark.parametrize("warmup", [0, 1])
@@ -617,18 +580,6 @@ def test_an_async_search_of_several_queries(clock: Clock) -> None:
     assert plain.record.throughput == 3 / 0.003
 
 
-@pytest.mark.parametrize("warmup", [0, 2])
-def test_what_an_async_search_raises_names_the_query(warmup: int) -> None:
-    async def failing(query: str) -> list[str]:
-        if query == "dog":
-            raise KeyError("index")
-        return ["d"]
-
-    with pytest.raises(KeyError) as raised:
-        quick(failing, QUERIES, warmup=warmup)
-    assert raised.value.__notes__ == ["in the call for 1 query: 'q2'"]
-
-
 @pytest.mark.parametrize("batch_size", [1, 2])
 def test_a_coroutine_that_nothing_awaits_is_rejected(batch_size: int) -> None:
     async def search(query: Any) -> list[str]:
@@ -687,10 +638,6 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return shown
 
 
-def bar_of(**options: Any) -> None:
-    measure_search(search, QUERIES, hardware=Hardware(), draws=0, **options)
-
-
 def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
     monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
@@ -711,47 +658,10 @@ def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         assert text in shown
 
 
-def test_progress_is_drawn_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_terminal(monkeypatch)
-    now = [0.0]
-    monkeypatch.setattr("irbatch.runtime.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
-    drawn = []
-    rich = pytest.importorskip("rich.progress")
-    monkeypatch.setattr(rich.Progress, "refresh", lambda bar: drawn.append(now[0]))
-
-    def slow(query: int) -> list[str]:
-        now[0] += 1 / 64
-        return ["d"]
-
-    measure_search(slow, range(128), hardware=Hardware(), draws=0, warmup=0)
-    during = [at for at in drawn if at]
-    assert len(during) >= 10
-    assert all(later - earlier >= 0.1 for earlier, later in pairwise(during))
-
-
-def test_no_terminal_no_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    bar_of()
-    assert capsys.readouterr() == ("", "")
-    assert make_bar() is None
-
-
-def test_progress_that_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = on_terminal(monkeypatch)
-    bar_of(progress=False)
-    assert terminal.getvalue() == ""
-
-
-def test_progress_that_is_wanted_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("rich")
-    assert make_bar(wanted=True) is not None
-    bar_of(progress=True)
-    assert capsys.readouterr().out == ""
-
-
 def test_without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
     monkeypatch.setitem(sys.modules, "rich.progress", None)
-    bar_of()
+    measure_search(search, QUERIES, hardware=Hardware(), draws=0)
     assert terminal.getvalue() == ""
     asked: list[str] = []
     with pytest.raises(ImportError, match=re.escape("pip install 'irbatch[cli]'")):
@@ -770,11 +680,6 @@ def test_a_failure_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
             measure_search(failing, QUERIES)
     shown = terminal.getvalue()
     assert shown.count("\x1b[?25h") == shown.count("\x1b[?25l") == 2, "the cursor is back"
-
-
-def test_no_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
-    assert make_bar() is None
 
 
 def taking(clock: Clock, milliseconds: Callable[[int, Any], float]) -> Callable[[Any], list[str]]:
@@ -967,11 +872,6 @@ def test_arguments_are_rejected_before_a_call(options: dict[str, Any], message: 
 def test_search_is_called(wrong: Any) -> None:
     with pytest.raises(InputError, match=r"'s': search is an? .*, not to be called"):
         quick(wrong, QUERIES)
-
-
-def test_whole_numbers_of_any_type() -> None:
-    record = quick(search_list, QUERIES, batch_size=np.int64(2), warmup=np.int8(2)).record
-    assert (record.batch_size, record.warmup) == (2, 2)
 
 
 # What is shown and loaded

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,15 +25,12 @@ from support.shuffled_rows import (
 
 import irbatch
 from irbatch.errors import InputError
-from irbatch.integrations.shuffled import Task
 from irbatch.measures import MARKED
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 frames = pytest.importorskip("dask.dataframe")
 engine = pytest.importorskip("irbatch.integrations.dask")
-dask_rows = pytest.importorskip("irbatch.integrations.dask_rows")
-pytest.importorskip("dask.tokenize")
 import pandas as pd  # noqa: E402 - it is there where Dask's frames are
 
 FEW = "nDCG@10 AP RR(rel=2)@5"
@@ -42,22 +38,6 @@ FEW = "nDCG@10 AP RR(rel=2)@5"
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Sending large graph", "ignore::DeprecationWarning:distributed"
 )
-
-
-def test_tasks_are_told_apart() -> None:
-    """By what is sent, not by hashing formulas, which Dask cannot do once kernels are loaded."""
-    guard = threading.Lock()
-
-    @irbatch.define_measure("Guarded", definition="A test.")
-    def guarded(s: Any) -> Any:
-        with guard:
-            return s.hits * 1.0
-
-    def token(*asked: Any) -> str:
-        task = Task.choose(*asked, "queries")
-        return str(dask.tokenize.tokenize(task, ensure_deterministic=True))
-
-    assert token("Guarded AP", None) == token("Guarded AP", None) != token("Guarded AP", 3)
 
 
 @pytest.fixture(scope="module")
@@ -81,20 +61,11 @@ def both() -> tuple[Any, Any]:
     return frame(rows(qrels, "relevance")), frame(rows(run, "score"))
 
 
-def has_values(per_query: Any, right: irbatch.Results) -> bool:
-    """Tell whether a frame of values by query has those of some results."""
-    found = per_query.compute().set_index("query_id")
-    assert per_query.columns.tolist() == ["query_id", *right.measures]
-    assert sorted(found.index) == sorted(right.query_ids)
-    return found.loc[right.query_ids].to_numpy().tobytes() == right.values.tobytes()
-
-
 @pytest.mark.smoke
 def test_frames_of_text(both: tuple[Any, Any], client: Any) -> None:
     right = irbatch.evaluate(*problem(), MEASURES)
     assert_same(engine.evaluate(*both, MEASURES, client=client), right)
     assert_same_means(engine.evaluate(*both, MEASURES, keep="sums", partitions=3), right)
-    assert has_values(engine.per_query(*both, MEASURES), right)
 
 
 def test_numbers_and_judgments_that_are_here(client: Any) -> None:
@@ -103,29 +74,6 @@ def test_numbers_and_judgments_that_are_here(client: Any) -> None:
     right = irbatch.evaluate(qrels, run, MEASURES)
     rankings = frame(rows(run, "score"))
     assert_same(engine.evaluate(qrels, rankings, MEASURES), right)
-    assert has_values(engine.per_query(qrels, rankings, MEASURES), right)
-
-
-def test_bags_and_delayed_parts(client: Any, tmp_path: Path) -> None:
-    qrels, run = problem()
-    right = irbatch.evaluate({**qrels, "empty": {"x": 1}}, {**run, "empty": {}}, FEW)
-    dicts = [{query: run[query] for query in list(run)[i::3]} for i in range(3)]
-    qrels = {**qrels, "empty": {"x": 1}}
-    table = rows(run, "score")
-    irbatch.Run(dicts[0]).to_parquet(tmp_path / "run")
-    ways = [
-        [dicts[0], dicts[1], {**dicts[2], "empty": {}}],
-        [tmp_path / "run", irbatch.Run(dicts[1]), {**dicts[2], "empty": {}}],
-        [irbatch.Run.from_table(each).to_arrow() for each in cut(table) if each["score"]]
-        + [{"empty": {}}],
-    ]
-    for way in ways:
-        found = engine.evaluate(qrels, [dask.delayed(each) for each in way], FEW)
-        assert_same(found, right)
-    del qrels["empty"]
-    records = pd.DataFrame(table).to_dict("records")
-    found = engine.evaluate(qrels, dask.bag.from_sequence(records, npartitions=4), FEW)
-    assert_same(found, irbatch.evaluate(qrels, run, FEW))
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -173,31 +121,13 @@ def test_without_a_scheduler(both: tuple[Any, Any]) -> None:
         assert_same(engine.evaluate(*both, FEW), irbatch.evaluate(*problem(), FEW))
 
 
-@pytest.mark.parametrize("at", ["_lay_out", "_partial"])
+@pytest.mark.parametrize("at", ["_hash", "evaluate_bucket"])
 def test_a_worker_that_is_killed_changes_nothing(
     both: tuple[Any, Any], at: str, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = dask_rows if at == "_lay_out" else engine
-    monkeypatch.setattr(module, at, DyingOnce(getattr(module, at), tmp_path))
+    monkeypatch.setattr(engine, at, DyingOnce(getattr(engine, at), tmp_path))
     assert_same(engine.evaluate(*both, FEW, client=client), irbatch.evaluate(*problem(), FEW))
-    assert len(list(tmp_path.iterdir())) > 6, "no task was done again"
-
-
-def test_a_scheduler_that_is_not_there(
-    both: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "PATIENCE", "1s")
-    with pytest.raises(
-        ConnectionError, match=r"no scheduler of Dask's answers at tcp://127.0.0.1:9"
-    ):
-        engine.evaluate(*both, FEW, client="tcp://127.0.0.1:9")
-    options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
-    cluster = distributed.LocalCluster(**options)
-    with distributed.Client(cluster, set_as_default=False) as client:
-        assert engine.evaluate(*both, "RR", client=cluster.scheduler_address)["RR"] > 0
-        cluster.close()
-        with pytest.raises(ConnectionError, match=r"doesn't answer|is closed"):
-            engine.evaluate(*both, FEW, client=client)
+    assert len(list(tmp_path.iterdir())) > 5, "no task was done again"
 
 
 def test_clients(both: tuple[Any, Any]) -> None:
@@ -205,52 +135,29 @@ def test_clients(both: tuple[Any, Any]) -> None:
     options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster:
         assert_same(engine.evaluate(*both, FEW, client=cluster), right)
-        with distributed.Client(cluster, set_as_default=False) as client:
-            values = engine.per_query(*both, FEW, client=client)
-            found = client.compute(values).result().set_index("query_id")
-            assert found.loc[right.query_ids].to_numpy().tobytes() == right.values.tobytes()
-        for call in (engine.evaluate, engine.per_query):
-            with pytest.raises(ConnectionError, match="the client of Dask's is closed"):
-                call(*both, FEW, client=client)
-            with pytest.raises(InputError, match=r"client: is a Client, .* not an int"):
-                call(*both, FEW, client=3)
-    with pytest.raises(ConnectionError, match="no scheduler of Dask's answers at"):
-        engine.evaluate(*both, FEW, client=cluster)
+        assert engine.evaluate(*both, "RR", client=cluster.scheduler_address)["RR"] > 0
+    with pytest.raises(InputError, match=r"client: is a Client, .* not an int"):
+        engine.evaluate(*both, FEW, client=3)
 
 
 TWO = {"query_id": ["a", "a"], "doc_id": ["x", "y"]}
-BAD_ROWS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
-    "NaN": ({**TWO, "score": [1.0, math.nan]}, "a", "y", "the score is missing"),
-    "no document": (
-        {**TWO, "doc_id": ["x", None], "score": [1.0, 2.0]}, "a", None, "the document is missing"
-    ),
-    "no query": (
-        {**TWO, "query_id": ["a", None], "score": [1, 2]}, None, "y", "the query is missing"
-    ),
-    "twice": (
-        {**TWO, "doc_id": ["x", "x"], "score": [1.0, 2.0]}, "a", "x",
-        "this document stands there twice",
-    ),
-}  # fmt: skip
+BAD_ROWS: dict[str, tuple[dict[str, Any], str]] = {
+    "NaN": ({**TWO, "score": [1.0, math.nan]}, "query 'a', document 'y'.*score is missing"),
+    "no document": ({**TWO, "doc_id": ["x", None], "score": [1, 2]}, "document id is missing"),
+    "no query": ({**TWO, "query_id": ["a", None], "score": [1, 2]}, "query id is missing"),
+    "twice": ({**TWO, "doc_id": ["x", "x"], "score": [1, 2]}, "query 'a', document 'x'.*rows"),
+}
 
 
 @pytest.mark.parametrize("name", BAD_ROWS)
-def test_errors_of_tasks_name_query_and_document(name: str, client: Any) -> None:
-    columns, query, document, problem = BAD_ROWS[name]
+def test_bad_rows_are_named(name: str, client: Any) -> None:
+    columns, told = BAD_ROWS[name]
     run = frames.from_pandas(pd.DataFrame(columns), npartitions=2)
-    for evaluate in (engine.evaluate, lambda *given: engine.per_query(*given).compute()):
-        with pytest.raises(InputError) as caught:
-            evaluate({"a": {"x": 1}}, run, FEW)
-        told = caught.value
-        assert (told.source, told.query, told.document, told.message) == (
-            "run", query, document, problem
-        )  # fmt: skip
+    with pytest.raises(InputError, match=f"run.*{told}"):
+        engine.evaluate({"a": {"x": 1}}, run, FEW)
 
 
-def test_parts_of_two_kinds(client: Any) -> None:
-    parts = [dask.delayed({"a": {"x": 1.0}}), dask.delayed({"a": {7: 1.0}})]
-    with pytest.raises(InputError, match="document ids are whole numbers in one part and text in"):
-        engine.evaluate({"a": {"x": 1}}, parts, FEW)
+def test_grades_that_are_inexact(client: Any) -> None:
     large = frames.from_pandas(pd.DataFrame({**TWO, "relevance": [1, 2**53 + 1]}))
     run = frames.from_pandas(pd.DataFrame({**TWO, "score": [1, 2]}))
     with pytest.raises(InputError, match=r"qrels \(query 'a', document 'y'\): .* beyond 2\^53"):
@@ -267,12 +174,8 @@ def test_what_only_all_queries_together_can_tell(client: Any) -> None:
         engine.evaluate({"b": {"x": 1}}, run[run["score"] > 2], FEW)
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "no column": ({"run_columns": {"score": "points"}}, "no column 'points'"),
-    "no text": ({"run_columns": {"query": "when"}}, "column of the query is of type timestamp"),
-    "one": ({"run_columns": {"score": "qid", "query": "qid"}}, "one column cannot be two"),
-    "text": ({"run_columns": {"score": "called"}}, "column of the score is of type .*string, not"),
-    "other ids": ({"run_columns": {"query": "number"}}, "text in the qrels and whole numbers in"),
+REJECTED: dict[str, tuple[dict[str, Any], str]] = {
+    "no column": ({"columns": {"run": {"score": "points"}}}, "no column 'points'"),
     "order": ({"ties": "index"}, "ties='index' has no meaning"),
     "ranks": ({"order_by": "rank"}, "order_by= is for files"),
     "progress": ({"progress": print}, "own progress"),
@@ -281,20 +184,32 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused_before_anything_is_computed(name: str) -> None:
-    options, match = REFUSED[name]
-    columns = {"qid": ["q"], "docno": ["d"], "score": [0.5], "number": [1], "called": ["d"]}
-    few = pd.DataFrame({**columns, "when": pd.to_datetime(["2020-01-01"])})
+@pytest.mark.parametrize("name", REJECTED)
+def test_rejected_before_anything_is_computed(name: str) -> None:
+    options, match = REJECTED[name]
+    few = pd.DataFrame({"qid": ["q"], "docno": ["d"], "score": [0.5]})
 
     def fail(part: Any) -> Any:
         raise AssertionError("something was computed")
 
-    run = frames.from_pandas(few).map_partitions(fail, meta=few.iloc[:0])
+    run = frames.from_pandas(few).map_partitions(fail, meta=few)
     with pytest.raises(InputError, match=match):
         engine.evaluate({"q": {"d": 1}}, run, FEW, **options)
-    with pytest.raises(InputError, match="no frame, bag or list of delayed parts"):
+    with pytest.raises(InputError, match="not a DataFrame of Dask"):
         engine.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, FEW)
+
+
+def test_columns_of_types_that_are_not_ids_or_numbers(client: Any) -> None:
+    few = {"qid": ["q"], "docno": ["d"], "score": [0.5], "number": [1], "called": ["d"]}
+    when = pd.to_datetime(["2020-01-01"])
+    run = frames.from_pandas(pd.DataFrame({**few, "when": when}), npartitions=1)
+    for columns, told in (
+        ({"query": "when"}, "query"),
+        ({"score": "called"}, "score"),
+        ({"query": "number"}, "text in the qrels and whole numbers in the run"),
+    ):
+        with pytest.raises(InputError, match=told):
+            engine.evaluate({"q": {"d": 1}}, run, FEW, columns={"run": columns})
 
 
 def test_the_example() -> None:
