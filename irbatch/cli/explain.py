@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
 
 from irbatch.cli.inputs import check_inputs
 from irbatch.cli.settings import SETTINGS, add_measure, add_settings
-from irbatch.cli.writing import (
-    TABLES,
-    add_output,
-    check_written,
-    files_asked,
-    form_of,
-    of_terminal,
-    write_result,
-)
+from irbatch.cli.writing import Output, add_output
 from irbatch.comparing.explain import SIDES, explain
-from irbatch.comparing.explanation import Explanation
 from irbatch.errors import InputError
 from irbatch.measures import measure
-from irbatch.report.numbers import check_digits
 
 FORMS = ("text", "markdown", "html", "json")
 WRITTEN = ("html", "markdown", "json")
@@ -67,25 +56,12 @@ def run_explain(options: argparse.Namespace) -> int:
     inputs = [options.qrels, options.a, options.b, *filter(None, texts.values())]
     if inputs.count("-") > 1:
         raise InputError("standard input cannot be two of them", path="-")
-    check_written(options, inputs)
-    form = form_of(options, FORMS)
-    if options.digits is not None:
-        check_digits(options.digits)
+    output = Output(options, inputs, FORMS)
     check_inputs(options.qrels, inputs[1:3])
     found = explain(
         options.qrels, options.a, options.b, wanted,
         queries=options.queries, most=options.most, only=options.only, depth=options.depth,
         **texts, **{name: getattr(options, name) for name in SETTINGS},
     )  # fmt: skip
-    found = replace(found, measure=wanted.spelled(options.names))
-    shown = of_terminal(options, form)
-    write_result(options, _write(found, form, options.digits, **shown))
-    for form, path in files_asked(options, WRITTEN).items():
-        _write(found, form, options.digits, path=path)
+    output.write(replace(found, measure=wanted.spelled(options.names)))
     return 0
-
-
-def _write(found: Explanation, form: str, digits: int | None, **more: Any) -> str:
-    """Return a form of the report, or also write it."""
-    given = {"digits": digits} if form in TABLES and digits is not None else {}
-    return str(getattr(found, f"to_{form}")(**given, **more))

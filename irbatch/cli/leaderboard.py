@@ -10,26 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.cli.gates import NOT_SO, add_gate, say_outcome
-from irbatch.cli.paper import add_paper, check_paper, paper_options
+from irbatch.cli.paper import add_paper
 from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
 from irbatch.cli.writing import (
-    FORMS,
+    TABLES,
     WRITTEN,
+    Output,
     add_output,
-    check_written,
-    files_asked,
-    form_of,
     of_terminal,
     save_plot,
     write_result,
 )
 from irbatch.comparing.gate import parse_on_board
 from irbatch.efficiency.quantities import HIGHER, LOWER
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, join_words, shown
 from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.study import find_failures, tell_passed
 from irbatch.measures import parse_measures
-from irbatch.report.numbers import check_digits
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import INTERVALS
@@ -113,7 +110,7 @@ def _add_studies(parser: argparse.ArgumentParser) -> None:
 
 def run_leaderboard(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
-    _check(options)
+    output = _check(options)
     board = _find(_read(options), options)
     if options.sort is not None:
         board = board.sorted(options.sort)
@@ -122,8 +119,8 @@ def run_leaderboard(options: argparse.Namespace) -> int:
         for text in texts:
             said = tell_passed(board, text, required=required) + ("" if required else NOT_SO)
             outcome.append((said, find_failures(board, text, required=required)))
-    printed = _report(board, options, form_of(options, FORMS))
-    files = {path: _report(board, options, form) for form, path in files_asked(options).items()}
+    printed = _report(board, options, output, output.form)
+    files = {path: _report(board, options, output, form) for form, path in output.files.items()}
     picture = None
     if options.plot is not None:
         picture = board.plot(options.x, options.y, log=options.log)
@@ -136,7 +133,7 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     return status
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace) -> Output:
     """Reject what can be rejected without reading anything."""
     for required, texts in ((False, options.conditions), (True, options.required)):
         for text in texts:
@@ -145,21 +142,17 @@ def _check(options: argparse.Namespace) -> None:
         value = getattr(options, name)
         if value is not None and getattr(options, other) is None:
             raise InputError(f"--{name} needs --{other}")
-    form = form_of(options, FORMS)
-    words = ("columns", "frontier", "intervals", "digits")
-    shaped = [word for word in words if getattr(options, word)]
-    if shaped and form in ("csv", "json") and not (options.html or options.latex):
-        raise InputError(f"--{shaped[0]} has no place in {form}, which has all")
+    inputs = [path for path in (options.systems, options.qrels) if path is not None]
+    output = Output(options, inputs)
+    shaped = [word for word in ("columns", "frontier") if getattr(options, word)]
+    if shaped and not {output.form, *output.files}.intersection(TABLES):
+        raise InputError(f"--{shaped[0]} is for {join_words(TABLES)}")
     if options.significance and options.qrels is None:
         raise InputError("--significance needs --qrels, of which queries have values")
-    written = {form, *files_asked(options)}
-    check_paper(options, written)
-    if options.digits is not None:
-        check_digits(options.digits)
     if options.level is not None:
         check_level(options.level)
     check_draws(options.draws or 0, options.seed or 0, least=0)
-    check_written(options, [each for each in (options.systems, options.qrels) if each is not None])
+    return output
 
 
 def _read(options: argparse.Namespace) -> Leaderboard:
@@ -216,20 +209,15 @@ def _frontier(board: Leaderboard, options: argparse.Namespace) -> list[str] | No
     return None if options.x is None else [options.y or board.measures[0], options.x]
 
 
-def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
+def _report(board: Leaderboard, options: argparse.Namespace, output: Output, form: str) -> str:
     """Make a report of one form."""
     if form in ("csv", "json"):
         return str(getattr(board, f"to_{form}")())
-    choices: dict[str, Any] = {"intervals": options.intervals}
-    choices["frontier"] = _frontier(board, options)
+    choices: dict[str, Any] = {**output.shaping(form), "frontier": _frontier(board, options)}
     if options.columns is not None:
         choices["columns"] = _split(options.columns)
-    if options.digits is not None:
-        choices["digits"] = options.digits
     if form == "html":
         choices |= {"x": options.x, "y": options.y}
-    if form == "latex":
-        choices |= paper_options(options)
     choices |= of_terminal(options, form)
     return str(getattr(board, f"to_{form}")(**choices))
 

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
 
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
-from irbatch.cli.writing import (
-    FORMS,
-    TABLES,
-    WRITTEN,
-    add_output,
-    check_written,
-    files_asked,
-    form_of,
-    of_terminal,
-    write_result,
-)
-from irbatch.comparing.reproducibility import Reproducibility, reproducibility
+from irbatch.cli.writing import WRITTEN, Output, add_output
+from irbatch.comparing.reproducibility import reproducibility
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
-from irbatch.report.numbers import check_digits
 
 
 def add_reproducibility(parser: argparse.ArgumentParser) -> None:
@@ -59,15 +47,12 @@ def add_reproducibility(parser: argparse.ArgumentParser) -> None:
 def run_reproducibility(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    form = form_of(options, FORMS)
-    if options.digits is not None:
-        check_digits(options.digits)
     given = [options.qrels, *options.baseline, *(options.advanced or [])]
     if options.reproduced_qrels is not None:
         given.append(options.reproduced_qrels)
     if given.count("-") > 1:
         raise InputError("standard input cannot be two files", path="-")
-    check_written(options, given)
+    output = Output(options, given)
     found = reproducibility(
         options.qrels,
         options.baseline,
@@ -78,14 +63,5 @@ def run_reproducibility(options: argparse.Namespace) -> int:
         p=options.p,
         **{name: getattr(options, name) for name in SETTINGS},
     )
-    found = replace(found, measures=[each.spelled(options.names) for each in measures])
-    write_result(options, _write(found, form, options, **of_terminal(options, form)))
-    for form, path in files_asked(options).items():
-        _write(found, form, options, path=path)
+    output.write(replace(found, measures=[each.spelled(options.names) for each in measures]))
     return 0
-
-
-def _write(found: Reproducibility, form: str, options: argparse.Namespace, **more: Any) -> str:
-    """Return a form of the report, or also write it."""
-    given = {"digits": options.digits} if form in TABLES and options.digits is not None else {}
-    return str(getattr(found, f"to_{form}")(**given, **more))

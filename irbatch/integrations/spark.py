@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Unpack
 
 from irbatch.errors import InputError, imported
@@ -78,10 +77,10 @@ def evaluate(
     if apart:
         judgments = None
         both = _in_buckets(task, qrels, "qrels", count).cogroup(ranked)
-        cells = both.applyInArrow(partial(_evaluate_pair, task), CELL)
+        cells = both.applyInArrow(lambda ours, rows: _evaluate_pair(task, ours, rows), CELL)
     else:
         judgments = task.evaluation.judgments(qrels)
-        cells = ranked.applyInArrow(partial(_evaluate_rows, task, judgments), CELL)
+        cells = ranked.applyInArrow(lambda rows: _evaluate_rows(task, judgments, rows), CELL)
     parts = [pickle.loads(cell[0]) for cell in cells.collect()]  # noqa: S301 - of our own tasks
     for problem in parts:
         if isinstance(problem, InputError):

@@ -270,9 +270,8 @@ def test_what_only_tables_have_needs_one(
     cli: Cli, systems: Path, out: Path, form: str, words: list[str]
 ) -> None:
     shown = [systems, "--format", form, *words]
-    assert cli(*shown) == (
-        2, "", f"irbatch: error: {words[0]} has no place in {form}, which has all\n",
-    )  # fmt: skip
+    told = f"irbatch: error: {words[0]} is for text, markdown, latex and html\n"
+    assert cli(*shown) == (2, "", told)
     assert cli(*shown, "--json", out / "a.json")[0] == 2, "which has all, too"
     plain = cli(systems, "--format", form)
     assert cli(*shown, "--latex", out / "a.tex") == plain
@@ -308,7 +307,7 @@ def test_latex_as_a_paper_wants_it(cli: Cli, systems: Path) -> None:
     for wrong, said in (
         (["--label", "x"], "--label is for latex"),
         (["--digits", "18"], "a whole number from 0 to 17"),
-        (["--digits", "2", "--format", "csv"], "--digits has no place in csv"),
+        (["--digits", "2", "--format", "csv"], "--digits is for text, markdown"),
     ):
         status, printed, told = cli("absent.json", *wrong)
         assert (status, printed) == (2, "")
