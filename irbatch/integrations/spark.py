@@ -10,13 +10,13 @@ installed where Spark's tasks run.
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from irbatch.errors import InputError, imported
+from irbatch.errors import FIELDS, InputError, imported
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.partial import PartitionTask
+from irbatch.evaluation.partial import PartialResult, PartitionTask
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.integrations.shuffled import (
@@ -35,7 +35,7 @@ _sql: Any = imported(*_EXTRA, "pyspark.sql")
 _functions: Any = imported(*_EXTRA, "pyspark.sql.functions")
 _pa: Any = imported(*_EXTRA, "pyarrow")
 
-CELL = "partial binary"  # what a task sends: a partial result, or an error, pickled
+CELL = "partial binary"  # what a task sends: a partial result as Arrow's stream, or an error
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -81,10 +81,8 @@ def evaluate(
     else:
         judgments = task.evaluation.judgments(qrels)
         cells = ranked.applyInArrow(lambda rows: _evaluate_rows(task, judgments, rows), CELL)
-    parts = [pickle.loads(cell[0]) for cell in cells.collect()]  # noqa: S301 - of our own tasks
-    for problem in parts:
-        if isinstance(problem, InputError):
-            raise problem
+    items = task.evaluation.items
+    parts = [_read_cell(bytes(cell[0]), items) for cell in cells.collect()]
     return sum_up(task, parts, judgments, name)
 
 
@@ -113,7 +111,18 @@ def _rows(table: Any) -> Any:
 def _cell(evaluate: Callable[[], Any]) -> Any:
     """Return a table of one cell: what comes back or, as Spark would lose its fields, an error."""
     try:
-        found = evaluate()
+        table, sink = evaluate().to_arrow(), _pa.BufferOutputStream()
+        with _pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        cell = sink.getvalue().to_pybytes()
     except InputError as problem:
-        found = problem
-    return _pa.table({"partial": _pa.array([pickle.dumps(found)], _pa.binary())})
+        fields = {name: getattr(problem, name) for name in ("message", *FIELDS)}
+        cell = json.dumps(fields, default=str).encode()
+    return _pa.table({"partial": _pa.array([cell], _pa.binary())})
+
+
+def _read_cell(cell: bytes, items: Any) -> PartialResult:
+    """Return what a cell has, or raise its error."""
+    if cell.startswith(b"{"):
+        raise InputError(**json.loads(cell))
+    return PartialResult.from_arrow(_pa.ipc.open_stream(cell).read_all(), items=items)
