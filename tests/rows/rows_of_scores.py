@@ -10,7 +10,6 @@ from rows.problem import Problem, Refused, Row, Values
 
 BASE = Problem(about="scores")
 FIRST, SECOND = Values({"q1": 1.0, "q2": 1.0}), Values({"q1": 1.0, "q2": 0.5})
-COLLAPSED = "have one and the same score"
 WITHOUT_IDS = "without ids: the expected value over all orders"
 FLOAT32 = {"float32": (SECOND, "scores are compared as float32, as trec_eval 9 does")}
 OTHER = ("q2", "d1", 1)
@@ -32,11 +31,7 @@ def tied(by_id: Values, expected: float, query: str = "q2") -> dict[str, tuple[V
     averaged = {**by_id.values, query: expected}
     return {
         "expected": (Values(averaged), WITHOUT_IDS),
-        "candidates": (Values(averaged, warns=COLLAPSED), WITHOUT_IDS),
-        "candidates with ids": (
-            Values(by_id.values, warns=COLLAPSED),
-            "a model may have collapsed",
-        ),
+        "candidates": (Values(averaged), WITHOUT_IDS),
     }
 
 
@@ -103,7 +98,7 @@ ROWS = [
             "candidates": (FIRST, "scores are compared in their own precision"),
             "candidates with ids": (FIRST, "scores are compared in their own precision"),
             "torchmetrics, RetrievalMetric": (
-                Values({"q1": 1.0, "q2": 0.75}, warns=COLLAPSED),
+                Values({"q1": 1.0, "q2": 0.75}),
                 "compared as float64",
             ),
             "expected": (Values({"q1": 1.0, "q2": 0.75}), WITHOUT_IDS),
