@@ -249,7 +249,7 @@ ENTRANCES = [
         "BatchEvaluator.update_columns",
         from_batches_of_columns,
         "ids",
-        EXPECTED | {"arguments"},
+        {"arguments"},
         lacks=UPDATED,
     ),
     Entrance("BatchEvaluator.add", from_results, lacks={**PLAIN, **MAPPING, **BATCHED}),
