@@ -5,10 +5,10 @@ Values are real ones, of the systems in a folder of judgments and runs, query by
 - family-wise: systems that differ by nothing but chance, each with each; how often any pair of them
   is called significant;
 - clear: as many systems, each better than the one before in most queries; how many pairs are;
-- agreement: real pairs; how often an interval holds 0 where, and only where, the corrected p-value
-  is at least the level;
 - one-sided, not worse, equivalent: two systems whose true difference is 0, or the margin; how often
   one is found greater, not worse by the margin, or as good within it;
+- gates: a candidate that is truly worse by the margin of 0.04, in ways of its own; how often it is
+  found not to be;
 - coverage: queries drawn from real ones; how often the interval of a mean difference holds that of
   all queries.
 """
@@ -22,19 +22,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.null_comparisons import EXAMPLES, draw_null, real_values
-from irbatch.comparing import compare_results
-from irbatch.evaluation.queries import Counts
-from irbatch.evaluation.results import Results
-from irbatch.measures import measure
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import Sample
 from irbatch.statistics.tests import (
     FAMILY_WISE,
     MARGIN_TESTS,
     TESTS,
+    Margin,
     above_zero_p,
     beyond_margin,
     correct,
+    ends_beyond,
     p_values,
     read_margin,
 )
@@ -59,6 +57,7 @@ MEASURES = [
     "RBP",
 ]
 MARGINS = (0.02, "5%")
+SIZES = (2, 5, 10, 20, 50, 100, 200)  # queries
 Values = list[np.ndarray]
 
 
@@ -86,27 +85,6 @@ def clear(random: np.random.Generator, systems: int) -> None:
     print(f"{systems} systems that differ clearly: {found} of {len(pairs)} pairs are significant")
 
 
-def agreement(folder: Path) -> None:
-    """Print in how many real pairs the interval and the corrected p-value agree."""
-    agreeing = disagreeing = without = 0
-    for values in [each for name in MEASURES for each in real_values(folder, name)]:
-        n = values.shape[1]
-        counts = Counts(n, n, 0, 0, 0, 0, 0)
-        results = {f"s{i}": Results(each[:, None], range(n), (measure("AP"),), counts, {})
-                   for i, each in enumerate(values)}  # fmt: skip
-        for simultaneous in (True, False):
-            found = compare_results(results, simultaneous=simultaneous)
-            low, high = np.moveaxis(found.difference_intervals, -1, 0)
-            agree = ((low <= 0) & (high >= 0)) != found.significant
-            if simultaneous:
-                agreeing += int(agree.sum())
-                disagreeing += int((~agree).sum())
-            else:
-                without += int((~agree).sum())
-    print(f"{agreeing + disagreeing} real pairs: {agreeing / (agreeing + disagreeing):.2%} agree "
-          f"({without} disagree if each interval is by itself)")  # fmt: skip
-
-
 def one_sided(null: np.ndarray) -> None:
     """Print how often tests find the first of equal systems greater, or less."""
     for test in (each for each in TESTS if each not in FAMILY_WISE):
@@ -124,10 +102,42 @@ def at_margin(null: np.ndarray) -> None:
         worse = (1 - margin.amount) * first if margin.relative else first - margin.amount
         values = np.stack([worse, second])
         for test in MARGIN_TESTS:
-            p = [above_zero_p(beyond_margin(values, [(0, 1)], margin, way), test, 1000, 0)
-                 for way in (up, -up)]  # fmt: skip
+            p = [margin_p(values, margin, test, way) for way in (up, -up)]
             print(f"worse by {margin}, {test}: {(p[0] < LEVEL).mean():.2%} found not worse, "
                   f"{(np.maximum(*p) < LEVEL).mean():.2%} equivalent")  # fmt: skip
+
+
+def margin_p(values: np.ndarray, margin: Margin, test: str, signs: np.ndarray) -> np.ndarray:
+    """Test values ``(2, queries, samples)`` from 0 to 1 as a gate does."""
+    ends = ends_beyond(np.tile([[0.0], [1.0]], values.shape[2]), margin, signs)
+    vary = np.ptp(values[0] - values[1], axis=0)[None] > 0
+    beyond = beyond_margin(values, [(0, 1)], margin, signs)
+    return above_zero_p(beyond, test, 1000, 0, ends, vary)
+
+
+def gates(random: np.random.Generator, times: int) -> None:
+    """Print how often a gate lets pass what is worse by its margin: 0.04 of values around 0.5."""
+    ways = {
+        "4% of queries lose all": lambda n: (random.random((n, times)) < 0.04) * 1.0,
+        "10% lose 0.4": lambda n: (random.random((n, times)) < 0.1) * 0.4,
+        "each wins or loses 0.2": lambda n: np.where(random.random((n, times)) < 0.4, -0.2, 0.2),
+        "normal, spread 0.1": lambda n: random.normal(0.04, 0.1, (n, times)),
+        "all lose 0.04": lambda n: np.full((n, times), 0.04),
+    }
+    tests = ("t", "bounded")
+    print("| differences | test | " + " | ".join(f"n = {n}" for n in SIZES) + " |")
+    print("|---" * (2 + len(SIZES)) + "|")
+    for name, draw in ways.items():
+        shares: dict[str, list[str]] = {test: [] for test in tests}
+        for n in SIZES:
+            lost = draw(n)
+            base = np.clip(0.5, lost, 1 + np.minimum(lost, 0))  # candidates are from 0 to 1, too
+            values = np.stack([base - lost, base])
+            for test in tests:
+                p = margin_p(values, read_margin(0.04), test, np.ones(times))
+                shares[test].append(f"{(p < LEVEL).mean():.1%}")
+        for test in tests:
+            print(f"| {name} | {test} | {' | '.join(shares[test])} |")
 
 
 def coverage(every: Values, random: np.random.Generator, times: int) -> None:
@@ -162,7 +172,7 @@ def main() -> None:
     random = np.random.default_rng(0)
     every = real_values(options.data, "AP")
     coverage(every, random, options.times)
-    agreement(options.data)
+    gates(random, 10 * options.times)
     others = np.random.default_rng(1)
     null = np.concatenate([draw_null(each, 200, 4000 // len(every), others) for each in every], 2)
     one_sided(null)

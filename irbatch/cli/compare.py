@@ -134,7 +134,7 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
     told = "differences below it don't matter: a number, or a share such as 1%% of the other's mean"
     add("--margin", type=_margin, metavar="X", help=told)
-    told = "of differences against the margin (default: t)"
+    told = "of differences against the margin (default: bounded)"
     add("--margin-test", choices=MARGIN_TESTS, default=MARGIN_TESTS[0], help=told)
 
 

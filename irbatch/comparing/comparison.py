@@ -19,6 +19,7 @@ from irbatch.report.document import DAGGERS, Document, Record, without_marks
 from irbatch.report.reported import Path, Reported, make_pandas, make_polars, write_csv
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.threads import cached_property
+from irbatch.statistics.bounded import bounded_intervals, least_queries
 from irbatch.statistics.intervals import (
     INTERVALS,
     detectable_difference,
@@ -41,9 +42,11 @@ from irbatch.statistics.tests import (
     FAMILY_WISE,
     MARGIN_TESTS,
     TESTS,
+    Margin,
     above_zero_p,
     beyond_margin,
     correct,
+    ends_beyond,
     import_scipy,
     least_p,
     margin_correction,
@@ -84,7 +87,7 @@ class Options:
     margin: float | str | None = None
     alternative: str = "two-sided"
     family: str = "pairs"
-    margin_test: str = "t"
+    margin_test: str = MARGIN_TESTS[0]
 
     @classmethod
     def choose(cls, **options: Any) -> Options:
@@ -201,6 +204,7 @@ class Comparison(Reported, Options):
     groups: Mapping[str, Self]
     unanswered: dict[str, list[Any]] = field(default_factory=dict)
     signs: tuple[int, ...] = ()  # of each measure, see `Measure.sign`; none: all 1
+    ranges: Floats | None = field(default=None, repr=False)  # of values, (2, measures), if known
     linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
     judged: Mapping[int, Floats] = field(default_factory=dict)
     alone: Mapping[str, Floats] = field(default_factory=dict)  # of groups of one query: its values
@@ -313,7 +317,38 @@ class Comparison(Reported, Options):
     def _beyond(self, margin: float | str, signs: Floats) -> Floats:
         values = self.scaled if self.linear is None else self.linear
         beyond = beyond_margin(values, self.pairs, read_margin(margin), signs)
-        return above_zero_p(beyond, self.margin_test, self.draws, self.seed)
+        ends = self._ends_beyond(read_margin(margin), signs)
+        vary = self._find(lambda apart: np.ptp(apart, axis=1) > 0)
+        return above_zero_p(beyond, self.margin_test, self.draws, self.seed, ends, vary)
+
+    def _ends_beyond(self, margin: Margin, signs: Floats) -> Floats:
+        if self.ranges is None or self.linear is not None:  # geometric and weighted means
+            return np.tile([[-np.inf], [np.inf]], len(self.measures))
+        return ends_beyond(self.ranges, margin, signs)
+
+    def sure_intervals(self, column: int) -> Floats:
+        """Return intervals of a measure's means that hold whatever its values, ``(systems, 2)``.
+
+        Those of `interval` for a measure without a known range, geometric and weighted means.
+        """
+        if self.ranges is None or self.linear is not None:
+            return self.intervals[:, column]
+        lowest, highest = np.tile(self.ranges[:, [column]], len(self.systems))
+        if not np.isfinite(highest - lowest).all():
+            return self.intervals[:, column]
+        return bounded_intervals(self.values[..., column].T, lowest, highest, self.level)
+
+    def queries_for(self, margin: float | str, measure: str, level: float) -> int | None:
+        """Return how many queries without a loss would show that a system is not worse by a margin.
+
+        None where `margin_test` is not ``"bounded"``, or the measure has no known range.
+        """
+        column, size = self.find_measure(measure), read_margin(margin)
+        least, most = self._ends_beyond(size, self.directions)[:, column].tolist()
+        if self.margin_test != "bounded" or not math.isfinite(least) or not math.isfinite(most):
+            return None
+        of = self.means[[b for _, b in self.pairs], column].max() if size.relative else 1.0
+        return least_queries(size.amount * of, least, level) if size.amount * of > 0 else None
 
     def _corrected(self, p: Floats) -> Floats:
         return correct(p, margin_correction(self.test, self.correction), self.family)

@@ -23,6 +23,7 @@ from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import DECIMAL
+from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.intervals import find_intervals
 from irbatch.statistics.tests import DRAWN, Margin, least_p, margin_correction
 
@@ -344,7 +345,8 @@ def failures(
     Args:
         results: of `irbatch.evaluate` or `irbatch.evaluate_runs`.
         *conditions: ``MEASURE [lower bound|upper bound] < NUMBER``, or another operator; of the
-            mean, or of an end of its 95 % interval by Student's t.
+            mean, or of an end of an interval of 95 % that holds for all values in the measure's
+            range; by Student's t where it has none.
 
     Raises:
         InputError: as `irbatch.Comparison.failures`, and if a condition takes a baseline or groups.
@@ -352,7 +354,7 @@ def failures(
     >>> import irbatch
     >>> results = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
     >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
-    (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.1162, not >= 0.5'])
+    (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.2144, not >= 0.5'])
     """
     return _judge_alone(results, each_condition(conditions), required=False)
 
@@ -386,8 +388,14 @@ def _value_of(results: Results, limit: Limit) -> float:
     behind = values_behind(results, limit.name)
     if behind is None:
         return math.nan
-    table, geometric = behind[0][None, :, None], np.array([behind[1]])
-    low, high = find_intervals(table, [], "t", LEVEL, 0, 0, geometric=geometric).means[0, 0]
+    values, geometric = behind
+    lowest, highest = np.array(results.columns[results.column_of(limit.name)].range)[:, None]
+    if np.isfinite(highest - lowest).all() and not geometric:
+        found = bounded_intervals(values[:, None], lowest, highest, LEVEL)
+        return float(found[0, limit.bound])
+    how = "t", LEVEL, 0, 0
+    table = values[None, :, None]
+    low, high = find_intervals(table, [], *how, geometric=np.array([geometric])).means[0, 0]
     return within_range(results, limit.name, float(low), float(high))[limit.bound]
 
 
@@ -446,9 +454,10 @@ def _judge(comparison: Any, condition: Condition) -> Iterator[str]:
     if isinstance(form, Within):
         return _find_not_shown(comparison, form, condition.text)
     column = comparison.find_measure(form.name)
-    values = (comparison.means if form.bound is None else comparison.intervals[..., form.bound])[
-        :, column
-    ].tolist()
+    if form.bound is None:
+        values = comparison.means[:, column].tolist()
+    else:
+        values = comparison.sure_intervals(column)[:, form.bound].tolist()
     named = zip(comparison.systems, values, strict=True)
     candidates = [each for each in named if each[0] != comparison.baseline]
     return form.judge(candidates, required=condition.required)
@@ -488,7 +497,7 @@ def _find_not_shown(comparison: Any, within: Within, text: str) -> Iterator[str]
     level = comparison.level if within.p is None else within.p
     correction = margin_correction(comparison.test, comparison.correction)
     sizes = comparison.family_size, len(comparison.query_ids), comparison.draws
-    if comparison.margin_test != "t" and level <= least_p(
+    if comparison.margin_test == "randomisation" and level <= least_p(
         comparison.margin_test, correction, *sizes, "greater"
     ):
         problem = f"condition {shown(text)} can never be met with so few queries"
@@ -497,10 +506,14 @@ def _find_not_shown(comparison: Any, within: Within, text: str) -> Iterator[str]
     margin = str(within.margin) if within.margin.relative else within.margin.amount
     test = comparison.equivalent_to if within.equivalent else comparison.not_worse_than
     what = "apart" if within.equivalent else "worse"
+    queries, least = len(comparison.query_ids), comparison.queries_for(margin, within.name, level)
+    few = ""
+    if least is not None and queries < least:
+        few = f": {queries} queries are too few, {least} could show it if none were {what}"
     for (position, _), p in zip(comparison.pairs, test(margin)[:, column].tolist(), strict=True):
         if not p < level:
             said = _tell_change(comparison, comparison.systems[position], within.name)
-            yield f"{said}, not shown to be less than {within.margin} {what}, p {p:.3g}"
+            yield f"{said}, not shown to be less than {within.margin} {what}, p {p:.3g}{few}"
 
 
 def _tell_change(comparison: Any, name: str, measured: str) -> str:

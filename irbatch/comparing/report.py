@@ -52,7 +52,11 @@ NAMES = {
 }
 NAMED = 10  # systems or measures that an error lists
 INTERVAL_NAMES = {"t": "Student's t", "percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
-MARGIN_TESTS = {"t": "one-sided t-tests", "randomisation": "one-sided randomisation tests"}
+MARGIN_TESTS = {
+    "bounded": "one-sided tests that hold for all values in the measure's range",
+    "t": "one-sided t-tests",
+    "randomisation": "one-sided randomisation tests",
+}
 UNEVEN = 0.05  # a difference of judged shares that means may come from
 
 

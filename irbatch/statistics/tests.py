@@ -17,6 +17,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, imported, shown
 from irbatch.runtime.numbers import check_number
+from irbatch.statistics.bounded import above_zero_bounded_p
 from irbatch.statistics.intervals import normal_tail, student_tails
 from irbatch.statistics.resampling import (
     BLOCK,
@@ -446,7 +447,8 @@ def _shares_up_to(doubled: tuple[int, ...]) -> Floats:
     return np.cumsum(shares)
 
 
-MARGIN_TESTS = ("t", "randomisation")
+MARGIN_TESTS = ("bounded", "t", "randomisation")
+FEWEST = 30  # queries that Student's t takes in place of a test that knows the measure's range
 SHARE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%")
 
 
@@ -497,19 +499,44 @@ def beyond_margin(values: Floats, pairs: Pairs, margin: Margin, signs: Floats) -
     return on_one_grain((firsts - seconds) * signs + margin.amount * seconds, values)
 
 
-def above_zero_p(beyond: Floats, test: str, draws: int, seed: int) -> Floats:
+def ends_beyond(ranges: Floats, margin: Margin, signs: Floats) -> Floats:
+    """Return the least and the most that `beyond_margin` can return: ``(2, measures)``.
+
+    `ranges` ``(2, measures)`` are the ends of the measures' values, infinite if unknown.
+    """
+    low, high = ranges
+    if not margin.relative:
+        return np.stack([low - high, high - low]) + margin.amount
+    better, share = signs > 0, 1 - signs * margin.amount  # of the second mean
+    least = np.where(better, low - share * high, share * low - high)
+    most = np.where(better, high - share * low, share * high - low)
+    return np.stack([least, most])
+
+
+def above_zero_p(
+    beyond: Floats, test: str, draws: int, seed: int, ends: Floats, vary: Bools
+) -> Floats:
     """Test whether means of ``(pairs, queries, measures)`` are above 0: ``(pairs, measures)``.
 
-    By Student's t, or by flipping signs: exact where differences scatter evenly around the margin,
-    which those of few values, such as of P@5, do not.
+    ``"bounded"`` holds for all values between `ends` ``(2, measures)``; where these are infinite
+    Student's t takes its place, from `FEWEST` queries on. Student's t, and flipping signs, trust
+    that what was not seen is like what was: where differences do not `vary` ``(pairs, measures)``
+    they say nothing, which is 1.
     """
     pairs, n, measures = beyond.shape
     flat = np.ascontiguousarray(np.moveaxis(beyond, 1, 0)).reshape(n, -1)
+    mean, error = flat.mean(axis=0), flat.std(axis=0, ddof=1) / np.sqrt(n)
     if test == "randomisation":
         p = randomised_p(flat, draws, seed, one_sided=True)
     else:
-        mean, error = flat.mean(axis=0), flat.std(axis=0, ddof=1) / np.sqrt(n)
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = mean / error
-        p = np.where(error > 0, student_tails(t, n - 1), np.where(mean > 0, 0.0, 1.0))
+            p = student_tails(mean / error, n - 1)
+    p = np.where((error > 0) & vary.ravel(), p, 1.0)
+    if test == "bounded":
+        lowest, highest = np.tile(ends, pairs)
+        known = np.isfinite(lowest) & np.isfinite(highest)
+        p[known | (n < FEWEST)] = 1.0
+        some = known & (lowest < 0)
+        p[some] = above_zero_bounded_p(flat[:, some], lowest[some], highest[some])
+        p[known & (lowest >= 0)] = 0.0  # no value can be as far below
     return np.asarray(p).reshape(pairs, measures)

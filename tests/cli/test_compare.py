@@ -113,7 +113,7 @@ def test_options_reach_the_comparison(cli: Cli, files: list[Path]) -> None:
 
 def test_a_margin_tells_what_is_equivalent(cli: Cli, files: list[Path]) -> None:
     pytest.importorskip("scipy")
-    words = [*files, "-m", "RR", "--baseline", "old", "--margin", "0.3", "--format", "json"]
+    words = [*files, "-m", "RR", "--baseline", "old", "--margin", "0.6", "--format", "json"]
     pairs = json.loads(cli(*words)[1])["pairs"]
     assert [(each["system"], each["equivalent"]) for each in pairs] == [
         ("new", False),
@@ -368,7 +368,7 @@ def test_bad_words_are_one_line_and_write_nothing(
         (["--fail-if", "latency_p95 > 50"], 2, "`irbatch leaderboard` takes latency_p95"),
         (["--require", "RR >= 0.3"], 3, "worse: RR is 0.25, not >= 0.3"),
         (["--fail-if", "RR < 0.3"], 3, "worse: RR is 0.25, < 0.3"),
-        (["--require", "RR not worse than baseline by 60%"], 0, ""),
+        (["--require", "RR not worse than baseline by 95%"], 0, ""),
         (["--require", "RR not worse than old by 1%"], 3, "worse: RR -0.2500 (-50.0%) against old"),
         (["--fail-if", "RR worsens 1%", "--require", "RR >= 0.9"], 3, "worse: RR is 0.25, not"),
         (["--require", "RR drops"], 2, "is a condition to fail by"),

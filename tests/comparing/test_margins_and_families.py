@@ -106,7 +106,7 @@ def test_all_pairs_on_all_measures_are_one_family(correction: str, interval: str
 
 @pytest.mark.parametrize("margin", [0.1, "20%"])
 def test_equivalence_is_corrected_as_differences_are(margin: float | str) -> None:
-    found = compared(margin=margin, baseline=None)
+    found = compared(margin=margin, baseline=None, margin_test="t")
     p = np.ones((6, 3))
     for row, (a, b) in enumerate(found.pairs):
         for k in range(3):
@@ -130,23 +130,24 @@ def test_margins_of_tests_of_all_systems_are_corrected_by_holm() -> None:
 
 
 def test_what_is_not_worse_where_lower_is_better() -> None:
-    labels = np.array([[1, 0, 0, 0], [0, 1, 0, 0]] * 6)
-    runs = {"old": irbatch.evaluate_matrix(labels, "FirstRank"),
-            "new": irbatch.evaluate_matrix(np.roll(labels, 1, axis=1), "FirstRank")}  # fmt: skip
+    runs = {
+        "old": irbatch.evaluate_matrix([[1, 0, 0, 0]] * 40, "FirstRank"),
+        "new": irbatch.evaluate_matrix([[0, 1, 0, 0], [0, 0, 1, 0]] * 20, "FirstRank"),
+    }
     found = compare_results(runs, baseline="old", margin=0.5)
     assert found.not_worse_p is not None
-    assert found.not_worse_p[0, 0] == 1
+    assert found.not_worse_p[0, 0] > 0.99
     turned = compare_results(runs, baseline="new", margin=0.5)
     assert turned.not_worse_p is not None
-    assert turned.not_worse_p[0, 0] == 0
+    assert turned.not_worse_p[0, 0] < 0.01
 
 
-def test_identical_systems_are_equivalent_by_either_test() -> None:
-    for test in ("t", "randomisation"):
-        same = {"s0": FOUR["s0"], "s1": FOUR["s0"]}
-        found = compared(same, margin="1%", margin_test=test)
-        assert found.equivalent is not None
-        assert found.equivalent.all()
+@pytest.mark.parametrize("test", ["bounded", "t", "randomisation"])
+def test_few_queries_without_a_difference_show_nothing(test: str) -> None:
+    same = {"s0": FOUR["s0"], "s1": FOUR["s0"]}
+    found = compared(same, margin="1%", margin_test=test)
+    assert found.equivalent is not None
+    assert not found.equivalent.any()
 
 
 # ---------------------------------------------------------------- weighted means

@@ -83,11 +83,12 @@ def test_what_is_not_decided() -> None:
 def test_what_does_not_matter() -> None:
     pytest.importorskip("scipy")
     small = np.array([0.001, -0.002, 0.001, 0.001])
-    found = two(p=0.8, bounds=(-0.002, 0.002), rises=small, margin=0.01)
+    found = two(p=0.8, bounds=(-0.002, 0.002), rises=small, margin=0.01, margin_test="t")
     assert "; they are equivalent, less than 0.01 apart (95%" in said(found)
-    found = two(p=0.8, bounds=(-0.002, 0.002), rises=small, margin="10%")
+    found = two(p=0.8, bounds=(-0.002, 0.002), rises=small, margin="10%", margin_test="t")
     assert "; they are equivalent, less than 10% of A's mean apart (95%" in said(found)
-    large = two(p=0.2, bounds=(-0.004, 0.05), rises=np.array([0.004, 0.05, 0.0, 0.06]), margin=0.02)
+    rises = np.array([0.004, 0.05, 0.0, 0.06])
+    large = two(p=0.2, bounds=(-0.004, 0.05), rises=rises, margin=0.02, margin_test="t")
     assert "; B is not worse by 0.02 (95%" in said(large)
     assert "not worse" not in said(replace(large, corrected=np.array([[0.01]]))), "it is better"
     assert ";" not in said(two(p=0.2, rises=np.array([-0.5, 0.5, 0.1, 0.0]), margin=0.01))

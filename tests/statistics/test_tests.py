@@ -21,6 +21,7 @@ from irbatch.statistics.tests import (
     above_zero_p,
     beyond_margin,
     correct,
+    ends_beyond,
     least_p,
     p_values,
     read_margin,
@@ -292,7 +293,9 @@ A, B = NEAR
 
 def p_of(margin: object, signs: np.ndarray = UP, test: str = "t", values: Any = NEAR) -> Any:
     beyond = beyond_margin(values, [(0, 1)], read_margin(margin), signs[: values.shape[2]])
-    return above_zero_p(beyond, test, 2000, 0)[0]
+    ends = np.tile([[-np.inf], [np.inf]], beyond.shape[2])
+    vary = np.ptp(values[0] - values[1], axis=0)[None] > 0
+    return above_zero_p(beyond, test, 2000, 0, ends, vary)[0]
 
 
 def test_margins_are_numbers_and_shares() -> None:
@@ -344,8 +347,10 @@ def test_signs_are_flipped_around_the_margin() -> None:
 def test_as_much_as_the_margin_is_not_within(test: str) -> None:
     """However decimal fractions are rounded."""
     values = np.stack([np.full((12, 3), [0.1, 0.35, 0.3]), np.full((12, 3), [0.2, 0.4, 0.4])])
-    assert p_of(0.1, test=test, values=values).tolist()[0] == 1
-    assert p_of(0.1, test=test, values=values).tolist()[2] == 1
+    assert p_of(0.1, test=test, values=values).tolist() == [1, 1, 1], (
+        "the second for want of spread"
+    )
+    values[0, ::2, 1] += 0.01
     assert p_of(0.1, test=test, values=values).tolist()[1] < 0.001
     b = np.random.default_rng(1).random((12, 3))
     assert p_of("10%", test=test, values=np.stack([0.9 * b, b])).tolist() == [1, 1, 1]
@@ -354,6 +359,57 @@ def test_as_much_as_the_margin_is_not_within(test: str) -> None:
 def test_a_mean_below_zero_has_no_share() -> None:
     input_error(lambda: p_of("1%", values=-NEAR), "no share", source="margin", value="1%")
     assert p_of(0.1, values=-NEAR).size == 3
+
+
+def test_ends_are_those_of_all_values() -> None:
+    """Of every corner of the range of two values."""
+    ranges = np.array([[0.0, -1.0], [1.0, 2.0]])
+    for signs in (np.ones(2), -np.ones(2)):
+        for text in (0.1, "10%"):
+            margin = read_margin(text)
+            low, high = ends_beyond(ranges, margin, signs)
+            for k, (least, most) in enumerate(ranges.T):
+                of = margin.amount if margin.relative else 0.0
+                plus = 0.0 if margin.relative else margin.amount
+                corners = [signs[k] * (a - b) + of * b + plus for a in (least, most)
+                           for b in (least, most)]  # fmt: skip
+                assert [low[k], high[k]] == pytest.approx([min(corners), max(corners)])
+
+
+def bounded_p(a: np.ndarray, b: np.ndarray, margin: object) -> Any:
+    """p-values of ``(queries, columns)`` between 0 and 1."""
+    columns = a.shape[1]
+    read, signs = read_margin(margin), np.ones(columns)
+    beyond = beyond_margin(np.stack([a, b]), [(0, 1)], read, signs)
+    ends = ends_beyond(np.tile([[0.0], [1.0]], columns), read, signs)
+    return above_zero_p(beyond, "bounded", 0, 0, ends, np.ptp(a - b, axis=0)[None] > 0)[0]
+
+
+@pytest.mark.parametrize("queries", [2, 5, 10, 20, 50, 200])
+@pytest.mark.parametrize(("share", "loss"), [(0.1, 0.2), (0.02, 1), (0.5, 0.04)])
+def test_losses_that_were_not_seen_are_counted_on(queries: int, share: float, loss: float) -> None:
+    """A candidate that is worse by the margin, 0.02 or 4% of a mean of 0.5, is rarely let pass."""
+    random = np.random.default_rng(queries)
+    b = np.where(random.random((queries, 3_000)) < 0.5, 1.0, 0.0) if loss == 1 else 0.5
+    b = np.broadcast_to(b, (queries, 3_000))
+    lost = random.random(b.shape) < (share * 2 if loss == 1 else share)
+    a = np.where(lost & (b > 0), b - loss, b)
+    for margin in (0.02, "4%"):
+        assert (bounded_p(a, b, margin) <= 0.05).mean() <= 0.066
+
+
+def test_identical_runs_pass_from_enough_queries_on() -> None:
+    for queries, passes in ((2, False), (300, False), (368, True)):
+        same = np.full((queries, 1), 0.5)
+        assert (bounded_p(same, same, 0.01)[0] <= 0.05) == passes
+
+
+def test_measures_without_a_range_take_thirty_queries_and_some_spread() -> None:
+    random = np.random.default_rng(2)
+    for queries, spread, passes in ((29, 1, False), (30, 1, True), (30, 0, False)):
+        b = np.full((queries, 1), 8.0)
+        values = np.stack([b + spread * random.random(b.shape), b])
+        assert (p_of(0.5, test="bounded", values=values)[0] <= 0.05) == passes
 
 
 @pytest.mark.parametrize("margin", [0.1, "10%"])
