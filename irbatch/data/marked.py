@@ -71,15 +71,13 @@ class MarkedQrels:
     nested: ClassVar[str]  # what a mapping of them is
     lowest: ClassVar[float] = -math.inf  # of least relevant grades
 
-    def __init__(
-        self, judgments: Mapping[Any, Any], name: str | None = None, **options: Any
-    ) -> None:
+    def __init__(self, judgments: Mapping[Any, Any], name: str | None = None) -> None:
         if not isinstance(judgments, Mapping):
             kind = kind_of(judgments)
             problem = f"judgments of {self.reads} are {self.nested}, not {kind}"
             raise InputError(problem, source=SOURCE, path=name)
         self.name = name
-        self._keep(list(judgments), self._rows_of(judgments), **options)
+        self._keep(list(judgments), self._rows_of(judgments))
 
     @classmethod
     def from_columns(cls, *columns: Any, name: str | None = None, **options: Any) -> Self:
@@ -115,8 +113,9 @@ class MarkedQrels:
             counts = ", ".join(map(str, sorted(sizes)))
             raise InputError(f"columns differ in length: {counts}", source=SOURCE, path=name)
         made = cls.__new__(cls)
+        made._choose(**options)
         made.name = name
-        made._keep(list(dict.fromkeys(rows[0])), rows, **options)
+        made._keep(list(dict.fromkeys(rows[0])), rows)
         made._check_repeated()
         return made
 
@@ -151,6 +150,9 @@ class MarkedQrels:
         from irbatch.data.frames import read_named
 
         return cls.from_columns(*read_named(table, cls.reads, given, advice), **options)
+
+    def _choose(self) -> None:
+        """Take the options of a kind of mark, if it has any."""
 
     def _rows_of(self, judgments: Mapping[Any, Any]) -> Rows:
         """List query to mark to document to grade as rows; reject what cannot be an id."""
@@ -466,13 +468,22 @@ class StratumQrels(MarkedQrels):
     mark, reads, lowest = "stratum", "strata", 0.0
     nested = "a mapping of queries to strata to documents to grades"
 
-    def _keep(self, queries: list[Any], rows: Rows, unsampled: str = "error") -> None:
+    def __init__(
+        self, judgments: Mapping[Any, Any], name: str | None = None, unsampled: str = "error"
+    ) -> None:
+        self._choose(unsampled)
+        super().__init__(judgments, name)
+
+    def _choose(self, unsampled: str = "error") -> None:
         check_choice("unsampled", unsampled, UNSAMPLED)
+        self._unsampled = unsampled
+
+    def _keep(self, queries: list[Any], rows: Rows) -> None:
         super()._keep(queries, rows)
         self._check_repeated()  # also of nested ones: a document may be in two strata
         strata = list(zip(self._queries, self._marks, strict=True))
         sampled = {each for each, grade in zip(strata, self._grades, strict=True) if grade >= 0}
-        for place, each in enumerate(strata) if unsampled == "error" else ():
+        for place, each in enumerate(strata) if self._unsampled == "error" else ():
             if each not in sampled:
                 problem = f"no document of stratum {each[1]!r} was sampled: its relevant ones"
                 hint = 'cannot be estimated; unsampled="ignore" counts none'
