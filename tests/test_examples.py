@@ -31,7 +31,10 @@ SCRIPTS = [
     for name in sorted({path.name for path in EXAMPLES.glob("*.py")} - OF_ENGINES)
 ]
 GUIDES = ["README.md", *sorted(f"examples/{path.name}" for path in EXAMPLES.glob("*.md"))]
-MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]
+MODULES = [  # but for a library of kernels that was built in place
+    "irbatch",
+    *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch.") if "-" not in e.name),
+]
 
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_TORCH = re.compile(r"^(?:import|from) torch\b", re.MULTILINE)

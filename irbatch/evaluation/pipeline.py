@@ -24,6 +24,7 @@ from irbatch.evaluation.queries import (
     check_answered,
     count_queries,
     first_document,
+    warn_of_best,
     warn_of_empty,
     warn_of_unjudged,
 )
@@ -298,6 +299,7 @@ def evaluate_run(
         partition.answered, partition.any_judged = computed.answered, computed.any_judged
         partition.document = first_document(qrels)
     else:
+        warn_of_best(plan.measures, computed.values, computed.marks)
         warn_of_empty(counts, settings, run.name)
         if not computed.any_judged:
             warn_of_unjudged(first_document(qrels), counts.answered, run.name)

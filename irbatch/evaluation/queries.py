@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Bytes, Positions
+from irbatch.array_types import Bools, Bytes, Floats, Positions
 from irbatch.data.ids import KINDS, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.settings import Settings
+from irbatch.measures import Measure
 
 
 class QueryMark(IntFlag):
@@ -69,6 +70,23 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     answered = marks.size - missing
     judged = marks.size if judged is None else judged
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
+
+
+def warn_of_best(measures: Sequence[Measure], values: Floats, marks: Bytes) -> None:
+    """Warn of measures of candidates that are at their best for queries without a ranking.
+
+    Values are ``(queries, measures)``, and may have weights behind them.
+    """
+    without = QueryMark.MISSING.holds(marks) | QueryMark.EMPTY.holds(marks)
+    best: list[str] = []
+    for each, column in zip(measures, values.T, strict=False):
+        declared = each.declaration
+        of_candidates = declared.reads == "relevant" or declared.undefined is not None
+        if of_candidates and (column[without] == each.range[0 if each.sign < 0 else 1]).any():
+            best.append(str(each))
+    if best:
+        says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
+        warn(f"{', '.join(best)}: best of all for queries without a ranking; {says}")
 
 
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling

@@ -54,10 +54,7 @@ def travelled(device: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if name.startswith("irbatch.") and hasattr(module, "is_on_accelerator"):
             monkeypatch.setattr(module, "is_on_accelerator", is_tensor)
             monkeypatch.setattr(module, "to_numpy", watched)
-    import irbatch.pack.counting as room
-
-    monkeypatch.setattr(room, "to_numpy", watched)
-    monkeypatch.setattr(room, "BLOCK_CELLS", 1000)  # several blocks
+    monkeypatch.setattr(irbatch.pack.candidates, "BLOCK_CELLS", 1000)  # several blocks
     monkeypatch.setattr(irbatch.pack.candidates, "FEW_CELLS", 0)
     return sizes
 
