@@ -184,8 +184,9 @@ def _kinds(hint: Any, chosen: dict[str, str], fixed: str = "") -> Iterator[Any]:
 
 
 def _element_type(array: Any) -> Any:
-    """Return the type that stands in ``npt.NDArray[...]``."""
-    return typing.get_args(typing.get_args(array)[1])[0]
+    """Return the type that stands in ``npt.NDArray[...]``, which Python 3.12 leaves as it is."""
+    arguments = typing.get_args(array)
+    return arguments[0] if len(arguments) == 1 else typing.get_args(arguments[1])[0]
 
 
 # ---------------------------------------------------------------------- Numba and LLVM
