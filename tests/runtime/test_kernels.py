@@ -137,7 +137,7 @@ def by_library(call: Call, kinds: Kinds, level: str) -> Callable[..., Any]:
 
 
 def by_numba(call: Call) -> Callable[..., Any]:
-    return functools.partial(kernels._run_with_numba, call.kernel.for_numba())
+    return lambda *values: kernels._run_with_numba(call.kernel.for_numba(), flatten(values))
 
 
 def runs_here(level: str) -> bool:
