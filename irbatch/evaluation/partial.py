@@ -435,7 +435,7 @@ class PartialResult:
         )  # fmt: skip
 
     def _add(self, other: PartialResult) -> None:
-        """Add another to this one, which nobody else has."""
+        """Add another to this one, which is not shared."""
         for what in ADDING_UP:
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine == theirs:

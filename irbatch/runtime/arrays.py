@@ -79,14 +79,6 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr")
 
 
-def significant_bits(values: Any) -> int:
-    """Return how many bits numbers have: 16 of float16 and bfloat16, 64 where nothing is said."""
-    dtype = getattr(values, "dtype", None)
-    name = str(dtype).removeprefix("torch.")
-    size = getattr(dtype, "itemsize", 8)
-    return 8 * int(size) if "float" in name and isinstance(size, int) else 64
-
-
 class Halves(NamedTuple):
     """Floats of 16 bits, seen as their bits."""
 

@@ -113,7 +113,7 @@ def link(path: Path, objects: Sequence[str]) -> None:
 
 
 def declared_kernels() -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
-    """Yield each kernel that is run by what is none, and the kinds that its annotations name."""
+    """Yield each kernel that is not only called by kernels, with the kinds its annotations name."""
     from irbatch.runtime.kernels import Kernel
 
     for path in sorted(PACKAGE.rglob("*.py")):

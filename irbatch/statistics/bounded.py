@@ -1,7 +1,7 @@
 """Means of values that have a known range: tests and bounds that hold for every distribution.
 
 Student's t trusts the spread that was seen. Where a few queries lose much, a small sample often
-shows no loss at all, and t is sure of a mean that nobody knows. What holds for any distribution
+shows no loss at all, and t is sure of a mean that it has not seen. What holds for any distribution
 within a range is a bet against the hypothesis that the mean is at most zero: a capital of 1,
 multiplied query by query by ``1 + stake * value``, has an expectation of at most 1 under the
 hypothesis while the stake is at most ``-1 / lowest value``, so by Markov's inequality it exceeds
