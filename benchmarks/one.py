@@ -94,7 +94,7 @@ def warm_up(name: str, qrels: Path, run: Path, names: list[str]) -> None:
     if name == "irbatch":
         import irbatch
 
-        irbatch.warmup()
+        irbatch.runtime.warmup()
 
 
 def peak_memory(*, children: bool) -> int:

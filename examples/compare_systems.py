@@ -16,7 +16,7 @@ CUTOFFS = [1, 2, 3, 5, 10, 20, 50, 100]
 Runs = dict[str, irbatch.Run]
 
 
-def show_queries(found: irbatch.Explanation, qrels: irbatch.Qrels, runs: Runs) -> None:
+def show_queries(found: irbatch.comparing.Explanation, qrels: irbatch.Qrels, runs: Runs) -> None:
     """Print where two systems differ most, and what became of documents that changed the value."""
     print(f"\nWhere {CHANGED} differs most from {BASELINE} in {found.measure}, ranks in both:")
     for each in found.queries:

@@ -12,6 +12,7 @@ from pathlib import Path
 PUBLIC = ["irbatch"] + [
     f"irbatch.{name}"
     for name in (
+        "data", "evaluation", "measures",
         "comparing", "comparing.plots", "comparing.diagnosis", "comparing.rankings",
         "comparing.reproducibility", "efficiency", "leaderboard", "trec_eval",
         "integrations.pytrec_eval", "integrations.ir_measures", "integrations.beir",

@@ -24,7 +24,7 @@ Nested = dict[str, dict[str, float]]
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Evaluate dicts, dict of dicts out; read lines of a usual collection's size."""
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     names = trec_names(usual(settings.depth), ".")
     title = f"pytrec_eval's interface: {settings.queries:,} queries × {settings.depth:,} documents"
     table = settings.table(f"{title}, {len(names)} measures; lines of 50 × 1,000")

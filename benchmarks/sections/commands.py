@@ -26,7 +26,7 @@ TWO = ["-m", "map", "-m", "ndcg_cut.10"]
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare on large files, and on a pair of the size that TREC's tracks have."""
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     judged = settings.judged[-1]
     problem = settings.problem(settings.queries, settings.depth, judged)
     files = settings.files(problem, f"commands{judged}")

@@ -28,7 +28,7 @@ def tables(settings: Settings) -> Iterator[Table]:
         table = settings.table(f"dicts of dicts: {settings.size(judged)}; {len(names)} measures")
         qrels, run = dicts(settings.problem(settings.queries, settings.depth, judged))
         small = dicts(settings.small(judged))
-        irbatch.warmup()
+        irbatch.runtime.warmup()
         key = f"dicts, {judged} judged"
         _compare_dicts(table, key, (qrels, run), small, names, settings.rounds)
         _compare_prepared(table, key, (qrels, run), names, settings.rounds)

@@ -27,7 +27,7 @@ Nested = dict[str, dict[str, dict[str, int]]]
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare on runs of two depths, from objects and of what is prepared."""
     topics, judged = (6, 20) if settings.quick else (TOPICS, JUDGED)
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     for usual in DEPTHS:
         depth = usual // 25 if settings.quick else usual
         title = f"{OURS}: {topics} queries × {depth:,}, {judged} documents judged by {SUBTOPICS}"

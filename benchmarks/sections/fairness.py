@@ -25,7 +25,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     """Compare with nDCG of the same prepared run; documents belong to one of four groups."""
     queries, depth = (20, 50) if settings.quick else (QUERIES, DEPTH)
     table = settings.table(f"fairness: {queries:,} × {depth:,}, four groups")
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     rng = np.random.default_rng(3)
     step = 1_000  # documents of rank i are from i * step on: no query has one twice
     documents = np.arange(depth) * step + rng.integers(0, step, (queries, depth))

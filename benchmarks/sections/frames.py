@@ -32,7 +32,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     whole = columns(settings.problem(queries, settings.depth, judged))
     small = columns(settings.small(judged))
     names = usual(settings.depth)
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     for kind, module, package in (
         ("pandas", "pandas", "pandas"),
         ("polars", "polars", "polars"),

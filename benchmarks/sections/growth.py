@@ -25,7 +25,7 @@ Evaluation = Callable[[], object]
 def tables(settings: Settings) -> Iterator[Table]:
     """Grow queries, depth and judgments in dicts; cutoffs and measures in a matrix too."""
     judged = settings.usual
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     table = settings.table(
         f"growth of irbatch's time; unless said {settings.size(judged)}", COLUMNS
     )

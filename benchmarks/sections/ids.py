@@ -28,7 +28,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     """Compare at full size, or at as much of it as one evaluation gets through."""
     queries, depth = (500, 100) if settings.quick else (50_000, 1_000)
     ranked, relevant = numbers(queries, depth, RELEVANT)
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     few = queries // 50
     irbatch.evaluate_ids(ranked[:few], relevant[:few], MEASURES)
     expected = 50 * seconds(lambda: irbatch.evaluate_ids(ranked[:few], relevant[:few], MEASURES))

@@ -28,7 +28,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     rng = np.random.default_rng(1)
     ranked = _lists(rng, users, depth, size)
     relevant = ranked[:, :3].copy()
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     vectors = rng.standard_normal((size, DIMENSIONS))
     popularity = rng.integers(0, 500, size)
     items = irbatch.ItemStatistics(size, popularity=popularity, embeddings=vectors)

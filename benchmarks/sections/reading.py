@@ -46,7 +46,7 @@ print(json.dumps([time.process_time(), values]))
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Time processor seconds, which a busy machine does not lengthen."""
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     table = settings.table("files in new processes, kernels cached; CPU")
     path = settings.files(settings.problem(QUERIES, 1, JUDGED), "judgments")[0]
     ours, loop = (_timed(code, path, settings=settings) for code in (READ, LOOP))

@@ -30,7 +30,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     """Scan and formulas on one matrix, packing on dicts."""
     rows, depth = (2_000, 1_000) if settings.quick else (100_000, 1_000)
     matrix = sparse_matrix(rows, depth, JUDGED)
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     names = usual(settings.depth)
     table = settings.table(
         f"parts of the work; matrix {rows:,} × {depth:,} int8, {JUDGED} judged a row"

@@ -39,7 +39,7 @@ GROWTH = ("what grows", "scores", "takes", "a cell", "times the first", "values"
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare at full depth, then on labels as other tools take them, then grow."""
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     yield _full_depth(settings)
     yield _dense(settings)
     yield _growth(settings)
@@ -126,7 +126,7 @@ def _dense(settings: Settings) -> Table:
         if missing is None:
             works["theirs"] = make()
         timed = in_turn(works, 2 * settings.rounds + 1)
-        count = len(irbatch.parse_measures(names))
+        count = len(irbatch.measures.parse_measures(names))
         work = names if count < 5 else f"its {count} measures"
         if missing is None:
             table.compare(work, timed["ours"], peer, timed["theirs"], key=key,

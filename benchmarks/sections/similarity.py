@@ -23,7 +23,7 @@ OF_PEER = 100  # queries: it takes milliseconds for each
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Time runs of the usual size; the second one has the first's documents in another order."""
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     problem = settings.problem(settings.queries, settings.depth, settings.usual)
     qrels, run = dicts(problem)
     other = _moved(run)

@@ -31,7 +31,7 @@ FIGURES: dict[str, Figure] = {
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare first calls, later ones and the slowest, where kernels may be loading."""
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     calls, rounds = (3, 1) if settings.quick else (CALLS, settings.rounds + 2)
     table = settings.table(
         f"pytrec_eval's interface in new processes, {calls} calls, {JUDGED} judged a query; CPU"

@@ -46,7 +46,7 @@ SORTS = ("np.argsort(-scores)", "torch.argsort", "torch.topk(10)")
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare on batches with candidates of their own, and on batches of pairs."""
     sizes = (32, 256) if settings.quick else (32, 256, 2_048)
-    irbatch.warmup()
+    irbatch.runtime.warmup()
     table = settings.table(f"training-loop updates: scores, a positive each; {MEASURES}")
     for size in sizes:
         problem = score_problem(size, 1_000, 1)

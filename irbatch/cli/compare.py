@@ -9,6 +9,7 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any, cast
 
+from irbatch import compare
 from irbatch.cli.gates import GATE_FAILED, NOT_SO, add_gate, check_axes, say_outcome
 from irbatch.cli.groups import read_groups
 from irbatch.cli.inputs import check_inputs, name_runs
@@ -26,7 +27,7 @@ from irbatch.cli.writing import (
     save_plot,
     write_result,
 )
-from irbatch.comparing import Comparison, compare
+from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
 from irbatch.comparing.comparison import ComparisonOptions
 from irbatch.comparing.gate import Limit, parse_condition

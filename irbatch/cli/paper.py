@@ -1,4 +1,4 @@
-"""The options of tables for a paper that commands share: `irbatch.SystemResults` says more."""
+"""The options of tables for a paper that commands share."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def add_warmup(parser: argparse.ArgumentParser) -> None:
 
 
 def _warm_up(options: argparse.Namespace) -> int:
-    compiled = len(irbatch.warmup())
+    compiled = len(irbatch.runtime.warmup())
     if not compiled:
         print("the kernels are compiled already: there is nothing to do")
     elif Kernel.is_kept:

@@ -55,7 +55,7 @@ def plot_differences(
         InputError: if a system or the measure is unknown.
         ImportError: naming the extra, when matplotlib is not installed.
 
-    >>> from irbatch.comparing import compare
+    >>> from irbatch import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> compared = compare(qrels, {"new": qrels, "old": {"q1": {"d1": 1}, "q2": {"d9": 1}}}, "RR")
     >>> print(plot_differences(compared, "new", "old", "RR").get_title(loc="left"))
@@ -149,7 +149,7 @@ def plot_means(
         comparison, measure, ax: as in `plot_differences`, and so what returns and errors.
         digits: how many decimals are written.
 
-    >>> from irbatch.comparing import compare
+    >>> from irbatch import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> compared = compare(qrels, {"new": qrels, "old": {"q1": {"d1": 1}, "q2": {"d9": 1}}}, "RR")
     >>> [each.get_text() for each in plot_means(compared, "RR").texts]
@@ -191,7 +191,7 @@ def plot_forest(
         comparison, measure, ax: as in `plot_differences`, and so what returns and errors.
         most: how many pairs are drawn; of more, those with the largest differences are.
 
-    >>> from irbatch.comparing import compare
+    >>> from irbatch import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> compared = compare(qrels, {"new": qrels, "old": {"q1": {"d1": 1}, "q2": {"d9": 1}}}, "RR")
     >>> plot_forest(compared, "RR").get_xlabel()

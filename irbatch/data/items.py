@@ -57,8 +57,8 @@ class ItemStatistics:
         similarity: ``(items, items)``, any measure of it.
         groups: `Groups`, or what makes them: item to group, or to shares of groups.
         propensities: how likely a relevant item is to be known as relevant, above 0 and at most 1,
-            see `irbatch.label_propensities`; or query to item to that, as of clicks, which depend
-            on where an item was shown.
+            see `irbatch.data.label_propensities`; or query to item to that, as of clicks, which
+            depend on where an item was shown.
         outside: what a document that is no item does: it is an ``"error"``, or ``"ignore"``: it
             keeps its rank, and is not counted.
 
@@ -289,7 +289,7 @@ class DocumentCosts:
         InputError: naming the document or type whose cost is no number above 0.
 
     >>> import irbatch
-    >>> costs = irbatch.DocumentCosts({"web": 1, "pdf": 2}, types={"d1": "web", "d2": "pdf"})
+    >>> costs = irbatch.data.DocumentCosts({"web": 1, "pdf": 2}, types={"d1": "web", "d2": "pdf"})
     >>> qrels, run = {"q": {"d1": 1}}, {"q": {"d2": 2.0, "d1": 1.0}}
     >>> irbatch.evaluate(qrels, run, "BPM(number={ETU,ETC})", costs=costs).mean()
     {'BPM(number=ETU)': 1.0, 'BPM(number=ETC)': 3.0}

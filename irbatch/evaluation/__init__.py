@@ -1,1 +1,26 @@
-"""The public verbs: from judgments and rankings to results."""
+"""The public verbs: from judgments and rankings to results.
+
+`irbatch` itself has the usual ones; sequences of rankings and sessions are evaluated here.
+"""
+
+from typing import TYPE_CHECKING
+
+from irbatch.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from irbatch.evaluation.queries import Counts
+    from irbatch.evaluation.runs import session_dcg
+    from irbatch.evaluation.sequences import evaluate_sequences
+    from irbatch.evaluation.systems import SystemResults
+
+__all__ = ["Counts", "SystemResults", "evaluate_sequences", "session_dcg"]
+
+__getattr__, __dir__ = load_on_demand(
+    __name__,
+    {
+        "queries": ("Counts",),
+        "runs": ("session_dcg",),
+        "sequences": ("evaluate_sequences",),
+        "systems": ("SystemResults",),
+    },
+)

@@ -1,5 +1,11 @@
-"""The catalogue of measures: what each is, what it is called, and how it is computed."""
+"""The catalogue of measures: what each is, what it is called, and how it is computed.
 
+Whoever defines a measure finds here what formulas read: `PrefixStatistics` and `RelevanceMatrix`;
+`irbatch.engine.judged.JudgedRanks` is what formulas of all judged documents read.
+"""
+
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.scan import PrefixStatistics
 from irbatch.measures.declare import (
     CATALOGUE,
     MARKED,
@@ -28,9 +34,36 @@ from irbatch.measures.plan import Plan, apply_formula, needs_relevant, relevant_
 from irbatch.measures.trec_names import NICKNAMES, VERSIONS, TrecValue, list_measures, trec_measures
 
 __all__ = [
-    "CATALOGUE", "DISCOUNTS", "GAINS", "GRADED", "MARKED", "NICKNAMES", "REL", "VERSIONS",
-    "Choice", "Declaration", "Flag", "Gain", "Measure", "Number", "Plan", "Points", "Spelling",
-    "TrecValue", "apply_formula", "check_cutoff", "define_discount", "define_gain",
-    "define_measure", "list_measures", "measure", "needs_relevant", "parse_measures",
-    "relevant_levels", "styles", "trec_measures",
+    "CATALOGUE",
+    "DISCOUNTS",
+    "GAINS",
+    "GRADED",
+    "MARKED",
+    "NICKNAMES",
+    "REL",
+    "VERSIONS",
+    "Choice",
+    "Declaration",
+    "Flag",
+    "Gain",
+    "Measure",
+    "Number",
+    "Plan",
+    "Points",
+    "PrefixStatistics",
+    "RelevanceMatrix",
+    "Spelling",
+    "TrecValue",
+    "apply_formula",
+    "check_cutoff",
+    "define_discount",
+    "define_gain",
+    "define_measure",
+    "list_measures",
+    "measure",
+    "needs_relevant",
+    "parse_measures",
+    "relevant_levels",
+    "styles",
+    "trec_measures",
 ]  # fmt: skip

@@ -96,14 +96,14 @@ def at_cutoffs(name: str, *styles: str) -> tuple[Spelling, ...]:
 class Declaration:
     """Declare a measure: a decorator for its formula, `irbatch.define_measure`.
 
-    The formula takes `irbatch.PrefixStatistics` (arrays ``(queries, cutoffs)``) and returns float64
-    ``(queries, cutoffs)``. One that ``reads="judged"`` takes the judged documents among the first
-    k, one by one (`irbatch.JudgedRanks`), and returns float64 ``(queries,)``. The simplest, and
-    slowest, ``reads="grades"``: it is called for each query with two lists, the grades of the first
-    k documents in rank order (0 where one isn't judged, -1 where the grade is below 0) and those of
-    all judged documents of 0 or more from the highest down, and with k, which is None for whole
-    rankings; it returns a number. Its keywords are the
-    measure's parameters, with numbers as defaults; each measure has the parameter ``rel``, the
+    The formula takes `irbatch.measures.PrefixStatistics` (arrays ``(queries, cutoffs)``) and
+    returns float64 ``(queries, cutoffs)``. One that ``reads="judged"`` takes the judged documents
+    among the first k, one by one (`irbatch.engine.judged.JudgedRanks`), and returns float64
+    ``(queries,)``. The simplest, and slowest, ``reads="grades"``: it is called for each query with
+    two lists, the grades of the first k documents in rank order (0 where one isn't judged, -1 where
+    the grade is below 0) and those of all judged documents of 0 or more from the highest down, and
+    with k, which is None for whole rankings; it returns a number. Its keywords are the measure's
+    parameters, with numbers as defaults; each measure has the parameter ``rel``, the
     least relevant grade, besides. To limit parameters, or to have other kinds, list all of them in
     `parameters`: `Number`, `Choice` (of words), `Flag`, `Points`, or ``GRADED`` for a measure that
     reads gains, all from `irbatch.measures`.

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 import irbatch
-from irbatch import InputError, Leaderboard
+from irbatch import InputError, Leaderboard, compare
 from irbatch.cli import main
-from irbatch.comparing import compare
 from irbatch.errors import InputWarning, on_one_line, warn
 from irbatch.runtime.progress import make_bar
 

@@ -39,7 +39,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def explained(files: list[Path], **options: Any) -> irbatch.Explanation:
+def explained(files: list[Path], **options: Any) -> irbatch.comparing.Explanation:
     return irbatch.explain(*files, **{"measure": "RR@3", **options})
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing import compare, compare_results
+from irbatch import compare, compare_results
 from irbatch.comparing.report import NAMES
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 

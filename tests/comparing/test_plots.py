@@ -68,7 +68,7 @@ def small_comparison() -> Any:
 
 
 @pytest.fixture(scope="module")
-def results() -> irbatch.SystemResults:
+def results() -> irbatch.evaluation.SystemResults:
     data = REPOSITORY / "examples" / "data"
     wanted = ["nDCG", "R", "iprec_at_recall", "NumRelRet"]
     runs = [data / "pca10.run", data / "random-projection.run"]

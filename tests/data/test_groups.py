@@ -98,24 +98,24 @@ def test_other_refusals() -> None:
 
 
 def test_label_propensities() -> None:
-    found = irbatch.label_propensities({"a": 0, "b": 250}, 610, 0.6, 2.6)
+    found = irbatch.data.label_propensities({"a": 0, "b": 250}, 610, 0.6, 2.6)
     assert found == pytest.approx(
         {"a": twin.propensity(0, 610, 0.6, 2.6), "b": twin.propensity(250, 610, 0.6, 2.6)},
         rel=1e-14,
     )
-    array = irbatch.label_propensities(np.array([0, 250]), 610, 0.6, 2.6)
+    array = irbatch.data.label_propensities(np.array([0, 250]), 610, 0.6, 2.6)
     assert array.tolist() == list(found.values())
-    assert irbatch.label_propensities([3], 3)[0] <= 1
+    assert irbatch.data.label_propensities([3], 3)[0] <= 1
 
 
 def test_popularity_propensities() -> None:
-    assert irbatch.popularity_propensities([4, 1], gamma=0).tolist() == [1, 0.5]
-    assert irbatch.popularity_propensities({"a": 4, "b": 1}, gamma=3) == {"a": 1, "b": 1 / 16}
+    assert irbatch.data.popularity_propensities([4, 1], gamma=0).tolist() == [1, 0.5]
+    assert irbatch.data.popularity_propensities({"a": 4, "b": 1}, gamma=3) == {"a": 1, "b": 1 / 16}
 
 
 def test_refused_propensities() -> None:
-    label: Any = irbatch.label_propensities
-    popular: Any = irbatch.popularity_propensities
+    label: Any = irbatch.data.label_propensities
+    popular: Any = irbatch.data.popularity_propensities
     input_error(lambda: label({"a": 1}, 2), "instances=2")
     input_error(lambda: label({"a": 1}, 10, b=0), "b=0")
     input_error(lambda: label({"a": 1, "b": -1}, 10), "-1", document="b")

@@ -104,8 +104,8 @@ def test_labels_of_pandas_are_ids() -> None:
     assert items.arrays.embeddings.numbers.tolist() == [1.0, 0.0, 0.0, 1.0]
     assert popularity(items) == {"b": 1.0, "a": 2.0}
     frequencies = pd.Series({"a": 5, "b": 1})
-    known = irbatch.label_propensities(frequencies, instances=9)
-    assert known == irbatch.label_propensities(frequencies.to_dict(), instances=9)
+    known = irbatch.data.label_propensities(frequencies, instances=9)
+    assert known == irbatch.data.label_propensities(frequencies.to_dict(), instances=9)
     assert irbatch.Groups(pd.Series({"a": "new", "b": "old"})).ids == ["a", "b"]
     twice = pd.Series([1, 2], index=["a", "a"])
     input_error(lambda: ItemStatistics(popularity=twice), "label 'a' of a Series comes twice")

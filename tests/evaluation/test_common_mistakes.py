@@ -18,6 +18,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputWarning, Qrels, Run, evaluate
+from irbatch.evaluation import session_dcg
 
 QRELS = {f"q{i}": {"d1": 1, "d2": 0} for i in range(12)}
 RUN = {f"q{i}": {"d1": 2.0, "d3": 1.0} for i in range(12)}
@@ -135,7 +136,10 @@ MISTAKES: list[Any] = [
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
     (lambda: evaluate("AP", QRELS, RUN), "judgments come first, then the run, then measures"),
     (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "a mapping is not names"),  # type: ignore[arg-type]
-    (lambda: irbatch.session_dcg(QRELS, RUN), "results are what irbatch.evaluate returns"),  # type: ignore[arg-type]
+    (
+        lambda: session_dcg(QRELS, RUN),
+        "results are what irbatch.evaluate returns",
+    ),  # type: ignore[arg-type]
     (lambda: evaluate(QRELS, RUN, "AP RR").per_query(), "say of which: AP, RR"),
     (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
     (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),

@@ -12,7 +12,7 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import DocumentCosts
+from irbatch.data import DocumentCosts
 
 QRELS = {"q": {"a": 1, "b": 0, "c": 1}, "p": {"a": 1}, "missing": {"c": 1}}
 RUN = {"q": {"x": 3.0, "a": 2.0, "b": 2.0, "c": 0.5}, "p": {"c": 1.0, "a": 0.5}}

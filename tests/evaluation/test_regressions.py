@@ -16,11 +16,12 @@ import pytest
 from support.input_errors import ANYTHING, input_error
 
 import irbatch.measures
-from irbatch import InputError, Measure, Qrels, define_measure, evaluate, evaluate_matrix, measure
+from irbatch import InputError, Qrels, define_measure, evaluate, evaluate_matrix, measure
 from irbatch.cli import main
 from irbatch.cli.trec_eval import read_zscores
 from irbatch.integrations import beir, pytrec_eval
 from irbatch.integrations.pytrec_eval import RelevanceEvaluator
+from irbatch.measures import Measure
 from irbatch.trec_eval import TrecEval
 
 JUDGED = {"q1": {"a": 1, "b": 0}}
@@ -129,7 +130,7 @@ def test_sums_beyond_float64(
 
 
 def test_recall_points_after_the_at() -> None:
-    found = irbatch.parse_measures("IPrec@{0.1,0.2}")
+    found = irbatch.measures.parse_measures("IPrec@{0.1,0.2}")
     assert found == (measure("IPrec@0.1"), measure("IPrec@0.2"))
     assert [each["recall"] for each in found] == [0.1, 0.2]
     for wish in ("IPrec(recall=0.1)@0.2", "IPrec(recall=0.1)@{0.2,0.3}"):

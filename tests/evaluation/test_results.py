@@ -194,7 +194,7 @@ def test_marks_keep_their_numbers() -> None:
     qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}, "q3": {"d1": 0}}
     results = irbatch.evaluate(qrels, run, "RR", ties="expected")
     assert results.marks.tolist() == [4, 2, 1 + 8]
-    assert results.counts == irbatch.Counts(3, 3, 2, 1, 1, 1, 1, 1)
+    assert results.counts == irbatch.evaluation.Counts(3, 3, 2, 1, 1, 1, 1, 1)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from oracle.graded_measures import session_dcg as twin
 from support.random_problems import nasty_problems
 
 import irbatch
-from irbatch import InputError, session_dcg
+from irbatch import InputError
+from irbatch.evaluation import session_dcg
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"a": 1, "c": 2}, "q3": {"d": 1}}
 RUN = {"q1": {"b": 3.0, "a": 2.0}, "q2": {"x": 9.0, "c": 8.0, "a": 7.0}}

@@ -16,7 +16,8 @@ import pytest
 from support.comparisons import NASTY, assert_written_whole, no_constant
 
 import irbatch
-from irbatch import InputError, SystemResults, define_measure
+from irbatch import InputError, define_measure
+from irbatch.evaluation import SystemResults
 from irbatch.report.latex import SHRUNK
 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}, "q3": {"d4": 0}}

@@ -34,7 +34,7 @@ def qrel_lines(queries: int, depth: int) -> Lines:
 @pytest.fixture(autouse=True)
 def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IRBATCH_JIT", "1")
-    irbatch.warmup()
+    irbatch.runtime.warmup()
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_random_problems(costs: bool) -> None:
         printed = their_numbers(problem, metrics, max_n, costs=costs)
         scale = {"max_grade": 4, "max_n": max_n}
         ours = [each(**scale) for one in metrics for each in five(meaning(one.name().strip()))]
-        given = irbatch.DocumentCosts(COSTS, types=types) if costs else None
+        given = irbatch.data.DocumentCosts(COSTS, types=types) if costs else None
         found = irbatch.evaluate(qrels, run, ours, costs=given)
         columns = [found.column_of(each) for each in ours]
         values = found.values[:, columns].reshape(printed.shape)

@@ -50,7 +50,7 @@ def with_level(
     qrels: Qrels, run: Run, level: int, judged_only: bool
 ) -> dict[str, dict[str, float]]:
     """Evaluate as pytrec_eval does: float32 scores, queries of both sides, measures at a level."""
-    wanted = irbatch.parse_measures(TREC_EVAL)
+    wanted = irbatch.measures.parse_measures(TREC_EVAL)
     leveled = [
         each(rel=level) if "rel" in each.declaration.parameters and each.name != "nDCG" else each
         for each in wanted

@@ -29,10 +29,10 @@ GAINS: dict[str, dict[str, Any]] = {
 }
 
 
-def costs_of(run: Run) -> irbatch.DocumentCosts:
+def costs_of(run: Run) -> irbatch.data.DocumentCosts:
     """Four types of documents, by their numbers."""
     types = {document: "abcd"[int(document[-1]) % 4] for each in run.values() for document in each}
-    return irbatch.DocumentCosts({"a": 0.2, "b": 1, "c": 1.7, "d": 3}, types=types)
+    return irbatch.data.DocumentCosts({"a": 0.2, "b": 1, "c": 1.7, "d": 3}, types=types)
 
 
 @pytest.mark.parametrize("name", FILES or ["none"])

@@ -16,6 +16,7 @@ from support.input_errors import input_error
 from support.paths import REFERENCE_DATA
 
 import irbatch
+from irbatch.evaluation import evaluate_sequences
 from irbatch.measures import CATALOGUE, Measure, measure
 from irbatch.measures.catalogue import fairness
 
@@ -170,7 +171,7 @@ def test_twin(seed: int) -> None:
         given = targets if number % 3 else dict.fromkeys(qrels, target)
         found = irbatch.evaluate(qrels, runs[0], WANTED, items=items)
         in_turn = [each for each in WANTED if each.name in fairness.IN_TURN]
-        together = irbatch.evaluate_sequences(qrels, runs, in_turn, items=items)
+        together = evaluate_sequences(qrels, runs, in_turn, items=items)
         for query, judged in qrels.items():
             rankings = [order(run.get(query, {})) for run in runs]
             check = functools.partial(
@@ -210,7 +211,7 @@ def test_refusals() -> None:
 
 def test_refused_sequences() -> None:
     items = known(MEMBERS, HALVES)
-    evaluate: Any = functools.partial(irbatch.evaluate_sequences, items=items)
+    evaluate: Any = functools.partial(evaluate_sequences, items=items)
     input_error(lambda: evaluate(QRELS, RUN, "EEL@2"), "several", "dict")
     input_error(lambda: evaluate(QRELS, "path", "EEL@2"), "several", "str")
     input_error(lambda: evaluate(QRELS, [], "EEL@2"), "no runs")
@@ -227,13 +228,13 @@ def test_counts_of_sequences() -> None:
     qrels = {**QRELS, "p": {"d1": 0}, "o": {"d2": 1}}
     runs = [RUN, {"x": {"d1": 1.0}, "p": {}}]
     items = known(MEMBERS, HALVES)
-    results = irbatch.evaluate_sequences(qrels, runs, "EEL@2 AWRF@2", items=items)
+    results = evaluate_sequences(qrels, runs, "EEL@2 AWRF@2", items=items)
     counts = results.counts
     assert (counts.queries, counts.answered, counts.missing, counts.extra) == (3, 2, 1, 1)
     assert (counts.no_relevant, counts.empty) == (1, 1)
     assert results.per_query("EEL@2")["o"] == 2, "nothing was shown of what there was to share"
     assert "rankings of a query: 2" in results.signature
-    skipped = irbatch.evaluate_sequences(qrels, runs, "EEL@2", items=items, missing="skip")
+    skipped = evaluate_sequences(qrels, runs, "EEL@2", items=items, missing="skip")
     assert skipped.query_ids == ["q", "p"]
 
 
@@ -272,7 +273,7 @@ def test_fair_trec() -> None:
     }
     for only, of in ((True, "relevant"), (False, "all")):
         names = {f"EE-{each}": f"EE{each}(rel=2,of={of})@20" for each in "LDR"}
-        results = irbatch.evaluate_sequences(qrels, three.values(), [*names.values()], items=items)
+        results = evaluate_sequences(qrels, three.values(), [*names.values()], items=items)
         for called, ours in names.items():
             found[f"all runs, only_rel={only}", called] = results.per_query(ours)
     expected = rows("dl19_expected.tsv.gz")

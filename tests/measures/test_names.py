@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import InputError, measure, parse_measures
-from irbatch.measures import CATALOGUE, DISCOUNTS, Choice, Measure, trec_measures
+from irbatch import InputError, measure
+from irbatch.measures import CATALOGUE, DISCOUNTS, Choice, Measure, parse_measures, trec_measures
 from irbatch.measures.catalogue import FAMILIES
 
 SPELLINGS = {

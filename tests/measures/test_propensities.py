@@ -201,7 +201,7 @@ def test_pyxclib(level: int, a: float, b: float) -> None:
     qrels = irbatch.read_qrels(data / "qrels.random20.txt.gz")
     catalogue = sorted({*counts, *(each for some in qrels.documents for each in some)})
     frequencies = {each: counts.get(each, 0) for each in catalogue}
-    items = known(irbatch.label_propensities(frequencies, len(qrels), a, b))
+    items = known(irbatch.data.label_propensities(frequencies, len(qrels), a, b))
     name = f"ml.itemknn50.xclib.level{level}_A{a}_B{b}.15digits.tsv.gz"
     expected = [line.split("\t") for line in lines(XCLIB / "expected" / name)[1:]]
     wanted = {
@@ -220,7 +220,7 @@ def test_pyxclib(level: int, a: float, b: float) -> None:
             compared += 1
         if who == "inv_propensity":
             number = int(each.removeprefix("frequency="))
-            found = irbatch.label_propensities([number], len(qrels), a, b)[0]
+            found = irbatch.data.label_propensities([number], len(qrels), a, b)[0]
             assert 1 / found == pytest.approx(float(value), rel=1e-13)
     assert compared > 100
 

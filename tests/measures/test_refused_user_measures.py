@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
-from irbatch import Measure, define_measure, evaluate
-from irbatch.measures import CATALOGUE, Choice, Number, Points
+from irbatch import define_measure, evaluate
+from irbatch.measures import CATALOGUE, Choice, Measure, Number, Points
 
 # Relevant are 2 documents of q1, none of q2 and 1 of q3.
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 0}, "q3": {"y": 1}}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch import InputError, PrefixStatistics
+from irbatch import InputError
 from irbatch.engine.judged import JudgedRanks
-from irbatch.measures import GRADED, Number
+from irbatch.measures import GRADED, Number, PrefixStatistics
 from irbatch.measures.parameters import make_weighting
 
 
@@ -81,8 +81,8 @@ def test_a_graded_measure() -> None:
 
 
 def test_a_gain_and_a_discount() -> None:
-    irbatch.define_gain("squared", lambda grades: grades**2)
-    irbatch.define_discount("sqrt", lambda rank: rank**0.5)
+    irbatch.measures.define_gain("squared", lambda grades: grades**2)
+    irbatch.measures.define_discount("sqrt", lambda rank: rank**0.5)
     found = irbatch.evaluate_matrix([[3, 2]], "DCG(gain=squared,discount=sqrt)")
     assert found.values[0, 0] == 9 + 4 / math.sqrt(2)
 
@@ -91,9 +91,9 @@ def test_names_of_the_catalogue_are_protected() -> None:
     with pytest.raises(InputError, match="'AP' is a measure of the catalogue already"):
         irbatch.define_measure("AP", definition="…")
     with pytest.raises(InputError, match="'log2' is defined already"):
-        irbatch.define_discount("log2", float)
+        irbatch.measures.define_discount("log2", float)
     with pytest.raises(InputError, match="not a word"):
-        irbatch.define_gain("a-b", lambda grades: grades)
+        irbatch.measures.define_gain("a-b", lambda grades: grades)
 
 
 def test_ones_own_measure_may_be_defined_again() -> None:
@@ -121,13 +121,13 @@ def test_a_formula_that_fails_is_named() -> None:
 
 @pytest.mark.parametrize("gains", [lambda g: g - 5, lambda g: g * math.nan, lambda g: g[:1]])
 def test_gains_that_are_no_gains_are_refused(gains: object) -> None:
-    irbatch.define_gain("odd", gains)  # type: ignore[arg-type]
+    irbatch.measures.define_gain("odd", gains)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="odd"):
         irbatch.evaluate_matrix([[1, 2]], "nDCG(gain=odd)")
 
 
 def test_a_discount_must_be_positive() -> None:
-    irbatch.define_discount("sinking", lambda rank: 3.0 - rank)
+    irbatch.measures.define_discount("sinking", lambda rank: 3.0 - rank)
     with pytest.raises(InputError, match="'sinking' is 0 at rank 3; it must be positive"):
         irbatch.evaluate_matrix([[1, 2]], "DCG(discount=sinking)")
 

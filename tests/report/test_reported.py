@@ -84,14 +84,14 @@ def test_what_objects_are_called() -> None:
     seen = []
 
     @irbatch.define_measure("SeenByReports", definition="-")
-    def look(s: irbatch.PrefixStatistics) -> Any:
+    def look(s: irbatch.measures.PrefixStatistics) -> Any:
         seen.append(repr(s))
         return s.hits
 
     irbatch.evaluate(QRELS, OLD, look)
     del CATALOGUE["SeenByReports"]
     assert seen[0] == "<PrefixStatistics: 3 queries>"
-    measures = irbatch.parse_measures("AP RBP(p=0.5)@10")
+    measures = irbatch.measures.parse_measures("AP RBP(p=0.5)@10")
     assert repr(measures) == "(Measure('AP'), Measure('RBP(p=0.5)@10'))"
     assert repr(irbatch.Qrels({"q": {"d": 1}})) == "<Qrels: 1 query, 1 judgment>"
     assert repr(MADE["Explanation"]).startswith("Explanation of RR from A to B: 1 worse")

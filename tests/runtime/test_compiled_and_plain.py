@@ -30,7 +30,7 @@ from irbatch.runtime.kernels import Kernel, open_library
 
 pytestmark = pytest.mark.portable
 
-MEASURES = irbatch.parse_measures(
+MEASURES = irbatch.measures.parse_measures(
     "P R Rcap F F(beta=2) Success RR AP AP(rel=2) AP(norm=min) AP(norm=found) Rprec CG DCG IDCG "
     "DCG(discount=ln) nDCG nDCG(rel=2) Judged NumQ NumRet NumRel NumRelRet "
     "P@{1,3,10} R@{2,5} Rcap@3 F@5 Success@{1,4} RR@{2,10} AP@{1,5,100} AP(norm=min)@{3,9} "
@@ -40,7 +40,7 @@ MEASURES = irbatch.parse_measures(
     "nDCGrel(gain=binary)@5 RnDCG RnDCG@4 G G(gain={1:0.3,2:2})@7 BinG RBP RBPresid@6 Unjudged@3 "
     "Utility NumNonRelRet"
 )
-SCORED = irbatch.parse_measures(
+SCORED = irbatch.measures.parse_measures(
     "P@{1,10} R@5 F@5 Success@{1,4} RR RR@10 AP AP@20 Rprec DCG@{2,50} nDCG nDCG(gain=exp)@10 "
     "nDCG(rel=2) Judged@9 NumRelRet@7 P(rel=2)@3"
 )

@@ -271,7 +271,7 @@ def test_where_nothing_can_be_kept(
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
     assert "in each process, as nothing can be kept" in caplog.text
-    monkeypatch.setattr("irbatch.warmup", lambda: ["_largest"])
+    monkeypatch.setattr("irbatch.runtime.warmup", lambda: ["_largest"])
     assert main(["warmup"]) == 1
     assert "NUMBA_CACHE_DIR" in capsys.readouterr().err
 
@@ -289,7 +289,7 @@ def test_the_command_to_warm_up(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("irbatch.warmup", lambda: names)
+    monkeypatch.setattr("irbatch.runtime.warmup", lambda: names)
     assert main(["warmup"]) == 0
     assert capsys.readouterr().out == said
 
@@ -300,11 +300,11 @@ def test_warming_up_compiles_what_the_library_lacks(
     one = [(_largest, declared_kinds(_largest.source))]
     monkeypatch.setattr(build_kernels, "declared_kernels", lambda: one)
     monkeypatch.setattr(kernels, "_say_compiling", lambda _: None)
-    assert irbatch.warmup() == ["_largest", "_largest"]
+    assert irbatch.runtime.warmup() == ["_largest", "_largest"]
     assert capsys.readouterr().err == "compiling, once a machine: half a minute\n"
     assert set(_largest._code) == set(declared_kinds(_largest.source))
     monkeypatch.setattr(_largest, "_load", lambda kinds: _largest._code[kinds])
-    assert irbatch.warmup() == []
+    assert irbatch.runtime.warmup() == []
 
 
 @pytest.mark.parametrize("problem", [ImportError("no such file"), OSError("libLLVM"), TypeError()])
