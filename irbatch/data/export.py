@@ -95,19 +95,15 @@ class Exports:
 
         Raises:
             InputError: if an id cannot be encoded as UTF-8, naming it.
-            ImportError: naming the extra, when neither pyarrow nor polars is installed.
+            ImportError: naming the extra, when pyarrow is not installed.
             OSError: as the system says.
         """
         from irbatch.runtime.files import replacing
 
-        library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
-        by_polars = library.__name__ == "polars"
-        table = self.to_polars() if by_polars else self.to_arrow()
+        library = imported("Parquet files", "arrow", "pyarrow.parquet")
+        table = self.to_arrow()
         with replacing(path) as file:
-            if by_polars:
-                table.write_parquet(file)
-            else:
-                library.write_table(table, file)
+            library.write_table(table, file, write_page_checksum=True)
 
     def _chunks(self) -> Iterator[Chunk]:
         """Yield queries in chunks of some size; those without documents are left out."""

@@ -222,10 +222,10 @@ def _read_marked_parquet(
     with open_input(parts[0], "qrels") as file:
         if not file.is_parquet:
             return None
-    from irbatch.formats.parquet import open_parquet
+    from irbatch.formats.parquet import ParquetReader
 
     given = names_for(columns, kind.reads)
-    reader = open_parquet(parts, os.fspath(path), "qrels", kind.reads, given)
+    reader = ParquetReader(parts, os.fspath(path), "qrels", kind.reads, given)
     found = reader.columns()
     grade = {} if "grade" in found else {"grade": grade_of_all(given)}
     with ErrorsIn(path=reader.name):
@@ -376,10 +376,10 @@ def _opened(
             yield Reader(file, paths, name, form_of, progress)
             return
         content = None if file.size else file.content()  # of a pipe
-    from irbatch.formats.parquet import open_parquet
+    from irbatch.formats.parquet import ParquetReader
 
     kind = "ranking" if by_rank else source
-    yield open_parquet(paths, name, source, kind, named, content=content, progress=progress)
+    yield ParquetReader(paths, name, source, kind, named, content=content, progress=progress)
 
 
 def _told_of_subtopics(problem: InputError, path: Given) -> InputError:

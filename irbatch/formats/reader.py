@@ -172,6 +172,7 @@ class TableReader:
     name: str
     query_kind: str  # this, `name` and `tag` as of a `Run`
     is_large: bool  # whether it is more than a piece
+    is_dense: bool  # whether few bytes make very many rows
 
     def __init__(self) -> None:
         self._problems: list[InputError] = []
@@ -227,8 +228,18 @@ class TableReader:
         """Raise what was collected, and where the documents stand that were given twice."""
         raise NotImplementedError
 
+    def _is_due(self, held: int) -> bool:
+        """Tell whether to look for documents given twice before all is read.
+
+        They are looked for whenever twice as many pieces are held.
+        """
+        return self.is_dense and held & (held - 1) == 0
+
     def _look_early(self, held: list[Piece]) -> None:
-        """Reject what is wrong with pieces of which more and more are held."""
+        if self._is_due(len(held)):
+            self._assembled(held)
+            if self._repeats:
+                self._raise_problems()
 
     def _complete(
         self, pieces: Iterable[tuple[Piece, Outcome[Done] | None]]
@@ -388,6 +399,11 @@ class Reader(TableReader):
         self._once = itertools.chain((begun.pop(0) for _ in range(len(begun))), texts)
 
     @property
+    def is_dense(self) -> bool:  # type: ignore[override]
+        """Whether an archive makes very many bytes of few, as far as it has been read."""
+        return self._first.is_dense
+
+    @property
     def tag(self) -> str | None:
         """What the system called itself on the last line read."""
         return self._warnings.last_tag
@@ -477,16 +493,6 @@ class Reader(TableReader):
         if len(piece.queries) < FEW or piece.problems or piece.table.repeated >= 0:
             return part, piece, None
         return part, piece, attempt(work, piece.table)
-
-    def _look_early(self, held: list[Piece]) -> None:
-        """Reject documents given twice before all is read, if an archive makes much of little.
-
-        They are looked for whenever twice as many pieces are held.
-        """
-        if self._first.is_dense and len(held) & (len(held) - 1) == 0:
-            self._assembled(held)
-            if self._repeats:
-                self._raise_problems()
 
     def _raise_problems(self) -> None:
         """Raise what was collected, with the lines of documents given twice."""

@@ -91,7 +91,7 @@ ABSENT: dict[str, tuple[tuple[str, ...], str, Callable[[Path], Any]]] = {
     "a run as a frame": (("pandas",), "pandas", lambda _: irbatch.Run(RUN).to_pandas()),
     "an Arrow table": (("pyarrow",), "arrow", lambda _: irbatch.Run(RUN).to_arrow()),
     "Parquet": (
-        ("pyarrow", "pyarrow.parquet", "polars"), "arrow",
+        ("pyarrow", "pyarrow.parquet"), "arrow",
         lambda path: irbatch.Run(RUN).to_parquet(path / "run.parquet"),
     ),
     "zstd": (
