@@ -153,7 +153,8 @@ class Printed:
         plan = Plan(list(wanted), settings.open_parameters() | {"docs": float(options.docs)})
         self.name = run.name
         watch = Watch(self._spell)
-        computed = compute_run(plan, qrels, run, self._choose_queries, settings, watch=watch)
+        computed = compute_run(plan, qrels, run, settings, watch=watch)
+        computed.take(qrels, self._choose_queries(computed.answered))
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]

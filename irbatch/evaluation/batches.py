@@ -28,8 +28,9 @@ from irbatch.evaluation.accumulator import (
     size_of,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
+from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.ranked import evaluate_ids
-from irbatch.evaluation.results import Results, nothing_relevant
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, choose_ties, has_no_rows
 from irbatch.evaluation.settings import Settings

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.results import Results, join_results, nothing_relevant
+from irbatch.evaluation.notices import nothing_relevant
+from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.scores import ScoreEvaluator, choose_ties, plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_masked, is_on_accelerator, is_sparse, is_tensor, to_numpy

@@ -17,7 +17,7 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.pipeline import Watch, evaluate_run
+from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.queries import Partition
 from irbatch.evaluation.results import Results, with_weights
 from irbatch.evaluation.settings import Settings
@@ -53,15 +53,15 @@ def judgments_read(measures: Sequence[Measure]) -> str | None:
     Raises:
         InputError: if they don't all read the same.
     """
-    kinds = [each.declaration.reads for each in measures]
-    marked = [kind if kind in MARKED else None for kind in kinds]
-    first = next((kind for kind in marked if kind is not None), None)
-    if first is not None and set(marked) != {first}:
-        one = measures[marked.index(first)]
-        other, kind = next(each for each in zip(measures, marked, strict=True) if each[1] != first)
-        problem = f"{one} reads judgments of {first}, {other} {kind or 'grades'}"
-        raise InputError(f"{problem}: evaluate them one after the other", source="measures")
-    return first
+    first = None
+    for measure in measures:
+        reads = measure.declaration.reads if measure.declaration.reads in MARKED else None
+        first = first or (measure, reads)
+        if reads != first[1]:
+            one, other = sorted([first, (measure, reads)], key=lambda each: each[1] is None)
+            problem = f"{one[0]} reads judgments of {one[1]}, {other[0]} {other[1] or 'grades'}"
+            raise InputError(f"{problem}: evaluate them one after the other", source="measures")
+    return first[1] if first else None
 
 
 def as_qrels(qrels: Judgments, columns: Columns = None) -> Qrels:
@@ -181,8 +181,7 @@ class Evaluation:
 
     def judgments(self, qrels: Judgments) -> Qrels | MarkedQrels:
         """Return judgments as the measures read them, whatever they come as."""
-        reads = judgments_read(self.measures)
-        if reads:
+        if reads := judgments_read(self.measures):
             return as_marked_qrels(qrels, reads, self.columns)
         return as_qrels(qrels, self.columns)
 
@@ -207,28 +206,22 @@ class Evaluation:
             name = run.name if isinstance(run, Run) else run if is_file(run) else None
             with progress_on_bar(str(name or "evaluating"), progress) as told:
                 return self.evaluate(qrels, run, told, partition)
+        judgments, marked, watch = self.judgments(qrels), None, None
+        if isinstance(judgments, Qrels):
+            plan = Plan(self.measures, self.settings.open_parameters(), items=bool(self.items))
+        else:
+            from irbatch.evaluation.judgments import MarkedValues  # for those who have marks
 
-        def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
-            with self._opened(run, progress) as opened:
-                if (plan.of_items or self.costs) and not isinstance(opened, Run):
-                    opened = Run(opened.table(), opened.name)
-                return evaluate_run(
-                    plan, judged, opened, self.settings, self.order, self.threads, progress,
-                    watch=watch, items=self.items, costs=self.costs, partition=partition,
-                )  # fmt: skip
-
-        if reads := judgments_read(self.measures):
-            from irbatch.evaluation.judgments import evaluate_marked  # for those who have marks
-
-            nothing = Plan(())
-            return evaluate_marked(
-                as_marked_qrels(qrels, reads, self.columns), self.measures, self.settings,
-                lambda judged, watch: evaluate_by(judged, nothing, watch),
+            marked, plan = MarkedValues(judgments, self.measures, self.settings), Plan(())
+            judgments, watch = marked.qrels, marked.watch
+        with self._opened(run, progress) as opened:
+            if (plan.of_items or self.costs) and not isinstance(opened, Run):
+                opened = Run(opened.table(), opened.name)
+            results = evaluate_run(
+                plan, judgments, opened, self.settings, self.order, self.threads, progress,
+                watch=watch, items=self.items, costs=self.costs, partition=partition,
             )  # fmt: skip
-        open_parameters = self.settings.open_parameters()
-        plan = Plan(self.measures, open_parameters, items=self.items is not None)
-        judged = as_qrels(qrels, self.columns)
-        return evaluate_by(judged, plan)
+        return results if marked is None else marked.complete(results)
 
     def _opened(
         self, run: Rankings, progress: Progress | None

@@ -5,14 +5,13 @@ The join is that of all judgments; the measures read what `irbatch.data.marked.M
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
 from irbatch.data.marked import MarkedQrels, Marks
-from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.pipeline import Watch
@@ -21,48 +20,54 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, apply_formula, needs_relevant
 
-Evaluate = Callable[[Qrels, Watch], Results]
-"""Joins a run with judgments, has its blocks watched, and returns results of no measures."""
-
 DECIDED_BY_GRADES = ("pessimistic", "optimistic")
 
 
-def evaluate_marked(
-    judgments: MarkedQrels, measures: Sequence[Measure], settings: Settings, evaluate: Evaluate
-) -> Results:
-    """Return the results of measures that read marks; all share a join."""
-    if settings.ties in DECIDED_BY_GRADES:
-        problem = f"ties={settings.ties!r} goes by grades, {judgments.reads} have no such order"
-        raise InputError(problem, source="ties", value=settings.ties)
-    wanted = [settings.rel if each["rel"] is None else each["rel"] for each in measures]
-    qrels, views = judgments.at(dict.fromkeys(wanted))
-    places = {rel: [i for i, each in enumerate(wanted) if each == rel] for rel in views}
-    values = np.zeros((len(qrels), len(measures)))
+class MarkedValues:
+    """The values of measures that read marks: all share a join, whose blocks they watch.
 
-    def see(queries: Positions, matrix: RelevanceMatrix) -> None:
-        for rel, (marks, kinds) in views.items():
-            some = [measures[place] for place in places[rel]]
+    Attributes:
+        qrels: the judgments as they are joined with a run.
+        watch: what sees the blocks.
+    """
+
+    def __init__(
+        self, judgments: MarkedQrels, measures: Sequence[Measure], settings: Settings
+    ) -> None:
+        if settings.ties in DECIDED_BY_GRADES:
+            problem = f"ties={settings.ties!r} goes by grades, {judgments.reads} have no such order"
+            raise InputError(problem, source="ties", value=settings.ties)
+        self._measures, self._skips = measures, settings.no_relevant == "skip"
+        self._rels = [settings.rel if each["rel"] is None else each["rel"] for each in measures]
+        self.qrels, self._views = judgments.at(dict.fromkeys(self._rels))
+        self._values = np.zeros((len(self.qrels), len(measures)))
+        depths = [each.cutoff for each in measures if each.declaration.takes_cutoff]
+        deepest = None if None in depths else max(filter(None, depths), default=1)
+        self.watch = Watch(self._see, deepest)
+
+    def complete(self, results: Results) -> Results:
+        """Return the results of a run's join, which is of no measures, with the values."""
+        rows = np.array([self.qrels.row_of[query] for query in results.query_ids], np.intp)
+        values = self._values[rows]
+        irrelevant = {rel: view.marks.no_relevant[rows] for rel, view in self._views.items()}
+        for place, (measure, rel) in enumerate(zip(self._measures, self._rels, strict=True)):
+            if self._skips and needs_relevant(measure):
+                values[irrelevant[rel], place] = np.nan
+        nowhere = np.logical_and.reduce(list(irrelevant.values()))
+        marks = results.marks & ~np.uint8(QueryMark.NO_RELEVANT)
+        marks |= QueryMark.NO_RELEVANT.where(nowhere)
+        counts = replace(results.counts, no_relevant=int(nowhere.sum()))
+        more = self._measures, counts, results.settings, results.name, marks
+        return Results(values, results.query_ids, *more)
+
+    def _see(self, queries: Positions, matrix: RelevanceMatrix) -> None:
+        for rel, (marks, kinds) in self._views.items():
+            places = [place for place, each in enumerate(self._rels) if each == rel]
             seen = matrix
             if kinds is not None:
                 seen = matrix.regraded(kinds[matrix.levels.astype(np.int64)])
-            values[queries[:, None], places[rel]] = _values(marks, queries, seen, some)
-
-    depths = [each.cutoff for each in measures if each.declaration.takes_cutoff]
-    deepest = None if None in depths else max(filter(None, depths), default=1)
-    found = evaluate(qrels, Watch(see, deepest))
-    row_of = {query: row for row, query in enumerate(qrels.queries)}
-    rows = np.array([row_of[query] for query in found.query_ids], np.intp)
-    values = values[rows]
-    nothing = {rel: view.marks.no_relevant[rows] for rel, view in views.items()}
-    if settings.no_relevant == "skip":
-        for place, (each, rel) in enumerate(zip(measures, wanted, strict=True)):
-            if needs_relevant(each):
-                values[nothing[rel], place] = np.nan
-    nowhere = np.logical_and.reduce(list(nothing.values()))
-    marks = found.marks & ~np.uint8(QueryMark.NO_RELEVANT)
-    marks |= QueryMark.NO_RELEVANT.where(nowhere)
-    counts = replace(found.counts, no_relevant=int(nowhere.sum()))
-    return Results(values, found.query_ids, measures, counts, found.settings, found.name, marks)
+            measures = [self._measures[place] for place in places]
+            self._values[queries[:, None], places] = _values(marks, queries, seen, measures)
 
 
 def _values(

@@ -38,16 +38,15 @@ from irbatch.evaluation.accumulator import (
     reject,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
+from irbatch.evaluation.notices import nothing_relevant, warn_of_empty, warn_of_unjudged
 from irbatch.evaluation.queries import (
     Partition,
     Queries,
     QueryMark,
     check_answered,
     count_queries,
-    warn_of_empty,
-    warn_of_unjudged,
 )
-from irbatch.evaluation.results import Results, nothing_relevant
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import check_choice

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,21 +13,16 @@ from irbatch.data.columns import QueryTable
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.ties import Ordering
-from irbatch.errors import InputError, warn_all
+from irbatch.errors import InputError
+from irbatch.evaluation.notices import first_document, warn_of_run
 from irbatch.evaluation.queries import (
     Counts,
     Partition,
-    Queries,
     QueryMark,
-    check_answered,
+    choose_queries,
     count_queries,
-    first_document,
-    warn_of_best,
-    warn_of_empty,
-    warn_of_unjudged,
 )
-from irbatch.evaluation.results import Results, RunItems, nothing_relevant
+from irbatch.evaluation.results import Results, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan
 from irbatch.pack.join import Block, pack_run, shortened
@@ -36,11 +30,12 @@ from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.formats.reader import TableReader
 
-Choose = Callable[[Collection[Any]], Positions]
-"""From the queries of a run to the positions in `Qrels.queries` of those to evaluate."""
+MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
 
 
 class Watch(NamedTuple):
@@ -56,7 +51,7 @@ class Watch(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What was computed of some queries."""
+    """What was computed of a block."""
 
     values: Floats  # (queries, columns), see `Plan`
     marks: Bytes  # (queries,), see `QueryMark`
@@ -64,31 +59,55 @@ class Part(NamedTuple):
     matrix: RelevanceMatrix | None  # where there is a `Watch` to call
 
 
-@dataclass(eq=False)
 class Computed:
-    """The values of some queries; blocks of them are put in as they are packed."""
+    """The values of queries, by row; blocks of them are put in as they are packed.
 
-    plan: Plan
-    rows: Positions  # (queries,): positions in `Qrels.queries` or in the input
-    settings: Settings
-    threads: int | None = None
-    watch: Watch | None = None
-    any_judged: bool = False  # whether any document retrieved is judged
-    answered: Collection[Any] = ()  # of a run, all queries that it has a ranking for
-    items: RunItems | None = None  # where measures read them
+    Attributes:
+        values: float64 ``(rows, columns)``, see `Plan`.
+        marks: uint8 ``(rows,)``, see `QueryMark`; rows without a ranking so far are missing.
+        rows: positions in `Qrels.queries`, or in the input.
+        any_judged: whether any document retrieved is judged.
+        answered: of a run, all queries that it has a ranking for.
+        items: the items of each query, where measures read them.
+    """
 
-    def __post_init__(self) -> None:
-        check_threads(self.threads)
-        self.values = np.zeros((self.rows.size, self.plan.columns))
-        self.marks = np.zeros(self.rows.size, np.uint8)
+    def __init__(
+        self,
+        plan: Plan,
+        queries: int,
+        settings: Settings,
+        threads: int | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        check_threads(threads)
+        self.plan, self.settings, self.threads, self.watch = plan, settings, threads, watch
+        self.values = np.zeros((queries, plan.columns))
+        self.marks = np.full(queries, MISSING)
+        self.rows: Positions = np.arange(queries)
+        self.any_judged = False
+        self.answered: Collection[Any] = ()
+        self.items: RunItems | None = None
+
+    @property
+    def there(self) -> Positions:
+        """The rows that have a ranking."""
+        return np.flatnonzero(self.marks & MISSING == 0)
+
+    def put(
+        self, blocks: Iterable[Block], rows: Positions, progress: Progress | None = None
+    ) -> None:
+        """Compute blocks, whose queries stand at `rows`."""
+        done = 0
+        for block in self.split(blocks):
+            self.keep(self.compute(block), rows[block.rows])
+            done += block.rows.size
+            if progress is not None:
+                progress(done, rows.size)
 
     def split(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield blocks small enough for what is computed of them."""
-        return (part for block in blocks for part in block.split(self.plan.rows_at_once))
-
-    def put(self, block: Block, places: Positions) -> None:
-        """Compute a block, and keep what comes of it at `places` of `rows`."""
-        self.keep(self.compute(block), places)
+        for block in blocks:
+            yield from block.split(self.plan.rows_at_once)
 
     def compute(self, block: Block) -> Part:
         """Cut a block as the settings say, and scan it."""
@@ -101,20 +120,28 @@ class Computed:
             matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
         )
         relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
-        marks = QueryMark.NO_RELEVANT.where(relevant == 0)
-        marks |= QueryMark.EMPTY.where(block.matrix.retrieved == 0)
+        marks = (relevant == 0) * np.uint8(QueryMark.NO_RELEVANT)
+        marks |= (block.matrix.retrieved == 0) * EMPTY
         if block.tied is not None:
-            marks |= QueryMark.TIED.where(block.tied)
+            marks |= block.tied * np.uint8(QueryMark.TIED)
         watched = None if self.watch is None else matrix
         return Part(values, marks, block.matrix.has_judged(), watched)
 
-    def keep(self, part: Part, places: Positions) -> None:
-        """Keep a part at `places` of `rows`."""
-        self.values[places] = part.values
-        self.marks[places] = part.marks
+    def keep(self, part: Part, rows: Positions) -> None:
+        """Keep what was computed of the queries at `rows`."""
+        self.values[rows], self.marks[rows] = part.values, part.marks
         self.any_judged = self.any_judged or part.any_judged
         if self.watch is not None and part.matrix is not None:
-            self.watch.see(self.rows[places], part.matrix)
+            self.watch.see(rows, part.matrix)
+
+    def take(self, qrels: Qrels, rows: Positions, costs: DocumentCosts | None = None) -> None:
+        """Keep the queries at `rows` of the judgments alone; those missing have empty rankings."""
+        absent = rows[self.marks[rows] & MISSING != 0]
+        if absent.size:
+            self.put(pack_blocks(qrels, Run({}), absent, self.settings, costs=costs), absent)
+            self.marks[absent] = self.marks[absent] & ~EMPTY | MISSING
+        if rows.size < self.rows.size or (rows != self.rows).any():
+            self.values, self.marks, self.rows = self.values[rows], self.marks[rows], rows
 
     def results(
         self, query_ids: Sequence[Any], order: str, counts: Counts, name: str | None = None
@@ -123,28 +150,29 @@ class Computed:
         settings, measures = self.settings.signature(order), self.plan.measures
         if self.items is not None:
             settings["items"] = self.items.known.fingerprint
-        given = query_ids, measures, counts, settings, name, self.marks, self.items
-        return Results(self.values, *given)
+        return Results(
+            self.values, query_ids, measures, counts, settings, name, self.marks, self.items
+        )
 
 
 def compute_run(
     plan: Plan,
     qrels: Qrels,
     run: Run | TableReader,
-    choose: Choose,
     settings: Settings,
     threads: int | None = None,
     progress: Progress | None = None,
     *,
+    rows: Positions | None = None,
     in_order: bool = False,
     watch: Watch | None = None,
     costs: DocumentCosts | None = None,
 ) -> Computed:
-    """Compute every measure of a run, or of a large file, of which only queries' values are kept.
+    """Compute every measure of the judged queries that a run answers, by their positions in qrels.
 
-    `choose` says which queries to evaluate, in order. `progress` is not called where a file is
-    read. If rankings stand in order their scores are not looked at. Runs whose documents have
-    `costs` are whole.
+    Of a large file only queries' values are kept. `rows` are the positions, where they are known.
+    `progress` is not called where a file is read. If rankings stand in order their scores are not
+    looked at. Runs whose documents have `costs` are whole.
     """
     try:
         plan.check_levels(qrels.levels)
@@ -152,68 +180,51 @@ def compute_run(
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
         raise problem.with_fields(**fields) from None
+    computed = Computed(plan, len(qrels), settings, threads, watch)
     if not isinstance(run, Run):
-        every = Computed(plan, np.arange(len(qrels)), settings, threads, watch)
-        computed = _compute_reading(every, qrels, run, choose)
-        _mark_missing(computed, qrels)
+        _compute_reading(computed, qrels, run)
         return computed
-    rows = choose(run.queries)
-    if (short := _shorten(plan, qrels, run, rows, settings, watch)) is not None:
-        own = plan, qrels, short, lambda _: rows, settings, threads, progress
-        computed = compute_run(*own, watch=watch and watch._replace(depth=None))
-        computed.answered = run.queries
-        if computed.any_judged:  # else it is to be known whether any is further down
-            return computed
-    computed = Computed(plan, rows, settings, threads, watch)
     computed.answered = run.queries
-    done = 0
-    for block in computed.split(_pack(qrels, run, rows, settings.ordering, in_order, costs)):
-        computed.put(block, block.rows)
-        done += block.rows.size
-        if progress is not None:
-            progress(done, rows.size)
-    _mark_missing(computed, qrels)
+    if rows is None:
+        there = map(run.queries.__contains__, qrels.queries)
+        rows = np.flatnonzero(np.fromiter(there, bool, len(qrels)))
+    may_shorten = watch is not None and not plan.measures and not settings.judged_only
+    if may_shorten and watch is not None and watch.depth is not None:
+        queries = map(qrels.queries.__getitem__, rows.tolist())
+        short = shortened(run, queries, watch.depth, settings.ordering)
+        if short is not None:
+            computed.put(pack_run(qrels, short, rows, settings.ordering), rows, progress)
+    if not computed.any_judged:  # of a shortened run, it is to be known whether any is further down
+        blocks = pack_blocks(qrels, run, rows, settings, in_order=in_order, costs=costs)
+        computed.put(blocks, rows, progress)
     return computed
 
 
-def _pack(
+def pack_blocks(
     qrels: Qrels,
     run: Run,
     rows: Positions,
-    ordering: Ordering,
-    in_order: bool,
-    costs: DocumentCosts | None,
+    settings: Settings,
+    *,
+    in_order: bool = False,
+    costs: DocumentCosts | None = None,
 ) -> Iterable[Block]:
-    """Pack the queries at `rows` of the judgments."""
+    """Pack the queries at `rows` of the judgments, with what documents cost."""
     if in_order and isinstance(run.rankings, QueryTable):
         from irbatch.pack.join import pack_ranked  # for those who have tables
 
         return pack_ranked(qrels, run.rankings, rows)
     if costs is None:
-        return pack_run(qrels, run, rows, ordering)
+        return pack_run(qrels, run, rows, settings.ordering)
     from irbatch.evaluation.items import add_costs  # for those who have costs
 
-    run = run.prepared()
+    run, ordering = run.prepared(), settings.ordering
     return add_costs(pack_run(qrels, run, rows, ordering), costs, qrels, rows, run, ordering)
 
 
-def _shorten(
-    plan: Plan, qrels: Qrels, run: Run, rows: Positions, settings: Settings, watch: Watch | None
-) -> Run | None:
-    """Leave out what is not looked at, if that is known and worth it."""
-    if watch is None or watch.depth is None or plan.measures or settings.judged_only:
-        return None
-    queries = map(qrels.queries.__getitem__, rows.tolist())
-    return shortened(run, queries, watch.depth, settings.ordering)
-
-
-def _compute_reading(
-    computed: Computed, qrels: Qrels, reader: TableReader, choose: Choose
-) -> Computed:
+def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> None:
     """Evaluate a file as it is read; a query that comes once more is evaluated once more."""
-    ordering = computed.settings.ordering
-    row_of = qrels.row_of
-    answered: dict[Any, None] = {}
+    ordering, row_of = computed.settings.ordering, qrels.row_of
     with suppress(OverflowError):  # of ids that are numbers beyond int64
         _ = qrels.column  # is made here, not by each thread
     # Users' own formulas need not be made for threads: they are called in the caller's.
@@ -225,30 +236,14 @@ def _compute_reading(
         blocks = ((each, rows[each.rows]) for each in packed)
         if not in_threads:
             return list(table), list(blocks)
-        return list(table), [(computed.compute(block), places) for block, places in blocks]
+        return list(table), [(computed.compute(block), rows) for block, rows in blocks]
 
+    answered: dict[Any, None] = {}
     for queries, parts in reader.map_tables(work):
         answered.update(dict.fromkeys(queries))
-        for part, places in parts:
-            computed.keep(part if isinstance(part, Part) else computed.compute(part), places)
+        for part, rows in parts:
+            computed.keep(part if isinstance(part, Part) else computed.compute(part), rows)
     computed.answered = answered
-    chosen = choose(answered)
-    absent = [row for row in chosen.tolist() if qrels.queries[row] not in answered]
-    rows = np.array(absent, np.intp)
-    for block in computed.split(pack_run(qrels, Run({}), rows, ordering)):
-        computed.put(block, rows[block.rows])
-    computed.rows, computed.values = chosen, computed.values[chosen]
-    computed.marks = computed.marks[chosen]
-    return computed
-
-
-def _mark_missing(computed: Computed, qrels: Qrels) -> None:
-    """Mark the queries that the run has no ranking for, not even an empty one."""
-    queries = map(qrels.queries.__getitem__, computed.rows.tolist())
-    answered = map(computed.answered.__contains__, queries)
-    missing = ~np.fromiter(answered, bool, computed.rows.size)
-    computed.marks[missing] &= ~np.uint8(QueryMark.EMPTY)
-    computed.marks[missing] |= np.uint8(QueryMark.MISSING)
 
 
 def evaluate_run(
@@ -271,43 +266,31 @@ def evaluate_run(
     `items` are for measures that read them, whose runs are whole. Of a `partition` what there is
     to say of all queries is left to those who have them.
     """
-
-    def choose(answered: Collection[Any]) -> Positions:
-        if partition is not None:
-            return partition.choose(qrels, answered, settings.missing)
-        there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))
-        absent = [qrels.queries[row] for row in np.flatnonzero(~there)]
-        given = Queries.of(qrels.queries), Queries.of(absent), Queries.of(answered)
-        check_answered(*given, settings.missing, run.name)
-        return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
-
     computed = compute_run(
-        plan, qrels, run, choose, settings, threads, progress,
-        in_order=in_order, watch=watch, costs=costs,
-    )  # fmt: skip
+        plan, qrels, run, settings, threads, progress, in_order=in_order, watch=watch, costs=costs
+    )
+    there, answered = computed.there, computed.answered
+    if partition is None:
+        rows = choose_queries(qrels, there, answered, settings.missing, run.name)
+    else:
+        rows = partition.choose(qrels, there, settings.missing)
+    computed.take(qrels, rows, costs)
     if plan.of_items and items is not None and isinstance(run, Run):
         from irbatch.evaluation.items import ItemMeasures, add_items  # for those who have items
 
         measures = ItemMeasures(plan, items, settings, threads)
         ordering = None if in_order else settings.ordering
-        given = computed.values, qrels, computed.rows, run, ordering
-        computed.items = add_items(measures, *given)
-    queries = [qrels.queries[row] for row in computed.rows]
-    matched = len(queries) - int(np.count_nonzero(QueryMark.MISSING.holds(computed.marks)))
-    counts = count_queries(computed.marks, len(qrels), len(computed.answered) - matched)
-    if partition is not None:
-        partition.answered, partition.any_judged = computed.answered, computed.any_judged
-        partition.document = first_document(qrels)
-    else:
-        warn_of_best(plan.measures, computed.values, computed.marks)
-        warn_of_empty(counts, settings, run.name)
-        if not computed.any_judged:
-            warn_of_unjudged(first_document(qrels), counts.answered, run.name)
+        computed.items = add_items(measures, computed.values, qrels, rows, run, ordering)
+    counts = count_queries(computed.marks, len(qrels), len(answered) - there.size)
+    queries = [qrels.queries[row] for row in rows.tolist()]
     results = computed.results(queries, order, counts, run.name)
-    if partition is None:
-        warn_all(nothing_relevant(results))
     if costs is not None:
         results.settings["costs"] = costs.fingerprint
+    if partition is None:
+        warn_of_run(results, settings, qrels, any_judged=computed.any_judged)
+    else:
+        partition.answered, partition.any_judged = answered, computed.any_judged
+        partition.document = first_document(qrels)
     return results
 
 
@@ -328,8 +311,8 @@ def compute_blocks(
     plan: Plan, blocks: Iterable[Block], queries: int, settings: Settings, threads: int | None
 ) -> Computed:
     """Compute the values of so many queries, whose grades come with them."""
-    computed = Computed(plan, np.arange(queries), settings, threads)
-    for block in computed.split(blocks):
+    computed = Computed(plan, queries, settings, threads)
+    for block in blocks:
         plan.check_levels(block.matrix.levels)
-        computed.put(block, block.rows)
+        computed.put([block], computed.rows)
     return computed

@@ -1,22 +1,22 @@
-"""The queries of an evaluation: what is counted and marked of them, and said."""
+"""The queries of an evaluation: which are averaged, and what is counted and marked of them."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Bytes, Floats, Positions
+from irbatch.array_types import Bools, Bytes, Positions
 from irbatch.data.ids import KINDS, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import Measure
+
+SAMPLES = 3  # ids shown of each side when nothing matches
 
 
 class QueryMark(IntFlag):
@@ -72,27 +72,6 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
 
 
-def warn_of_best(measures: Sequence[Measure], values: Floats, marks: Bytes) -> None:
-    """Warn of measures of candidates that are at their best for queries without a ranking.
-
-    Values are ``(queries, measures)``, and may have weights behind them.
-    """
-    without = QueryMark.MISSING.holds(marks) | QueryMark.EMPTY.holds(marks)
-    best: list[str] = []
-    for each, column in zip(measures, values.T, strict=False):
-        declared = each.declaration
-        of_candidates = declared.reads == "relevant" or declared.undefined is not None
-        if of_candidates and (column[without] == each.range[0 if each.sign < 0 else 1]).any():
-            best.append(str(each))
-    if best:
-        says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
-        warn(f"{', '.join(best)}: best of all for queries without a ranking; {says}")
-
-
-ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
-SAMPLES = 3  # ids shown of each side when nothing matches
-
-
 class Queries(NamedTuple):
     """How many queries there are, and some of their ids, for messages."""
 
@@ -112,6 +91,25 @@ class Queries(NamedTuple):
     def kind(self) -> str:
         """What the ids are, for messages."""
         return KINDS[str(id_kind(type(self.ids[0])))]
+
+
+def choose_queries(
+    qrels: Qrels, there: Positions, answered: Collection[Any], missing: str, name: str | None
+) -> Positions:
+    """Return the positions of the queries to average, of which those `there` have a ranking.
+
+    `answered` are all queries that the run has a ranking for.
+
+    Raises:
+        InputError: if none of them is judged, or one is missing with ``missing="error"``.
+    """
+    every = np.arange(len(qrels))
+    if there.size < every.size or not there.size:
+        absent = np.setdiff1d(every, there, assume_unique=True)
+        some = [qrels.queries[row] for row in absent[: SAMPLES + 1].tolist()]
+        of_run = Queries.of(answered)
+        check_answered(Queries.of(qrels.queries), Queries(absent.size, some), of_run, missing, name)
+    return there if missing == "skip" else every
 
 
 @dataclass(eq=False)
@@ -138,15 +136,12 @@ class Partition:
     any_judged: bool = False
     document: Any = None
 
-    def choose(self, qrels: Qrels, answered: Collection[Any], missing: str) -> Positions:
-        """Choose the queries to evaluate, in the order of the judgments."""
+    def choose(self, qrels: Qrels, there: Positions, missing: str) -> Positions:
+        """Return the positions of the queries to evaluate, of which those `there` are answered."""
         if self.absent is not None:
             return self.absent
-        if self.apart and missing != "skip":  # an error is one of all partitions
-            return np.arange(len(qrels))
-        found = (qrels.row_of.get(query, -1) for query in answered)
-        rows = np.fromiter(found, np.intp, len(answered))
-        return np.sort(rows[rows >= 0])
+        # An error is one of all partitions.
+        return np.arange(len(qrels)) if self.apart and missing != "skip" else there
 
 
 def check_answered(
@@ -169,7 +164,7 @@ def check_answered(
             f"{run}{kinds}"
         )
     if not run.number:
-        warn(f"{_name_run(name)} is empty: every query scores 0")
+        warn(f"{name_run(name)} is empty: every query scores 0")
     if absent.number and missing == "error":
         raise reject(
             f"{absent.number} of {judged.number} judged queries are missing, such as "
@@ -177,23 +172,15 @@ def check_answered(
         )
 
 
-def warn_of_empty(counts: Counts, settings: Settings, name: str | None) -> None:
-    """Warn of a run whose rankings, of several queries, are all empty."""
-    if counts.answered > 1 and counts.empty == counts.answered and not settings.judged_only:
-        warn(f"{_name_run(name)} has empty rankings alone: every query scores 0")
+def level_of(settings: Mapping[str, str]) -> str:
+    """Return the grade from which documents are relevant unless a measure says otherwise.
+
+    >>> level_of({"relevant": "grade >= 4 unless rel="}), level_of({})
+    ('4', '1')
+    """
+    return settings.get("relevant", "grade >= 1").removeprefix("grade >= ").partition(" ")[0]
 
 
-def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
-    """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
-    if document is not None and answered >= ENOUGH:
-        spelled = f"are ids spelled as in the qrels, such as {document!r}?"
-        warn(f"{_name_run(name)}: none of its documents is judged; {spelled}")
-
-
-def first_document(qrels: Qrels) -> Any:
-    """Return a judged document; None if there is none."""
-    return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
-
-
-def _name_run(name: str | None) -> str:
+def name_run(name: str | None) -> str:
+    """Name a run for messages."""
     return f"run {name!r}" if name else "run"

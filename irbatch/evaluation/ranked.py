@@ -14,8 +14,9 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Measures
+from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.pipeline import evaluate_blocks, evaluate_run
-from irbatch.evaluation.results import Results, nothing_relevant
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels

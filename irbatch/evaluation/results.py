@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError, did_you_mean, imported, many
-from irbatch.evaluation.queries import Counts, count_queries
+from irbatch.evaluation.queries import Counts, count_queries, level_of
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported
@@ -90,7 +90,6 @@ def value_of(measure: Measure, counts: ItemCounts) -> float:
 
 
 SHOWN_MEASURES = 40
-ENOUGH = 10  # queries, of which some should have a relevant document
 ARROWS = {1: " ↑", -1: " ↓", 0: ""}
 
 
@@ -120,31 +119,6 @@ def show_value(value: float, measure: Measure, digits: int) -> str:
 
     whole = measure.aggregate == "sum" and value.is_integer()
     return show(value, 0 if whole else digits)
-
-
-def level_of(settings: Mapping[str, str]) -> str:
-    """Return the grade from which documents are relevant unless a measure says otherwise.
-
-    >>> level_of({"relevant": "grade >= 4 unless rel="}), level_of({})
-    ('4', '1')
-    """
-    return settings.get("relevant", "grade >= 1").removeprefix("grade >= ").partition(" ")[0]
-
-
-def nothing_relevant(results: Results) -> list[str]:
-    """Say so, where none of many queries has a relevant document; without numbers: once.
-
-    Gains below 1 are those of relevant documents, too, if a measure finds any.
-    """
-    if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
-        return []
-    found = (results[each] for each in results.columns if better_of(each) and each.name != "Judged")
-    if any(value not in (0, math.inf) and value == value for value in found):
-        return []
-    level = level_of(results.settings)
-    what = f"no query has a relevant document (of grade {level} or more)"
-    check = "check the labels" if level == "1" else f"check the labels and rel={level}"
-    return [f"{what}, so measures are 0 or undefined, however good rankings are: {check}"]
 
 
 def tell_different_queries(results: Mapping[str, Any]) -> str:

@@ -23,9 +23,10 @@ from irbatch.data.ids import read_query_ids
 from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
+from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.queries import count_queries
-from irbatch.evaluation.results import Results, nothing_relevant
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.pack.candidates import Candidates

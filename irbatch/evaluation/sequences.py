@@ -17,7 +17,7 @@ from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.evaluation.items import ItemMeasures
-from irbatch.evaluation.queries import Queries, QueryMark, check_answered, count_queries
+from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, parse_measures
@@ -80,10 +80,8 @@ def evaluate_sequences(
     reading = ItemMeasures(plan, items, settings, threads)
     answered = dict.fromkeys(query for run in rankings for query in run.queries)
     there = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
-    absent = [judgments.queries[row] for row in np.flatnonzero(~there)]
-    sides = Queries.of(judgments.queries), Queries.of(absent), Queries.of(answered)
-    check_answered(*sides, missing, rankings[0].name)
-    rows = np.flatnonzero(there) if missing == "skip" else np.arange(len(judgments))
+    asked = np.flatnonzero(there), answered, missing, rankings[0].name
+    rows = choose_queries(judgments, *asked)
     queries = [judgments.queries[row] for row in rows.tolist()]
     judged = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
     turns = [

@@ -108,11 +108,9 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
 
 
 def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:
-    queries = qrels.queries
-    rows = np.array([row for row, query in enumerate(queries) if query in run.rankings], np.intp)
-    plan = Plan(wanted, settings.open_parameters())
-    values = compute_run(plan, qrels, run, lambda answered: rows, settings).values
-    return [queries[row] for row in rows.tolist()], values
+    computed = compute_run(Plan(wanted, settings.open_parameters()), qrels, run, settings)
+    rows = computed.there
+    return [qrels.queries[row] for row in rows.tolist()], computed.values[rows]
 
 
 def _evaluate_subtopics(

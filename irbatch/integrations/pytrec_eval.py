@@ -117,7 +117,7 @@ class RelevanceEvaluator:
         measures, plan = self._wanted.measures, self._wanted.plan
         if plan is None or not rows.size:
             return np.zeros((rows.size, len(measures) + 1))
-        values = compute_run(plan, qrels, run, lambda answered: rows, self._settings).values
+        values = compute_run(plan, qrels, run, self._settings, rows=rows).values[rows]
         adjust_values(values, measures, qrels, rows, self._level)
         if len(measures) in self._wanted.columns:
             values = np.hstack([values, np.zeros((rows.size, 1))])

@@ -1,0 +1,76 @@
+"""What is said of a run whose means say little, or else than they seem to."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from irbatch.data.qrels import Qrels
+from irbatch.errors import warn, warn_all
+from irbatch.evaluation.queries import Counts, QueryMark, level_of, name_run
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.settings import Settings
+
+ENOUGH = 10  # queries in which some document should be judged, or relevant
+
+
+def warn_of_run(results: Results, settings: Settings, qrels: Qrels, *, any_judged: bool) -> None:
+    """Warn of what makes means of a run's queries say little, or else than they seem to."""
+    warn_of_best(results)
+    warn_of_empty(results.counts, settings, results.name)
+    if not any_judged:
+        warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
+    warn_all(nothing_relevant(results))
+
+
+def warn_of_best(results: Results) -> None:
+    """Warn of measures of candidates that are at their best for queries without a ranking."""
+    without = results.marks & np.uint8(QueryMark.MISSING | QueryMark.EMPTY) != 0
+    if not without.any():
+        return
+    best: list[str] = []
+    for each, column in zip(results.columns, results.values[without].T, strict=True):
+        declared = each.declaration
+        of_candidates = declared.reads == "relevant" or declared.undefined is not None
+        if of_candidates and (column == each.range[0 if each.sign < 0 else 1]).any():
+            best.append(str(each))
+    if best:
+        says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
+        warn(f"{', '.join(best)}: best of all for queries without a ranking; {says}")
+
+
+def warn_of_empty(counts: Counts, settings: Settings, name: str | None) -> None:
+    """Warn of a run whose rankings, of several queries, are all empty."""
+    if counts.answered > 1 and counts.empty == counts.answered and not settings.judged_only:
+        warn(f"{name_run(name)} has empty rankings alone: every query scores 0")
+
+
+def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
+    """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
+    if document is not None and answered >= ENOUGH:
+        spelled = f"are ids spelled as in the qrels, such as {document!r}?"
+        warn(f"{name_run(name)}: none of its documents is judged; {spelled}")
+
+
+def first_document(qrels: Qrels) -> Any:
+    """Return a judged document; None if there is none."""
+    return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
+
+
+def nothing_relevant(results: Results) -> list[str]:
+    """Say so, where none of many queries has a relevant document; without numbers: once.
+
+    Gains below 1 are those of relevant documents, too, if a measure finds any.
+    """
+    if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
+        return []
+    judging = [each for each in results.columns if each.aggregate != "sum" and each.sign]
+    means = [results[each] for each in judging if each.name != "Judged"]
+    if any(mean not in (0, math.inf) and mean == mean for mean in means):
+        return []
+    level = level_of(results.settings)
+    what = f"no query has a relevant document (of grade {level} or more)"
+    check = "check the labels" if level == "1" else f"check the labels and rel={level}"
+    return [f"{what}, so measures are 0 or undefined, however good rankings are: {check}"]
