@@ -22,7 +22,7 @@ from irbatch.evaluation.pipeline import Watch, compute_run
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.formats.reader import TableReader
-from irbatch.measures import Measure, Plan, TrecValue, list_measures, trec_measures
+from irbatch.measures import TREC_MEASURES, Measure, Plan, TrecValue, list_measures, list_values
 
 LARGEST = 10**300  # float64 must hold it
 
@@ -58,7 +58,7 @@ class TrecEval:
         return [
             value
             for name, parameters in asked.items()
-            for value in trec_measures()[name].values(parameters)
+            for value in list_values(TREC_MEASURES[name], parameters)
         ]
 
     def settings(self) -> Settings:

@@ -32,7 +32,15 @@ from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.lines import QRELS, RUN
 from irbatch.formats.reader import read_lines
-from irbatch.measures import NICKNAMES, Measure, Plan, TrecValue, list_measures, trec_measures
+from irbatch.measures import (
+    NICKNAMES,
+    TREC_MEASURES,
+    Measure,
+    Plan,
+    TrecValue,
+    list_measures,
+    list_values,
+)
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import adjust_values
 
@@ -190,10 +198,10 @@ def _split(name: str) -> tuple[str, str]:
 def _list_values(measures: Set[str]) -> Iterator[TrecValue]:
     """List what is computed, in trec_eval's order, under pytrec_eval's names."""
     parameters = dict(each.partition(".")[::2] for each in measures)
-    for name, trec in trec_measures().items():
+    for name, trec in TREC_MEASURES.items():
         if name in parameters:
-            for each in trec.values(parameters[name]):
-                label = name if trec.named.takes in _ONE_NAME else each.label
+            for each in list_values(trec, parameters[name]):
+                label = name if trec.takes in _ONE_NAME else each.label
                 yield TrecValue(label, each.measure, each.length)
 
 

@@ -22,8 +22,8 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import FULL_DEPTH
 from irbatch.errors import InputError, kind_of, shown
-from irbatch.measures.catalogue import FAMILIES
 from irbatch.measures.parameters import REL, Number, Parameter
+from irbatch.measures.spellings import ROWS, TOOLS, Spelling, names_of
 from irbatch.runtime.numbers import check_choice, is_real, is_whole
 
 if TYPE_CHECKING:
@@ -45,54 +45,10 @@ MARKED = {
 }
 """What measures may read of judgments besides grades, and which judgments have it."""
 
-OF_FORMULA: Mapping[str, Parameter] = {"rel": REL}
-"""Stands for the parameters that a formula's own signature names, and ``rel``."""
-
 LARGEST_CUTOFF = 10**300  # float64 must hold it
 
 
-@dataclass(eq=False)
-class Spelling:
-    """What another tool calls a measure.
-
-    Its parameters are ours that its definition amounts to, besides those that a name spells out,
-    ``{p}``, ``{recall:.2f}``.
-    """
-
-    style: str  # the tool
-    full: str  # its name at full depth, "" if it has none
-    cut: str = ""  # its name at a cutoff, {k}; "" if it has none
-    parameters: tuple[tuple[str, object], ...] = ()
-    _: KW_ONLY
-    renamed: Mapping[str, str] = field(default_factory=dict)  # its names of parameters, to ours
-    asked: tuple[str, ...] = ()  # names that mean another measure here: they are never written
-
-    def spell(self, measure: Measure) -> str:
-        """Return its name for a measure, or "" if it has none."""
-        import string  # half a millisecond of importing irbatch
-
-        template = self.full if measure.cutoff is None else self.cut
-        spelled = {}
-        for _, name, form, _ in string.Formatter().parse(template):
-            if name and name != "k":
-                spelled[name] = measure[name]
-                if form and float(format(spelled[name], form)) != spelled[name]:
-                    return ""
-        if tuple(each for each in measure.parameters if each[0] not in spelled) != self.parameters:
-            return ""
-        return template.format(k=measure.cutoff, **spelled)
-
-
-CUTOFF_FORMS = {"mteb": "_at_{k}", "recommenders": "_at_{k}"}
-"""How tools write a cutoff behind a name; others write ``@{k}``."""
-
-
-def at_cutoffs(name: str, *styles: str) -> tuple[Spelling, ...]:
-    """Return the spellings of tools that call a measure by one name, at cutoffs alone."""
-    return tuple(Spelling(each, "", name + CUTOFF_FORMS.get(each, "@{k}")) for each in styles)
-
-
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Declaration:
     """Declare a measure: a decorator for its formula, `irbatch.define_measure`.
 
@@ -103,10 +59,10 @@ class Declaration:
     two lists, the grades of the first k documents in rank order (0 where one isn't judged, -1 where
     the grade is below 0) and those of all judged documents of 0 or more from the highest down, and
     with k, which is None for whole rankings; it returns a number. Its keywords are the measure's
-    parameters, with numbers as defaults; each measure has the parameter ``rel``, the
-    least relevant grade, besides. To limit parameters, or to have other kinds, list all of them in
-    `parameters`: `Number`, `Choice` (of words), `Flag`, `Points`, or ``GRADED`` for a measure that
-    reads gains, all from `irbatch.measures`.
+    parameters: their defaults are numbers or, to limit them or to have other kinds, `Number`,
+    `Choice` (of words), `Flag` or `Points`. Each measure has the parameter ``rel``, the least
+    relevant grade, besides, or those in `parameters`, such as ``GRADED`` for one that reads gains.
+    All are in `irbatch.measures`.
 
     It may be called with some rows at a time, always in the thread that evaluates, and must give
     each row its value whatever the others are.
@@ -114,7 +70,7 @@ class Declaration:
     Args:
         name: the canonical name, a word.
         definition: one sentence.
-        parameters: every parameter by name, ``rel`` included; default: from the formula.
+        parameters: those that the formula's own signature has no defaults for; default: ``rel``.
         takes_cutoff: False for a measure that reads no ranking.
         aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean, which is 0
             where a value is 0 or less), ``"sum"`` or ``"weighted"`` (the mean weighted by what
@@ -168,7 +124,7 @@ class Declaration:
     name: str
     _: KW_ONLY
     definition: str
-    parameters: Mapping[str, Parameter] = field(default_factory=lambda: OF_FORMULA)
+    parameters: Mapping[str, Parameter] = field(default_factory=lambda: {"rel": REL})
     takes_cutoff: bool = True
     aggregate: str = "mean"
     reads: str = "prefix"
@@ -188,6 +144,9 @@ class Declaration:
 
     def __post_init__(self) -> None:
         name, reads, aggregate = self.name, self.reads, self.aggregate
+        if self.builtin:
+            self.aliases, self.spellings = names_of(name)
+            self.past_end = self.past_end if self.takes_cutoff else ""
         if not isinstance(name, str) or not name.isidentifier():
             problem = f"{name!r} is not a word that a measure could be called by"
             raise InputError(problem, value=name)
@@ -219,8 +178,8 @@ class Declaration:
             problem = f"the formula of {self.name} is {kind_of(formula)}, not a function"
             raise InputError(problem)
         by_query = self.reads == "grades"
-        if self.parameters is OF_FORMULA:
-            self.parameters = {**_numbers_of(formula, 3 if by_query else 1), **OF_FORMULA}
+        own = parameters_of(formula, 3 if by_query else 1, self.parameters)
+        self.parameters = {**own, **self.parameters}
         if by_query:
             self.reads, formula = "judged", _of_each_query(formula)
         self.formula = formula
@@ -239,7 +198,7 @@ class Declaration:
 
 
 define_measure = Declaration
-builtin = functools.partial(define_measure, builtin=True)
+builtin = functools.partial(define_measure, builtin=True, past_end="Ranks past the end add 0.")
 of_judged = functools.partial(builtin, reads="judged")
 
 
@@ -262,15 +221,20 @@ def _of_each_query(formula: Callable[..., Any]) -> Callable[..., Floats]:
     return values
 
 
-def _numbers_of(formula: Callable[..., Any], skipped: int) -> dict[str, Parameter]:
-    """Read a formula's parameters off its signature, but for the first few."""
-    numbers: dict[str, Parameter] = {}
+def parameters_of(
+    formula: Callable[..., Any], skipped: int, others: Mapping[str, Parameter]
+) -> dict[str, Parameter]:
+    """Read a formula's parameters off its signature, but for the first few and some others."""
+    own: dict[str, Parameter] = {}
     for name, argument in list(inspect.signature(formula).parameters.items())[skipped:]:
-        if not is_real(argument.default):
+        default = argument.default
+        if name in others or argument.kind == argument.VAR_KEYWORD:
+            continue
+        if not isinstance(default, Parameter) and not is_real(default):
             problem = f"parameter {name!r} of {formula.__name__} has no number for a default"
-            raise InputError(f"{problem}; declare it with parameters=", value=argument.default)
-        numbers[name] = Number(float(argument.default))
-    return numbers
+            raise InputError(f"{problem}; declare it with parameters=", value=default)
+        own[name] = default if isinstance(default, Parameter) else Number(float(default))
+    return own
 
 
 def ratio(numerator: Floats, denominator: Floats | Ints) -> Floats:
@@ -289,9 +253,8 @@ class Catalogue(MutableMapping[str, Declaration]):
 
     def __init__(self) -> None:
         # Of a measure that is not loaded yet its family.
-        self._entries: dict[str, Declaration | str] = {
-            name: family for family, names in FAMILIES for name in names.split()
-        }
+        self._entries: dict[str, Declaration | str] = {name: row[0] for name, row in ROWS.items()}
+        self.users = 0  # how often users' measures were defined or removed
 
     def __getitem__(self, name: str) -> Declaration:
         entry = self._entries[name]
@@ -302,9 +265,15 @@ class Catalogue(MutableMapping[str, Declaration]):
 
     def __setitem__(self, name: str, declaration: Declaration) -> None:
         self._entries[name] = declaration
+        self.users += not declaration.builtin
 
     def __delitem__(self, name: str) -> None:
         del self._entries[name]
+        self.users += 1
+
+    def loaded(self) -> list[Declaration]:
+        """Return the declarations that are there already, all those of users among them."""
+        return [each for each in self._entries.values() if not isinstance(each, str)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
@@ -428,11 +397,26 @@ class Measure:
         if style == AS_GIVEN:
             return self.asked or str(self)
         for spelling in self.declaration.spellings:
-            if spelling.style == style and (name := spelling.spell(self)):
+            if spelling.style == style and (name := self._spell_as(spelling)):
                 return name
         if style != "irbatch":
             check_choice("names", style, styles())
         return str(self)
+
+    def _spell_as(self, spelling: Spelling) -> str:
+        """Return another tool's name for it, or "" if it has none."""
+        import string  # half a millisecond of importing irbatch
+
+        template = spelling.full if self.cutoff is None else spelling.cut
+        spelled = {}
+        for _, name, form, _ in string.Formatter().parse(template):
+            if name and name != "k":
+                spelled[name] = self[name]
+                if form and float(format(spelled[name], form)) != spelled[name]:
+                    return ""
+        if tuple(each for each in self.parameters if each[0] not in spelled) != spelling.parameters:
+            return ""
+        return template.format(k=self.cutoff, **spelled)
 
 
 def _rebuild(
@@ -454,8 +438,9 @@ def _spell(value: object) -> str:
 
 def styles() -> list[str]:
     """List the styles that names can be spelled in: ours, as they were given, other tools'."""
-    declared = (each.style for entry in CATALOGUE.values() for each in entry.spellings)
-    return list(dict.fromkeys(["irbatch", AS_GIVEN, *declared]))
+    own = [each for each in CATALOGUE.loaded() if not each.builtin]
+    declared = [spelling.style for each in own for spelling in each.spellings]
+    return list(dict.fromkeys(["irbatch", AS_GIVEN, *TOOLS, *declared]))
 
 
 def normal(name: str) -> str:

@@ -13,9 +13,17 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from irbatch.errors import shown
-from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling, measure_error
+from irbatch.measures.declare import CATALOGUE, Measure, measure_error
+from irbatch.measures.spellings import ROWS, Spelling, names_of
 
 STYLE = "ir_measures"
+
+# What is understood besides the names of the table. Its SetF hands its beta to trec_eval, where it
+# weighs as beta² does in the definition.
+OF_RBP = "RBP(rel={rel},p={p})"
+ASKED = {"RBP": (Spelling(STYLE, OF_RBP, f"{OF_RBP}@{{k}}", (("gain", "binary"),)),)}
+RENAMED = {"gains": "gain", "max_rel": "max_grade", "beta": "weight"}
+"""Its names of parameters, to ours."""
 
 ELSEWHERE = {
     "Accuracy": "is the share of pairs in order, of queries with a hit; there are AUC, or, as "
@@ -29,10 +37,9 @@ ELSEWHERE = {
 class Form:
     """A form that ir_measures' measures have, a name as ``P@{k}``, and what it means here."""
 
-    def __init__(
-        self, theirs: Any, template: str, spelling: Spelling, declaration: Declaration
-    ) -> None:
+    def __init__(self, theirs: Any, template: str, spelling: Spelling, name: str) -> None:
         base = theirs.providers.base
+        declaration = CATALOGUE[name]
         self._meaning = declaration.measure(**dict(spelling.parameters))
         self._at_cutoff = "{k}" in template
         # Parameters of theirs that are settings of ours, but none of our measure's parameters.
@@ -42,7 +49,7 @@ class Form:
         example = theirs.parse_measure(template.format_map(defaultdict(lambda: 1)))
         values: dict[str, Any] = {}
         for name in example.SUPPORTED_PARAMS:
-            own = spelling.renamed.get(name, name)
+            own = RENAMED.get(name, name)
             if own in declaration.parameters:
                 self._ours[name] = own
             if own in declaration.parameters or name in beside:
@@ -78,12 +85,11 @@ class Form:
 def list_forms(theirs: Any) -> list[Form]:
     """List the forms of ir_measures, the module, that have a meaning here."""
     return [
-        Form(theirs, template, spelling, declaration)
-        for declaration in CATALOGUE.values()
-        for spelling in declaration.spellings
-        if declaration.builtin
+        Form(theirs, template, spelling, name)
+        for name in ROWS
+        for spelling in (*names_of(name)[1], *ASKED.get(name, ()))
         if spelling.style == STYLE
-        for template in (spelling.full, spelling.cut, *spelling.asked)
+        for template in (spelling.full, spelling.cut)
         if template
     ]
 

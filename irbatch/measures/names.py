@@ -16,16 +16,9 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from irbatch.errors import InputError, raise_problems, shown
-from irbatch.measures.declare import (
-    CATALOGUE,
-    Declaration,
-    Measure,
-    check_cutoff,
-    measure_error,
-    normal,
-)
-from irbatch.measures.parameters import Choice
-from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
+from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, measure_error, normal
+from irbatch.measures.spellings import NICKNAMES, TREC_EVAL, Spelling, names_of
+from irbatch.measures.trec_names import list_values
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
@@ -36,56 +29,23 @@ LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names tak
 
 # White space is gone outside of brackets. In none of its parts may white space end in two ways:
 # then time is linear.
-_FORM = re.compile(
-    r"(?P<name>[^\s()@{}]+?)(?:\((?P<settings>.*)\))?(?:@(?P<at>.+?))?(?:-l(?P<rel>[0-9]+))?"
-)
-_SUFFIXED = re.compile(rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)")
-_NUMBERS = re.compile(rf"({DECIMAL}|\w+=[^(]*)")  # a cutoff, a point, trec_eval's 1=3
-_NUMBER = re.compile(DECIMAL)
-_WORDS = re.compile(r"\{\s*[A-Za-z]\w*\s*(,\s*[A-Za-z]\w*\s*)*\}")
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]{1,15})", re.IGNORECASE)
+FORM = r"(?P<name>[^\s()@{}]+?)(?:\((?P<settings>.*)\))?(?:@(?P<at>.+?))?(?:-l(?P<rel>[0-9]+))?"
+SUFFIXED = rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)"
+NUMBERS = rf"({DECIMAL}|\w+=[^(]*)"  # a cutoff, a point, trec_eval's 1=3
 
 # Names that tools have for different measures, normalised, and what each may mean, ``{at}`` being
 # the cutoff. A word that most tools define alike, as recall, has one meaning here, which the guides
 # tell; taking one of these for this or that would silently give other numbers than meant.
 AMBIGUOUS = {
-    "hits": (
-        "Success{at} (whether any relevant one was found: the hit rate)",
-        "NumRelRet{at} (how many were found, as a sum; ranx has the mean over queries)",
-    ),
-    "itemcoverage": (
-        "CatalogueCoverage{at} (the share of all items; Elliot and RecTools have their number)",
-        "CatalogueCoverage(padding=1){at} (RecBole's itemcoverage{at}, for which padding is an "
-        "item)",
-    ),
-    "catalogcoverage": (
-        "CatalogueCoverage{at} (the share of all items; Elliot and RecTools have their number)",
-        "CatalogueCoverage(of=trained){at} (recommenders' catalog_coverage{at}, of the items of "
-        "training)",
-    ),
-    "giniindex": (
-        "Gini{at} (of the catalogue, as LensKit's ListGini)",
-        "Gini(padding=1){at} (RecBole's giniindex{at}, for which padding is an item)",
-    ),
-    "shannonentropy": (
-        "Entropy{at} (in bits)",
-        "Entropy(unit=nats,per=recommended){at} (RecBole's shannonentropy{at}, in nats, over the "
-        "number of items recommended)",
-    ),
-    "diversity": (
-        "ILD{at} (of embeddings)",
-        "ILD(by=cooccurrence){at} (recommenders' diversity{at}, of who had the items)",
-    ),
-    "surprisal": (
-        "Novelty{at} (of an item's share of interactions)",
-        "Novelty(of=users){at} (of its share of users, as of rs-metrics; RePlay divides by "
-        "log2(users))",
-    ),
-    "aplt": (
-        "TailShare{at} (the tail is the tenth of items with the fewest interactions; Elliot's, "
-        "what the items with 80 % of them leave, is not here)",
-    ),
+    "hits": "Success{at} (the hit rate) or NumRelRet{at} (as a sum; ranx has the mean)",
+    "itemcoverage": "CatalogueCoverage{at} (Elliot) or CatalogueCoverage(padding=1){at} (RecBole)",
+    "catalogcoverage": "CatalogueCoverage{at} (Elliot) or CatalogueCoverage(of=trained){at} "
+    "(recommenders)",
+    "giniindex": "Gini{at} (LensKit) or Gini(padding=1){at} (RecBole)",
+    "shannonentropy": "Entropy{at} (in bits) or Entropy(unit=nats,per=recommended){at} (RecBole)",
+    "diversity": "ILD{at} (of embeddings) or ILD(by=cooccurrence){at} (recommenders)",
+    "surprisal": "Novelty{at} (of interactions) or Novelty(of=users){at} (rs-metrics)",
+    "aplt": "TailShare{at} (of a tenth of the items; Elliot's tail is not here)",
 }
 AS_ONE_TOOL = ("itemcoverage", "catalog_coverage", "giniindex", "shannonentropy", "diversity")
 """How the tool named among an ambiguous name's meanings alone writes it."""
@@ -112,8 +72,6 @@ def measure(name: str) -> Measure:
 def parse_measures(
     measures: str | Measure | Iterable[str | Measure] = (),
     cutoffs: int | Iterable[int | None] | None = None,
-    *,
-    wishes: str | Measure | Iterable[str | Measure] | None = None,
 ) -> tuple[Measure, ...]:
     """Turn what was asked for into measures, each once, in the order asked.
 
@@ -122,7 +80,6 @@ def parse_measures(
             ir_measures), or several of these.
         cutoffs: one or several, applied to every measure that takes a cutoff and was given none;
             None among them stands for full depth.
-        wishes: what `measures` was called before.
 
     Raises:
         InputError: naming all that could not be understood, each with the nearest spelling.
@@ -131,7 +88,7 @@ def parse_measures(
     nDCG@5 nDCG@10 AP@100 R@5 R@10
     """
     at = _check_cutoffs(cutoffs)
-    asked: Any = measures if wishes is None else wishes
+    asked: Any = measures
     if isinstance(asked, str | Measure) or _is_of_ir_measures(asked):
         asked = [asked]
     if isinstance(asked, Mapping):
@@ -182,51 +139,59 @@ def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Mea
         yield each if cutoff is None else each @ cutoff
 
 
-def _index() -> dict[str, Measure]:
-    """Map every name in use, normalised, to its meaning; loads all measures."""
-    return _index_of(tuple(CATALOGUE.values()))
-
-
 @functools.lru_cache(maxsize=1)
-def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
-    """Map names to meanings; canonical names come first.
+def _index(users: int) -> dict[str, tuple[str, Spelling | None]]:
+    """Map every name in use, normalised, to a measure's and to the spelling that it is of.
 
-    Of names that differ in case alone, nRBP and NRBP, each is known as it is written.
+    Canonical names come first. Of names that differ in case alone, nRBP and NRBP, each is known as
+    it is written. `users` is that of the catalogue.
     """
-    index: dict[str, Measure] = {}
-    for declaration in declarations:
-        for name in (declaration.name, *declaration.aliases):
-            other = index.setdefault(normal(name), declaration.measure)
-            if other.name != declaration.name:
-                index |= {other.name: other, name: declaration.measure}
-    for declaration in declarations:
-        for spelling in declaration.spellings:
+    own = {each.name: (each.aliases, each.spellings) for each in CATALOGUE.loaded()}
+    names = {name: own.get(name) or names_of(name) for name in CATALOGUE}
+    index: dict[str, tuple[str, Spelling | None]] = {}
+    for canonical, (aliases, _) in names.items():
+        for name in (canonical, *aliases):
+            other, _ = index.setdefault(normal(name), (canonical, None))
+            if other != canonical:
+                index |= {other: (other, None), name: (canonical, None)}
+    for canonical, (_, spellings) in names.items():
+        for spelling in spellings:
             stem = re.sub(r"(_at)?[_@]\{k(:04d)?\}$", "", spelling.cut)
             for name in (spelling.full, stem):
                 if name and not set("({") & set(name):
-                    meaning = declaration.measure(**dict(spelling.parameters))
-                    index.setdefault(normal(name), meaning)
+                    index.setdefault(normal(name), (canonical, spelling))
     for name in [each for each in index if each != normal(each)]:
         index.pop(normal(name), None)
     return index
 
 
 def _look_up(name: str) -> Measure | None:
-    """Return the meaning of a name without cutoff and parameters; of ours without loading all."""
+    """Return the meaning of a name without cutoff and parameters."""
     if name in CATALOGUE:
         return CATALOGUE[name].measure
-    return _index().get(name) or _index().get(normal(name))
+    index = _index(CATALOGUE.users)
+    if (entry := index.get(name) or index.get(normal(name))) is None:
+        return None
+    canonical, spelling = entry
+    meaning = CATALOGUE[canonical].measure
+    return meaning(**dict(spelling.parameters)) if spelling else meaning
 
 
-def _parse_names(names: object) -> list[Measure]:
+def _parse_names(names: object) -> tuple[Measure, ...]:
     if isinstance(names, Measure):
-        return [names]
+        return (names,)
     if _is_of_ir_measures(names):
         from irbatch.measures.ir_measures import read_object
 
-        return [read_object(names)]
+        return (read_object(names),)
     if not isinstance(names, str):
         raise measure_error(f"{shown(names)} is not a measure or its name", value=names)
+    return _parse_text(names, CATALOGUE.users)
+
+
+@functools.lru_cache(maxsize=256)
+def _parse_text(names: str, users: int) -> tuple[Measure, ...]:
+    """Parse names with spaces or commas between; `users` is that of the catalogue."""
     found, problems = [], []
     for text in _separate("@".join(map(str.strip, names.split("@")))):
         try:
@@ -234,7 +199,7 @@ def _parse_names(names: object) -> list[Measure]:
         except InputError as problem:
             problems.append(problem)
     raise_problems(problems)
-    return found
+    return tuple(found)
 
 
 def _separate(names: str) -> Iterator[str]:
@@ -246,7 +211,7 @@ def _separate(names: str) -> Iterator[str]:
         whole: list[str] = []
         for part in split(text, ","):
             named = len(whole) == 1 and _look_up(f"{whole[0]},{part.partition('@')[0]}")
-            if whole and not named and not _NUMBERS.fullmatch(part):
+            if whole and not named and not re.fullmatch(NUMBERS, part):
                 yield ",".join(whole)
                 whole = []
             whole.append(part)
@@ -270,7 +235,11 @@ def _parse(text: str) -> list[Measure]:
 
 def _parse_one(text: str) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
-    form = _FORM.fullmatch(text)
+    name, at, cutoff = text.partition("@")
+    if name in CATALOGUE and (not at or (cutoff.isdecimal() and cutoff.isascii())):
+        meaning = CATALOGUE[name].measure  # most names, without regular expressions
+        return [meaning @ _parse_cutoff(cutoff, text) if at else meaning]
+    form = re.fullmatch(FORM, text)
     if form is None:
         problem = f"{shown(text)} is not of the form NAME(parameter=value)@cutoff"
         raise measure_error(problem, value=text)
@@ -278,22 +247,21 @@ def _parse_one(text: str) -> list[Measure]:
     if form["rel"] is not None:
         settings["rel"] = float(form["rel"])
     plain = form["at"] is None and form["settings"] is None and name not in CATALOGUE
-    if plain and (found := _parse_undivided(name, text)):
-        return [each(**settings) for each in found]
+    if plain and (undivided := _parse_undivided(name, text)):
+        return [each(**settings) for each in undivided]
     _reject_ambiguous(text, name, form["at"])
-    meaning = _look_up(name)
-    if meaning is None:
+    if (known := _look_up(name)) is None:
         _reject_unknown(text, name)
     if form["settings"]:
         settings |= parse_settings(form["settings"], text)
-    found = [meaning(**each) for each in _alternatives(settings, meaning)]
-    at = split_braced(form["at"]) if form["at"] is not None else []
-    at = at[0].strip("[]").split(",") if len(at) == 1 else at  # @5,10 and @[5,10]
-    if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
+    found = [known(**each) for each in _alternatives(settings, known)]
+    cuts = split_braced(form["at"]) if form["at"] is not None else []
+    cuts = cuts[0].strip("[]").split(",") if len(cuts) == 1 else cuts  # @5,10 and @[5,10]
+    if any("." in each for each in cuts) and "recall" in known.declaration.parameters:
         if "recall" in settings:
             raise measure_error(f"{shown(text)} gives two recall points", value=text)
-        return [found[0](recall=parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
-    cutoffs = [_parse_cutoff(each, text) for each in at]
+        return [found[0](recall=parse_value(each, text)) for each in cuts]  # ir_measures' IPrec@0.1
+    cutoffs = [_parse_cutoff(each, text) for each in cuts]
     return [each @ cutoff for each in found for cutoff in cutoffs] if cutoffs else found
 
 
@@ -302,15 +270,14 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
 
     Returns nothing for a name that ends in neither.
     """
-    if ranx := _RANX_RBP.fullmatch(name):  # rbp.95, whose p is 0.95
+    if ranx := re.fullmatch(r"(?i)rbp\.(?P<p>[0-9]{1,15})", name):  # rbp.95, whose p is 0.95
         return [CATALOGUE["RBP"].measure(p=float("0." + ranx["p"]))]
-    suffixed = _SUFFIXED.fullmatch(name)
+    suffixed = re.fullmatch(SUFFIXED, name)
     stem = _look_up(suffixed["name"]) if suffixed else None
     if suffixed:
         _reject_ambiguous(text, suffixed["name"], suffixed["cutoff"])
-    meaning = None if stem else _look_up(name)  # nerr_8 is nERR@8, not NERR8
     try:
-        found = _parse_trec_eval(name, meaning)
+        found = _parse_trec_eval(name, None if stem else _look_up(name))  # nerr_8 is nERR@8
     except InputError:
         if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
             raise
@@ -320,65 +287,48 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
     return [stem @ _parse_cutoff(suffixed["cutoff"], text)]
 
 
-def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dict[str, object]]:
-    """Yield settings with each of several words, ``number={EU,ED}``, in turn."""
-    parameters = meaning.declaration.parameters
-    for name, words in settings.items():
-        if isinstance(words, list) and isinstance(parameters.get(name), Choice):
-            yield from ({**settings, name: word} for word in words)
-            return
-    yield settings
-
-
 def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     """Parse trec_eval's ``P_5``, ``P.5,10``, ``ndcg_cut``; return nothing for any other name.
 
     Where it is a name of ours, of `meaning`, that goes before.
     """
     if name in NICKNAMES:
-        values = (value for each in list_group(name) for value in each.values())
+        values = [value for each in TREC_EVAL if name in each.groups for value in list_values(each)]
         return [each.measure for each in values if each.measure]
     splits = [(name, "")]
     if meaning is None:
-        head = name[:LONGEST_NAME]
-        ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", head)]
-        splits += [(name[:end], name[end + 1 :]) for end in ends]
+        ends = re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name[:LONGEST_NAME])
+        splits += [(name[: end.start()], name[end.start() + 1 :]) for end in ends]
     elif normal(name) in map(normal, (meaning.name, *meaning.declaration.aliases)):
         return []
-    known = _known_to_trec_eval(tuple(CATALOGUE.values()))
+    known = {normal(each.name): each for each in TREC_EVAL if each.meaning}
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):
-            _check_parameters(trec, parameters, name)
-            return [each.measure for each in trec.values(parameters) if each.measure]
+            if parameters.isdecimal() and not trec.takes:
+                problem = f"trec_eval's {trec.name} takes no cutoff: {shown(name)}"
+                raise measure_error(
+                    f"{problem}; did you mean {_look_up(trec.meaning)}@{parameters}?", value=name
+                )
+            values = list_values(trec, parameters, strict=True)
+            return [each.measure for each in values if each.measure]
     return []
 
 
-def _check_parameters(trec: TrecMeasure, parameters: str, name: str) -> None:
-    """Reject parameters that trec_eval passes over, and text of which it reads the beginning."""
-    takes, parts = trec.named.takes, parameters.split(",") if parameters else []
-    if parts and not takes:
-        problem = f"trec_eval's {trec.named.name} has neither cutoffs nor parameters: {shown(name)}"
-        hint = f"; did you mean {trec.meaning}@{parameters}?" if parameters.isdecimal() else ""
-        raise measure_error(problem + hint, value=name)
-    for each in parts:
-        if takes == "cutoffs":
-            _parse_cutoff(each.strip(), name)
-        elif takes != "gains" and not _NUMBER.fullmatch(each.strip()):
-            problem = f"{shown(each, 40)} in {shown(name)} is not a number"
-            raise measure_error(problem, value=name)
-
-
-@functools.lru_cache(maxsize=1)
-def _known_to_trec_eval(declarations: tuple[Declaration, ...]) -> dict[str, TrecMeasure]:
-    """Return the measures of trec_eval by name, normalised."""
-    return {normal(name): each for name, each in trec_measures().items() if each.meaning}
+def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dict[str, object]]:
+    """Yield settings with each of several words, ``number={EU,ED}``, in turn."""
+    parameters = meaning.declaration.parameters
+    for name, words in settings.items():
+        if isinstance(words, list) and name in parameters and parameters[name].options:
+            yield from ({**settings, name: word} for word in words)
+            return
+    yield settings
 
 
 def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
     hint = "; parameters go before the @" if "(" in text else ""
-    if len(text) > MOST_DIGITS or not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
+    if len(text) > MOST_DIGITS or not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
         place = f"{shown(text, 40)} in {shown(whole)}"
         raise measure_error(
             f"cutoff {place} must be a whole number of at least 1{hint}", value=text
@@ -392,11 +342,11 @@ def _reject_unknown(text: str, name: str) -> NoReturn:
 
     stem = re.sub(r"(_at)?[-_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
     hint = "; `irbatch measures` lists all"
-    index = _index()
-    for near in get_close_matches(normal(stem), index, 1, NEAR):
+    for near in get_close_matches(normal(stem), _index(CATALOGUE.users), 1, NEAR):
+        meaning = _look_up(near)
         cutoff = re.search(rf"(?<!\d)([1-9]\d{{,{LONGEST_NAME}}})$", text)
-        at = f"@{cutoff[1]}" if cutoff and index[near].declaration.takes_cutoff else ""
-        hint = f" (did you mean {index[near]}{at}?)"
+        at = f"@{cutoff[1]}" if cutoff and meaning and meaning.declaration.takes_cutoff else ""
+        hint = f" (did you mean {meaning}{at}?)"
     raise measure_error(f"unknown measure {shown(text)}{hint}", value=text)
 
 
@@ -405,7 +355,7 @@ def _reject_ambiguous(text: str, name: str, cutoff: str | None) -> None:
     meanings = AMBIGUOUS.get(normal(name))
     if meanings is None or name in AS_ONE_TOOL or name in CATALOGUE:  # users define some
         return
-    several = "; or ".join(meanings).replace("{at}", f"@{cutoff}" if cutoff else "")
+    several = meanings.replace("{at}", f"@{cutoff}" if cutoff else "")
     raise measure_error(f"{shown(text)} may be {several}", value=text)
 
 
@@ -434,39 +384,33 @@ def parse_settings(text: str, whole: str) -> dict[str, object]:
 
 def parse_value(text: str, whole: str) -> object:
     """Return a number, a word, several of these, or a map of grades to gains."""
-    if match := _QUOTED.fullmatch(text):
-        return match[1] or match[2] or ""
-    if _NUMBER.fullmatch(text):
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and text[0] not in text[1:-1]:
+        return text[1:-1]
+    if re.fullmatch(DECIMAL, text):
         return float(text)
-    if text.startswith("{") and text.endswith("}"):
-        if _WORDS.fullmatch(text):
-            return split_braced(text)
-        points = bool(_NUMBER.match(text[1:].strip())) and ":" not in text
-        return _parse_points(text, whole) if points else _parse_map(text[1:-1], whole)
-    return text
+    if not (text.startswith("{") and text.endswith("}")):
+        return text
+    items = split_braced(text)
+    if all(item.isascii() and item.isidentifier() for item in items):
+        return items
+    if ":" not in text and items != [""]:
+        return [_parse_number(item, item, "a number", whole) for item in items]
+    gains: dict[float, float] = {}
+    for item in items:
+        pair = item.partition(":")
+        grade, gain = (
+            _parse_number(each.strip(), item, "of the form grade:gain", whole) for each in pair[::2]
+        )
+        if grade in gains:
+            raise measure_error(f"grade {pair[0]} has two gains in {shown(whole)}", value=whole)
+        gains[grade] = gain
+    return gains
 
 
-def _parse_points(text: str, whole: str) -> list[float]:
-    points = []
-    for each in split_braced(text):
-        if not _NUMBER.fullmatch(each):
-            raise measure_error(f"{shown(each)} in {shown(whole)} is not a number", value=whole)
-        points.append(float(each))
-    return points
-
-
-def _parse_map(text: str, whole: str) -> dict[float, float]:
-    pairs = {}
-    for part in text.split(","):
-        grade, _, gain = (each.strip() for each in part.partition(":"))
-        if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
-            raise measure_error(
-                f"{shown(part)} in {shown(whole)} is not of the form grade:gain", value=whole
-            )
-        if float(grade) in pairs:
-            raise measure_error(f"grade {grade} has two gains in {shown(whole)}", value=whole)
-        pairs[float(grade)] = float(gain)
-    return pairs
+def _parse_number(text: str, item: str, form: str, whole: str) -> float:
+    if not re.fullmatch(DECIMAL, text):
+        raise measure_error(f"{shown(item)} in {shown(whole)} is not {form}", value=whole)
+    return float(text)
 
 
 def split(text: str, separator: str | None) -> list[str]:

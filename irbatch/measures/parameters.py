@@ -167,24 +167,22 @@ def _divisors(discount: str, n: int) -> Floats:
 _tables: dict[Callable[[int], float], Floats] = {}  # as long as any that was asked for
 
 
-_NUMBER = re.compile(DECIMAL)
-
-
 class Parameter:
-    """A parameter of a measure: its value when not given, and which values it takes."""
+    """A parameter of a measure: its value when not given, and which values it takes.
 
-    options: Collection[str] = ()  # the words that it takes, if only these
+    `check` returns a value as it is kept, or raises ValueError saying what would be one. `options`
+    are the words that it takes, if only these. The kinds below are typed as Any, so that they can
+    stand as defaults in the signatures of formulas.
+    """
 
-    def __init__(self, default: Any) -> None:
-        self.default = default
-
-    def check(self, value: Any) -> Any:
-        """Return the value as it is kept, or raise ValueError saying what would be one."""
-        raise NotImplementedError
+    def __init__(
+        self, default: Any, check: Callable[[Any], Any], options: Collection[str] = ()
+    ) -> None:
+        self.default, self.check, self.options = default, check, options
 
 
-class Number(Parameter):
-    """A numeric parameter.
+def Number(default: float | None, *, whole: bool = False, **limits: float) -> Any:
+    """Return a numeric parameter.
 
     Args:
         default: its value when not given.
@@ -192,128 +190,109 @@ class Number(Parameter):
         whole: whether it is a whole number.
     """
 
-    def __init__(self, default: float | None, *, whole: bool = False, **limits: float) -> None:
-        super().__init__(default)
-        self._whole, self._limits = whole, limits
-
-    def check(self, value: Any) -> float:
-        """Return the value as a float."""
-        if (problem := missed_limit(value, **self._limits)) is not None:
+    def check(value: Any) -> float:
+        if (problem := missed_limit(value, **limits)) is not None:
             raise ValueError(problem)
-        if self._whole and float(value) % 1:
+        if whole and float(value) % 1:
             raise ValueError("a whole number")
         return float(value) + 0.0  # -0.0 is 0.0
 
+    return Parameter(default, check)
 
-class Choice(Parameter):
-    """A parameter that is one of some words.
 
-    Args:
-        default: its value when not given.
-        options: the words; a mapping's keys are read anew at each check.
-    """
+def Choice(default: str, options: Collection[str]) -> Any:
+    """Return a parameter that is one of some words, `options`, of which one is the default."""
 
-    def __init__(self, default: str, options: Collection[str]) -> None:
-        super().__init__(default)
-        self.options = options
-
-    def check(self, value: Any) -> str:
-        """Return the word."""
-        if isinstance(value, str) and value in self.options:
+    def check(value: Any) -> str:
+        if isinstance(value, str) and value in options:
             return value
-        raise ValueError("one of " + ", ".join(self.options))
+        raise ValueError("one of " + ", ".join(options))
+
+    return Parameter(default, check, options)
 
 
-class Flag(Parameter):
-    """A parameter that is true or false, also as a word, ``"True"``."""
+def Flag(default: bool) -> Any:
+    """Return a parameter that is true or false, also as a word, ``"True"``."""
 
-    def check(self, value: Any) -> bool:
-        """Return it as a bool."""
+    def check(value: Any) -> bool:
         if isinstance(value, bool | np.bool_) or value in ("True", "False"):
             return bool(value) if not isinstance(value, str) else value == "True"
         raise ValueError("True or False")
 
-
-class Gain(Parameter):
-    """The gain parameter: the name of a gain function, or a map of grades to gains."""
-
-    def __init__(self, default: str = "linear") -> None:
-        super().__init__(default)
-
-    def check(self, value: Any) -> object:
-        """Return a name or sorted (grade, gain) pairs."""
-        if isinstance(value, str) and value in GAINS:
-            return value
-        pairs = value.items() if isinstance(value, Mapping) else value
-        if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
-            raise ValueError("one of " + ", ".join(GAINS) + ", or a map {grade:gain}")
-        try:
-            number = Number(None).check
-            gains = sorted((number(grade), number(gain)) for grade, gain in pairs)
-            if len(dict(gains)) < len(gains) or any(g < 0 and gain for g, gain in gains):
-                raise ValueError
-            return tuple((grade, gain) for grade, gain in gains if grade >= 0)
-        except (TypeError, ValueError):
-            raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
+    return Parameter(default, check)
 
 
-class Discount(Choice):
-    """The discount parameter: the name of a discount, or ``jk`` and a base."""
+def Gain(default: str = "linear") -> Any:
+    """Return the gain parameter: the name of a gain function, or a map of grades to gains."""
+    return Parameter(default, _check_gain)
 
-    def __init__(self, default: str = "log2") -> None:
-        super().__init__(default, DISCOUNTS)
 
-    def check(self, value: Any) -> str:
-        """Return the name."""
+def _check_gain(value: Any) -> object:
+    """Return a name or sorted (grade, gain) pairs."""
+    if isinstance(value, str) and value in GAINS:
+        return value
+    pairs = value.items() if isinstance(value, Mapping) else value
+    if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
+        raise ValueError("one of " + ", ".join(GAINS) + ", or a map {grade:gain}")
+    try:
+        number = Number(None).check
+        gains = sorted((number(grade), number(gain)) for grade, gain in pairs)
+        if len(dict(gains)) < len(gains) or any(g < 0 and gain for g, gain in gains):
+            raise ValueError
+        return tuple((grade, gain) for grade, gain in gains if grade >= 0)
+    except (TypeError, ValueError):
+        raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
+
+
+def Discount(default: str = "log2") -> Any:
+    """Return the discount parameter: the name of a discount, or ``jk`` and a base."""
+
+    def check(value: Any) -> str:
         if isinstance(value, str) and find_discount(value) is not None:
             return value
         raise ValueError("one of " + ", ".join(DISCOUNTS) + ", or jk and a base, such as jk10")
 
+    return Parameter(default, check, DISCOUNTS)
 
-class Points(Parameter):
-    """A parameter of several different numbers; their order doesn't matter.
+
+def Points(default: tuple[float, ...], *, in_order: bool = False, **limits: float) -> Any:
+    """Return a parameter of several different numbers; their order doesn't matter.
 
     Args:
         default: the numbers when not given.
         in_order: whether their order matters, and numbers may come again.
         limits: see `Number`.
     """
+    number = Number(None, whole=False, **limits)
 
-    def __init__(
-        self, default: tuple[float, ...], *, in_order: bool = False, **limits: float
-    ) -> None:
-        super().__init__(default)
-        self._in_order, self._number = in_order, Number(None, whole=False, **limits)
-
-    def check(self, value: Any) -> tuple[float, ...]:
-        """Return the numbers, ascending unless their order matters."""
+    def check(value: Any) -> tuple[float, ...]:
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise ValueError("several numbers, such as {0.25,0.5,0.75}")
         try:
-            numbers = tuple(map(self._number.check, value))
+            numbers = tuple(map(number.check, value))
         except (TypeError, ValueError) as problem:
             raise ValueError(f"several numbers, each of them {problem}") from None
-        once = "" if self._in_order else ", each once"
+        once = "" if in_order else ", each once"
         if not numbers or (once and len(set(numbers)) < len(numbers)):
             raise ValueError(f"several numbers{once}, such as {{0.25,0.5,0.75}}")
-        return numbers if self._in_order else tuple(sorted(numbers))
+        return numbers if in_order else tuple(sorted(numbers))
+
+    return Parameter(default, check)
 
 
-class Word(Parameter):
-    """A parameter that is some name, which must be given; one of digits is a whole number's."""
+def Word(default: str = "") -> Any:
+    """Return a parameter that is some name, which must be given; digits are a whole number's."""
 
-    def __init__(self, default: str = "") -> None:
-        super().__init__(default)
-
-    def check(self, value: Any) -> str:
-        """Return the name as text."""
+    def check(value: Any) -> str:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         text = str(value) if isinstance(value, str) or is_whole(value) else ""
         plain = text == text.strip() and not set(text) & set(",=@(){}'\"")
-        if not text or not plain or (_NUMBER.fullmatch(text) and not text.isdecimal()):
+        if not text or not plain or (re.fullmatch(DECIMAL, text) and not text.isdecimal()):
             raise ValueError("a name without any of , = @ ( ) { } and quotes")
         return text
+
+    return Parameter(default, check)
 
 
 REL = Number(None, least=0.0)

@@ -14,10 +14,10 @@ from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
 from irbatch.measures import parse_measures
 from irbatch.measures.declare import CATALOGUE, styles
-from irbatch.measures.trec_names import list_measures, trec_measures
+from irbatch.measures.trec_names import TREC_MEASURES, list_measures, list_values
 
 STEMS = (
-    *CATALOGUE, *trec_measures(), "official", "set", "all_trec", "ndcg", "mrr", "map", "hits",
+    *CATALOGUE, *TREC_MEASURES, "official", "set", "all_trec", "ndcg", "mrr", "map", "hits",
     "hit_rate", "precision", "f1", "r-precision", "rbp.95", "bpref", "nDCG", "AP", "RR", "nDGC",
 )  # fmt: skip
 SETTINGS = (
@@ -186,7 +186,7 @@ class TrecNames(Target):
     name, share = "trec-names", 70
 
     def generate(self, rng: Random) -> tuple[str, str]:
-        text = rng.choice((*trec_measures(), "all_trec", "set", "official"))
+        text = rng.choice((*TREC_MEASURES, "all_trec", "set", "official"))
         text += rng.choice(("", "", ".5,10", ".1=3,2=9", ".p=.5,1=1", ".2", ".", ".0.1,.5"))
         return damage(rng, text, TOKENS), rng.choice(("9", "10"))
 
@@ -194,7 +194,7 @@ class TrecNames(Target):
         text, version = given
         try:
             for name, parameters in list_measures([text], version).items():
-                for value in trec_measures()[name].values(parameters):
+                for value in list_values(TREC_MEASURES[name], parameters):
                     assert value.label.startswith(name)
         except InputError as error:
             assert str(error)

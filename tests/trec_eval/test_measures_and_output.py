@@ -6,15 +6,12 @@ Numbers after § are the sections of trec_eval-exactness.md, facts about trec_ev
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from support.trec_eval_command import AP, BOTH, Command, wishes
 
 import irbatch
-from irbatch.measures import CATALOGUE, define_measure, trec_measures
-from irbatch.measures.trec_names import TrecName
+from irbatch.measures import CATALOGUE, TREC_MEASURES
 from irbatch.trec_eval import TrecEval, print_lines
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -81,34 +78,8 @@ def test_all_trec_has_five_more_values_in_version_10(trec_eval: Command) -> None
     assert not {"dcg", "ideal_dcg", "yaap"} & set(ten)
 
 
-def test_every_measure_has_a_name_and_a_place_of_its_own() -> None:
-    spellings = [each for entry in CATALOGUE.values() for each in entry.spellings]
-    declared = [each for each in spellings if isinstance(each, TrecName)]
-    assert len({each.place for each in declared}) == len(declared)
-    assert {each.name for each in declared} | {"runid", "relstring"} == trec_measures().keys()
-    assert len(trec_measures()) == len(declared) + 2
-
-
-@pytest.fixture
-def middle() -> Iterator[None]:
-    """A measure that is declared as those of the catalogue are, and no more than that."""
-    name = TrecName(5.5, "middle", "points", ".25,.5", ("share",), since=10)
-    declare = define_measure("Middle", definition="A share.", spellings=(name,), builtin=True)
-    declare(lambda s, share=1.0: np.full_like(s.hits, share))
-    trec_measures.cache_clear()
-    yield
-    trec_measures.cache_clear()
-
-
-@pytest.mark.usefixtures("middle")
-def test_a_declaration_is_all_that_a_measure_needs(trec_eval: Command) -> None:
-    ten = trec_eval("-m", "all_trec").labels
-    place = ten.index("middle_0.25")
-    assert ten[place - 1 : place + 3] == ["map", "middle_0.25", "middle_0.50", "gm_map"]
-    assert "middle_0.25" not in trec_eval("-m", "all_trec", version="9").labels
-    assert trec_eval("-m", "middle.0.125").of() == {"middle_0.12": "0.1250"}
-    assert str(irbatch.measure("middle_0.125")) == "Middle(share=0.125)"
-    assert irbatch.measure("Middle(share=0.5)").spelled("trec_eval") == "middle_0.50"
+def test_every_name_means_a_measure_of_the_catalogue() -> None:
+    assert {each.meaning for each in TREC_MEASURES.values()} - {""} <= CATALOGUE.keys()
 
 
 def test_official_values(trec_eval: Command) -> None:

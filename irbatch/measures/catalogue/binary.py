@@ -12,9 +12,8 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import Spelling, at_cutoffs, builtin, ratio
-from irbatch.measures.parameters import REL, Choice, Number
-from irbatch.measures.trec_names import CUTOFFS, OFFICIAL, SET, TrecName
+from irbatch.measures.declare import builtin, ratio
+from irbatch.measures.parameters import Choice, Number
 
 LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
 
@@ -24,21 +23,11 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
     definition="Precision: the relevant share of the first k documents (norm=k), or of as many of "
     "them as there are, min(k, retrieved) (norm=retrieved).",
     linear=True,
-    parameters={"norm": Choice("k", ("k", "retrieved")), "rel": REL},
     past_end="Ranks past the end count as not relevant: the divisor stays k, unless "
     "norm=retrieved.",
     source="van Rijsbergen 1979",
-    aliases=("Precision",),
-    spellings=(
-        TrecName(30, "set_P", nicknames=SET),
-        TrecName(11, "P", "cutoffs", CUTOFFS, nicknames=OFFICIAL),
-        Spelling("ir_measures", "SetP", "P@{k}"),
-        Spelling("ranx", "precision", "precision@{k}"),
-        *at_cutoffs("P", "beir"),
-        *at_cutoffs("precision", "mteb", "sentence-transformers", "recbole", "recommenders"),
-    ),
 )
-def precision(s: PrefixStatistics, norm: str) -> Floats:
+def precision(s: PrefixStatistics, norm: str = Choice("k", ("k", "retrieved"))) -> Floats:
     return ratio(s.hits, s.cutoff if norm == "k" else np.minimum(s.cutoff, s.retrieved))
 
 
@@ -46,17 +35,7 @@ def precision(s: PrefixStatistics, norm: str) -> Floats:
     "R",
     definition="Recall: the share of all relevant documents that stand among the first k.",
     linear=True,
-    past_end="Ranks past the end count as not relevant.",
     source="van Rijsbergen 1979",
-    aliases=("Recall",),
-    spellings=(
-        TrecName(32, "set_recall", nicknames=SET),
-        TrecName(13, "recall", "cutoffs", CUTOFFS),
-        Spelling("ir_measures", "SetR", "R@{k}"),
-        Spelling("ranx", "recall", "recall@{k}"),
-        *at_cutoffs("Recall", "beir"),
-        *at_cutoffs("recall", "mteb", "sentence-transformers", "recbole", "recommenders"),
-    ),
 )
 def recall(s: PrefixStatistics) -> Floats:
     return ratio(s.hits, s.relevant)
@@ -67,15 +46,7 @@ def recall(s: PrefixStatistics) -> Floats:
     definition="Capped recall: hits among the first k over the most there could be, "
     "min(k, relevant).",
     linear=True,
-    past_end="Ranks past the end count as not relevant.",
     source="Thakur et al. 2021; trec_eval's relative_P",
-    aliases=("CappedRecall", "recall_cap"),
-    spellings=(
-        TrecName(31, "set_relative_P", nicknames=SET, in_set=32.5),
-        TrecName(28, "relative_P", "cutoffs", CUTOFFS),
-        Spelling("ir_measures", "SetRelP", ""),
-        *at_cutoffs("R_cap", "beir", "mteb"),
-    ),
 )
 def capped_recall(s: PrefixStatistics) -> Floats:
     return ratio(s.hits, np.minimum(s.cutoff, s.relevant))
@@ -86,18 +57,14 @@ def capped_recall(s: PrefixStatistics) -> Floats:
     definition="F-measure: the harmonic mean of P@k and R@k, recall weighted beta times; "
     "weight is beta², where given.",
     linear=True,
-    parameters={"beta": Number(1.0, above=0.0), "weight": Number(None, above=0.0), "rel": REL},
     past_end="As P and R.",
     source="van Rijsbergen 1979",
-    aliases=("F1", "F1Score", "FMeasure"),
-    spellings=(
-        TrecName(34, "set_F", "weight", "1", ("weight",), nicknames=SET),
-        # It hands its beta to trec_eval, where it weighs as beta² does in the definition.
-        Spelling("ir_measures", "SetF", renamed={"beta": "weight"}),
-        Spelling("ranx", "f1", "f1@{k}"),
-    ),
 )
-def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
+def f_measure(
+    s: PrefixStatistics,
+    beta: float = Number(1.0, above=0.0),
+    weight: float | None = Number(None, above=0.0),
+) -> Floats:
     p, r = ratio(s.hits, s.cutoff), ratio(s.hits, s.relevant)
     weight = beta * beta if weight is None else weight
     return ratio((1.0 + weight) * p * r, weight * p + r)
@@ -107,18 +74,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
     "Success",
     definition="Success (hit rate): 1 if a relevant document stands among the first k, else 0.",
     linear=True,
-    past_end="Ranks past the end count as not relevant.",
     source="Tomlinson (trec_eval)",
-    aliases=("HitRate", "HitRatio", "Hit", "HR", "Accuracy", "Acc"),
-    spellings=(
-        TrecName(29, "success", "cutoffs", "1,5,10"),
-        Spelling("ir_measures", "", "Success@{k}"),
-        Spelling("ranx", "hit_rate", "hit_rate@{k}"),
-        *at_cutoffs("Accuracy", "beir"),
-        *at_cutoffs("hit_rate", "mteb"),
-        *at_cutoffs("accuracy", "sentence-transformers"),
-        *at_cutoffs("hit", "recbole"),
-    ),
 )
 def success(s: PrefixStatistics) -> Floats:
     return s.any_hit
@@ -128,16 +84,7 @@ def success(s: PrefixStatistics) -> Floats:
     "RR",
     definition="Reciprocal rank: 1 / rank of the first relevant document, 0 if beyond k.",
     linear=True,
-    past_end="Ranks past the end count as not relevant.",
     source="Kantor & Voorhees 2000",
-    aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank"),
-    spellings=(
-        TrecName(9, "recip_rank", nicknames=OFFICIAL),
-        Spelling("ir_measures", "RR", "RR@{k}"),
-        Spelling("ranx", "mrr", "mrr@{k}"),
-        *at_cutoffs("MRR", "beir"),
-        *at_cutoffs("mrr", "mteb", "sentence-transformers", "recbole"),
-    ),
 )
 def reciprocal_rank(s: PrefixStatistics) -> Floats:
     return s.reciprocal_rank
@@ -149,20 +96,12 @@ def reciprocal_rank(s: PrefixStatistics) -> Floats:
     "divided by all relevant (norm=all), by min(k, relevant) (norm=min), or by those found among "
     "the first k (norm=found).",
     linear=lambda measure: measure["norm"] != "found",
-    parameters={"norm": Choice("all", ("all", "min", "found")), "rel": REL},
     past_end="Relevant documents that were not retrieved add 0.",
     source="Harman 1992; Buckley & Voorhees 2005",
-    aliases=("MAP", "AveragePrecision", "MeanAveragePrecision"),
-    spellings=(
-        TrecName(5, "map", nicknames=OFFICIAL),
-        TrecName(27, "map_cut", "cutoffs", CUTOFFS),
-        Spelling("ir_measures", "AP", "AP@{k}"),
-        Spelling("ranx", "map", "map@{k}"),
-        *at_cutoffs("MAP", "beir"),
-        *at_cutoffs("map", "mteb"),
-    ),
 )
-def average_precision(s: PrefixStatistics, norm: str) -> Floats:
+def average_precision(
+    s: PrefixStatistics, norm: str = Choice("all", ("all", "min", "found"))
+) -> Floats:
     if norm == "min":
         return ratio(s.precision_sum, np.minimum(s.cutoff, s.relevant))
     return ratio(s.precision_sum, s.relevant if norm == "all" else s.hits)
@@ -180,8 +119,6 @@ def average_precision(s: PrefixStatistics, norm: str) -> Floats:
     past_end="As AP.",
     no_relevant="0.00001",
     source="Robertson 2006",
-    aliases=("GeometricMAP",),
-    spellings=(TrecName(6, "gm_map", nicknames=OFFICIAL),),
 )
 def geometric_average_precision(s: PrefixStatistics) -> Floats:
     return np.maximum(ratio(s.precision_sum, s.relevant), LEAST_MEAN)
@@ -194,7 +131,6 @@ def geometric_average_precision(s: PrefixStatistics) -> Floats:
     range=(-np.inf, np.inf),
     past_end="Relevant documents that were not retrieved add 0 to S.",
     source="Robertson 2012",
-    spellings=(TrecName(36, "yaap", nicknames=()),),
 )
 def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     odds = (1.0 + s.precision_sum) / (1.0 + s.relevant - s.precision_sum)
@@ -207,7 +143,6 @@ def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     definition="Unranked average precision: P@k times R@k.",
     past_end="As P and R.",
     source="trec_eval",
-    spellings=(TrecName(33, "set_map", nicknames=SET), Spelling("ir_measures", "SetAP")),
 )
 def set_average_precision(s: PrefixStatistics) -> Floats:
     return ratio(s.hits * s.hits, s.cutoff * s.relevant)
@@ -220,13 +155,6 @@ def set_average_precision(s: PrefixStatistics) -> Floats:
     linear=True,
     past_end="Ranks past the end count as not relevant: the divisor stays R.",
     source="Buckley & Voorhees 2005",
-    aliases=("RPrecision",),
-    spellings=(
-        TrecName(7, "Rprec", nicknames=OFFICIAL),
-        Spelling("ir_measures", "Rprec", ""),
-        Spelling("ranx", "r-precision", ""),
-        *at_cutoffs("r_precision", "recommenders"),
-    ),
 )
 def r_precision(s: PrefixStatistics) -> Floats:
     return ratio(s.hits_at_relevant, s.relevant)

@@ -13,7 +13,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics
-from irbatch.measures.declare import Measure, Spelling, builtin
+from irbatch.measures.declare import Measure, builtin
 
 LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
 LOWER = "Lower is better."
@@ -37,8 +37,6 @@ of_candidates = functools.partial(builtin, reads="relevant", linear=at_full_dept
     past_end=FIRST_K,
     no_relevant="0, or left out, as is a query without other candidates",
     source="Hanley & McNeil 1982; at k: pyxclib",
-    aliases=("AUROC", "AreaUnderCurve"),
-    spellings=(Spelling("scikit-learn", "roc_auc_score"),),
 )
 def area_under_curve(j: JudgedRanks) -> Floats:
     pairs = _count_pairs(j)
@@ -60,8 +58,6 @@ def _weigh_users(j: JudgedRanks) -> Floats:
     undefined=0.0,
     no_relevant="left out",
     source="Zhou et al. 2018 (RecBole)",
-    aliases=("GroupedAUC",),
-    spellings=(Spelling("recbole", "gauc"),),
 )
 def grouped_area_under_curve(j: JudgedRanks) -> Floats:
     return area_under_curve.declaration.formula(j)
@@ -76,8 +72,6 @@ def grouped_area_under_curve(j: JudgedRanks) -> Floats:
     past_end=FIRST_K,
     no_relevant="0, or left out, as is a query without other candidates",
     source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
-    aliases=("LabelRankingLoss",),
-    spellings=(Spelling("scikit-learn", "label_ranking_loss"),),
 )
 def ranking_loss(j: JudgedRanks) -> Floats:
     return _share(_count_wrong(j), _count_pairs(j))
@@ -93,7 +87,6 @@ def ranking_loss(j: JudgedRanks) -> Floats:
     past_end=FIRST_K,
     no_relevant="0, or left out",
     source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
-    spellings=(Spelling("scikit-learn", "coverage_error"),),
 )
 def coverage_error(j: JudgedRanks) -> Floats:
     last = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[1:] - 1]
@@ -109,8 +102,6 @@ def coverage_error(j: JudgedRanks) -> Floats:
     past_end=FIRST_K,
     no_relevant="1, or left out",
     source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, which takes a tie for one rank",
-    aliases=("LabelRankingAveragePrecision",),
-    spellings=(Spelling("scikit-learn", "label_ranking_average_precision_score"),),
 )
 def label_ranking_average_precision(s: PrefixStatistics) -> Floats:
     return _share(s.precision_sum, s.hits)
@@ -127,7 +118,6 @@ of_ranks = functools.partial(
     f"median as MedR. {LOWER}",
     better="lower",
     source="Bordes et al. 2013",
-    aliases=("FirstRelevantRank",),
 )
 def first_rank(j: JudgedRanks) -> Floats:
     first = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[:-1]]

@@ -12,21 +12,13 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.subtopics import SubtopicRanks, powers
-from irbatch.measures.declare import Spelling, builtin, ratio
-from irbatch.measures.parameters import REL, Number, make_weighting
+from irbatch.measures.declare import builtin, ratio
+from irbatch.measures.parameters import Number, make_weighting
 
 SHARE = Number(0.5, least=0.0, most=1.0)
-OF_ALPHA = {"alpha": SHARE, "rel": REL}
-OF_RANKS = {"alpha": SHARE, "beta": SHARE, "rel": REL}
 REPEATS = "A document adds, for each subtopic it is relevant to, (1 - alpha)^c, c the documents of "
 REPEATS += "that subtopic above it."
-of_subtopics = functools.partial(builtin, reads="subtopics", past_end="Ranks past the end add 0.")
-
-
-def _at_cutoffs(name: str, of_ndeval: str, full: str = "") -> tuple[Spelling, ...]:
-    """Spell a measure at cutoffs, which ndeval has at these alone."""
-    at_k = Spelling("ir_measures", full, f"{name}@{{k}}")
-    return at_k, Spelling("ndeval", "", f"{of_ndeval}@{{k}}")
+of_subtopics = functools.partial(builtin, reads="subtopics")
 
 
 def _log2(s: SubtopicRanks, ranks: int) -> Floats:
@@ -38,12 +30,9 @@ def _log2(s: SubtopicRanks, ranks: int) -> Floats:
     "alpha_DCG",
     definition=f"Novelty-biased DCG over its most: what a ranking would reach whose documents were "
     f"all relevant to every subtopic. {REPEATS}",
-    parameters=OF_ALPHA,
     source="Clarke et al. 2008",
-    aliases=("alpha-DCG",),
-    spellings=_at_cutoffs("alpha_DCG", "alpha-DCG"),
 )
-def alpha_dcg(s: SubtopicRanks, alpha: float) -> Floats:
+def alpha_dcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     divisors = _log2(s, s.ranks_to_sum())
     return ratio(s.add_up(s.gains(alpha) / divisors[s.ranks - 1]), s.most(alpha, divisors))
 
@@ -52,12 +41,9 @@ def alpha_dcg(s: SubtopicRanks, alpha: float) -> Floats:
     "alpha_nDCG",
     definition=f"Novelty-biased nDCG: DCG over that of the ideal ranking, which is made greedily, "
     f"the larger id first where documents add the same. {REPEATS}",
-    parameters=OF_ALPHA,
     source="Clarke et al. 2008",
-    aliases=("alpha-nDCG",),
-    spellings=_at_cutoffs("alpha_nDCG", "alpha-nDCG"),
 )
-def alpha_ndcg(s: SubtopicRanks, alpha: float) -> Floats:
+def alpha_ndcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     divisors = _log2(s, s.longest)
     found = s.add_up(s.gains(alpha) / divisors[s.ranks - 1])
     return ratio(found, s.ideal(alpha, 1.0 / divisors))
@@ -67,12 +53,9 @@ def alpha_ndcg(s: SubtopicRanks, alpha: float) -> Floats:
     "ERR_IA",
     definition="Intent-aware expected reciprocal rank over its most, see alpha_DCG: what "
     f"documents add is divided by their rank. {REPEATS}",
-    parameters=OF_ALPHA,
     source="Chapelle et al. 2009; Clarke et al. 2011",
-    aliases=("ERR-IA",),
-    spellings=_at_cutoffs("ERR_IA", "ERR-IA"),
 )
-def err_ia(s: SubtopicRanks, alpha: float) -> Floats:
+def err_ia(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     most = s.most(alpha, np.arange(1.0, s.ranks_to_sum() + 1.0))
     return ratio(s.add_up(s.gains(alpha) / s.ranks), most)
 
@@ -80,12 +63,9 @@ def err_ia(s: SubtopicRanks, alpha: float) -> Floats:
 @of_subtopics(
     "nERR_IA",
     definition="Normalised ERR_IA: over that of the ideal ranking, see alpha_nDCG.",
-    parameters=OF_ALPHA,
     source="Clarke et al. 2011",
-    aliases=("nERR-IA",),
-    spellings=_at_cutoffs("nERR_IA", "nERR-IA"),
 )
-def nerr_ia(s: SubtopicRanks, alpha: float) -> Floats:
+def nerr_ia(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     weights = 1.0 / np.arange(1.0, s.longest + 1.0)
     return ratio(s.add_up(s.gains(alpha) / s.ranks), s.ideal(alpha, weights))
 
@@ -100,11 +80,9 @@ def _rank_biased(s: SubtopicRanks, alpha: float, beta: float) -> tuple[Floats, F
     "NRBP",
     definition=f"Novelty- and rank-biased precision: (1 - (1 - alpha) beta) / subtopics times the "
     f"sum over ranks i of beta^(i - 1) times what documents add. {REPEATS}",
-    parameters=OF_RANKS,
     source="Clarke, Kolla & Vechtomova 2009",
-    spellings=(Spelling("ir_measures", "NRBP"), Spelling("ndeval", "NRBP")),
 )
-def nrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
+def nrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats:
     _, found = _rank_biased(s, alpha, beta)
     return ratio((1.0 - (1.0 - alpha) * beta) * found, s.counts)
 
@@ -112,11 +90,9 @@ def nrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
 @of_subtopics(
     "nNRBP",
     definition="Normalised NRBP: over that of the ideal ranking, see alpha_nDCG.",
-    parameters=OF_RANKS,
     source="Clarke, Kolla & Vechtomova 2009",
-    spellings=(Spelling("ir_measures", "nNRBP"), Spelling("ndeval", "nNRBP")),
 )
-def nnrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
+def nnrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats:
     weights, found = _rank_biased(s, alpha, beta)
     return ratio(found, s.ideal(alpha, weights))
 
@@ -127,8 +103,6 @@ def nnrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
     "relevant to the subtopic being relevant.",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Agrawal et al. 2009",
-    aliases=("MAP-IA", "AP-IA"),
-    spellings=(Spelling("ir_measures", "AP_IA"), Spelling("ndeval", "MAP-IA")),
 )
 def ap_ia(s: SubtopicRanks) -> Floats:
     document, member, number = s.pairs
@@ -144,8 +118,6 @@ def ap_ia(s: SubtopicRanks) -> Floats:
     definition="Intent-aware precision: the mean over subtopics of the share of the first k "
     "documents that are relevant to it.",
     source="Agrawal et al. 2009",
-    aliases=("P-IA",),
-    spellings=_at_cutoffs("P_IA", "P-IA", full="P_IA"),
 )
 def p_ia(s: SubtopicRanks) -> Floats:
     sizes = np.diff(s.subtopics.set_starts)[s.sets].astype(np.float64)
@@ -157,8 +129,6 @@ def p_ia(s: SubtopicRanks) -> Floats:
     definition="Subtopic recall: the share of all subtopics to which one of the first k documents "
     "is relevant.",
     source="Zhai, Cohen & Lafferty 2003",
-    aliases=("SubtopicRecall", "strec"),
-    spellings=_at_cutoffs("StRecall", "strec", full="StRecall"),
 )
 def subtopic_recall(s: SubtopicRanks) -> Floats:
     document, _, number = s.pairs

@@ -125,10 +125,10 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     better="neither",
     definition="Exposure of a group: its share of the attention that items with groups get. "
     f"{EXPOSURE}",
-    parameters={"group": Word(), "discount": Discount("jk2")},
+    parameters={},
     source="Singh & Joachims 2018",
 )
-def group_exposure(r: ItemRanks, group: str, discount: str) -> Floats:
+def group_exposure(r: ItemRanks, group: str = Word(), discount: str = Discount("jk2")) -> Floats:
     return _shares(_exposure(r, discount))[:, _groups(r).place_of(group)]
 
 
@@ -137,12 +137,12 @@ def group_exposure(r: ItemRanks, group: str, discount: str) -> Floats:
     better="neither",
     definition="A group's share of the attention over its target: 1 is fair, more is too much. "
     f"{EXPOSURE} {THE_TARGET}",
-    parameters={"group": Word(), **AGAINST},
+    parameters=AGAINST,
     range=(0.0, math.inf),
     past_end=f"{NOTHING} 0, too, where the target is 0.",
     source="Singh & Joachims 2018",
 )
-def exposure_ratio(r: ItemRanks, group: str, target: str, discount: str) -> Floats:
+def exposure_ratio(r: ItemRanks, target: str, discount: str, group: str = Word()) -> Floats:
     place = _groups(r).place_of(group)
     return ratio(_shares(_exposure(r, discount))[:, place], _wanted(r, target)[:, place])
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import Spelling, at_cutoffs, builtin, of_judged, ratio
+from irbatch.measures.declare import builtin, of_judged, ratio
 from irbatch.measures.parameters import GRADED, UNDISCOUNTED, Gain
-from irbatch.measures.trec_names import CUTOFFS, TrecName
 from irbatch.runtime.kernels import kernel
 
 if TYPE_CHECKING:
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
     linear=True,
     parameters=UNDISCOUNTED,
     range=(0.0, np.inf),
-    past_end="Ranks past the end add 0.",
     source="Järvelin & Kekäläinen 2002",
-    aliases=("CumulativeGain",),
 )
 def cumulative_gain(s: PrefixStatistics) -> Floats:
     return s.gain
@@ -39,14 +36,7 @@ def cumulative_gain(s: PrefixStatistics) -> Floats:
     linear=True,
     parameters=GRADED,
     range=(0.0, np.inf),
-    past_end="Ranks past the end add 0.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
-    aliases=("DiscountedCumulativeGain",),
-    spellings=(
-        TrecName(21, "dcg", "gains", since=10, nicknames=()),
-        Spelling("ranx", "dcg", "dcg@{k}"),
-        Spelling("ranx", "dcg_burges", "dcg_burges@{k}", (("gain", "exp"),)),
-    ),
 )
 def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     return s.discounted_gain
@@ -60,7 +50,6 @@ def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     range=(0.0, np.inf),
     past_end="Looks at the judgments only, whatever was retrieved.",
     source="Järvelin & Kekäläinen 2002",
-    spellings=(TrecName(22, "ideal_dcg", "gains", since=10, nicknames=()),),
 )
 def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     return s.ideal_discounted_gain
@@ -74,24 +63,6 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     parameters=GRADED,
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
-    aliases=("NormalizedDCG", "NormalizedDiscountedCumulativeGain"),
-    spellings=(
-        TrecName(23, "ndcg", "gains"),
-        TrecName(26, "ndcg_cut", "cutoffs", CUTOFFS),
-        Spelling("ir_measures", "nDCG", "nDCG@{k}", renamed={"gains": "gain"}),
-        Spelling(
-            "ir_measures",
-            "nDCG(dcg='exp-log2')",
-            "nDCG(dcg='exp-log2')@{k}",
-            (("gain", "exp"),),
-            renamed={"gains": "gain"},
-        ),
-        Spelling("ranx", "ndcg", "ndcg@{k}"),
-        Spelling("ranx", "ndcg_burges", "ndcg_burges@{k}", (("gain", "exp"),)),
-        *at_cutoffs("NDCG", "beir"),
-        *at_cutoffs("ndcg", "mteb", "sentence-transformers", "recbole", "recommenders"),
-        Spelling("ntcireval", "", "MSnDCG@{k:04d}", (("discount", "ln"),)),
-    ),
 )
 def normalized_dcg(s: PrefixStatistics) -> Floats:
     """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
@@ -106,7 +77,6 @@ def normalized_dcg(s: PrefixStatistics) -> Floats:
     parameters=UNDISCOUNTED,
     past_end="Ranks past the end add 0 to CG; the ideal ranking does not shrink with the ranking.",
     source="Järvelin & Kekäläinen 2002",
-    aliases=("NormalizedCumulativeGain",),
 )
 def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
     return np.minimum(ratio(s.gain, s.ideal_gain), 1.0)
@@ -122,7 +92,6 @@ def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
     parameters=GRADED,
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
-    spellings=(TrecName(24, "ndcg_rel", "gains"),),
 )
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     found, ideal = j.gainful, j.ideal
@@ -141,7 +110,6 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     parameters=GRADED,
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
-    spellings=(TrecName(25, "Rndcg", "gains"),),
 )
 def ndcg_at_levels(j: JudgedRanks) -> Floats:
     found, ideal = j.gainful, j.ideal
@@ -174,8 +142,6 @@ def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:
     parameters={"gain": Gain("triangular"), "rel": GRADED["rel"]},
     past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
     source="Robertson, Kanoulas & Yilmaz 2010; gain=triangular: Sakai (NTCIREVAL)",
-    aliases=("GradedAveragePrecision",),
-    spellings=(Spelling("ntcireval", "GAP", "GAP@{k:04d}"),),
 )
 def graded_average_precision(j: JudgedRanks) -> Floats:
     total = j.gainful.add_up(j.gainful.shared_gains() / j.gainful.ranks)
@@ -187,9 +153,7 @@ def graded_average_precision(j: JudgedRanks) -> Floats:
     definition="Normalised gain: each gain divided by log2(2 + what an ideal ranking would have "
     "gained by then, at least 1 a rank, less what was gained), over the sum of all gains.",
     parameters=UNDISCOUNTED,
-    past_end="Ranks past the end add 0.",
     source="Buckley (trec_eval)",
-    spellings=(TrecName(20, "G", "gains"),),
 )
 def normalized_gain(j: JudgedRanks) -> Floats:
     values = np.zeros(j.queries)
@@ -206,7 +170,6 @@ def normalized_gain(j: JudgedRanks) -> Floats:
     "documents above).",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Buckley (trec_eval)",
-    spellings=(TrecName(19, "binG"),),
 )
 def binary_gain(j: JudgedRanks) -> Floats:
     others = j.hit_ranks - j.hit_numbers

@@ -22,7 +22,7 @@ from irbatch.engine.concordance import compare_pairs
 from irbatch.engine.judged import JudgedRanks, RankedGains
 from irbatch.engine.matrix import PAD
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, Spelling, of_judged, ratio
+from irbatch.measures.declare import AS_ANY_OTHER, of_judged, ratio
 from irbatch.measures.parameters import (
     MAX_GRADE,
     REL,
@@ -34,7 +34,6 @@ from irbatch.measures.parameters import (
     Parameter,
     make_weighting,
 )
-from irbatch.measures.trec_names import TrecName
 
 PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 OF_SCALE: dict[str, Parameter] = {**UNDISCOUNTED, "max_grade": Number(None, above=0.0)}
@@ -45,21 +44,12 @@ OF_SCALE: dict[str, Parameter] = {**UNDISCOUNTED, "max_grade": Number(None, abov
     definition="Rank-biased precision: (1 - p) times the sum of gain p^(i - 1) over the first k "
     "ranks i; gains are divided by that of max_grade or, where none is given, by the query's "
     "largest judged, if that is above 1.",
-    parameters={"p": PERSISTENCE, **OF_SCALE},
-    past_end="Ranks past the end add 0.",
+    parameters=OF_SCALE,
     source="Moffat & Zobel 2008; the division: trec_eval 10; max_grade: Sakai (NTCIREVAL)",
-    aliases=("RankBiasedPrecision",),
-    spellings=(
-        TrecName(37, "rbp", "gains", "", ("p",), since=10),
-        Spelling(
-            "ir_measures",
-            "",
-            parameters=(("gain", "binary"),),
-            asked=("RBP(rel={rel},p={p})", "RBP(rel={rel},p={p})@{k}"),
-        ),
-    ),
 )
-def rank_biased_precision(j: JudgedRanks, p: float, max_grade: float | None) -> Floats:
+def rank_biased_precision(
+    j: JudgedRanks, max_grade: float | None, p: float = PERSISTENCE
+) -> Floats:
     highest = j.highest_gains(max_grade)
     least = 1.0 if max_grade is None else 0.0
     found = j.gainful
@@ -70,11 +60,11 @@ def rank_biased_precision(j: JudgedRanks, p: float, max_grade: float | None) -> 
 @of_judged(
     "nRBP",
     definition="Normalised RBP: RBP@k over that of the ideal ranking at the same cutoff.",
-    parameters={"p": PERSISTENCE, **UNDISCOUNTED},
+    parameters=UNDISCOUNTED,
     past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
     source="Sakai (NTCIREVAL, whose p is 0.95)",
 )
-def normalized_rbp(j: JudgedRanks, p: float) -> Floats:
+def normalized_rbp(j: JudgedRanks, p: float = PERSISTENCE) -> Floats:
     ideal = j.ideal.within(j.cutoff)
     deepest = max(int(each.ranks.max(initial=1)) for each in (j.gainful, ideal))
     chances = chances_of(p, deepest)
@@ -87,13 +77,14 @@ def normalized_rbp(j: JudgedRanks, p: float) -> Floats:
     definition="Residual of rank-biased precision: what it could rise by if all unjudged "
     "documents were relevant: those retrieved and, once there is one, all past the end "
     "(tail=unjudged); or those past the end in any case (tail=always).",
-    parameters={"p": PERSISTENCE, "tail": Choice("unjudged", ("unjudged", "always"))},
+    parameters={},
     past_end="Ranks past the end are unjudged.",
     no_relevant=AS_ANY_OTHER,
     source="tail=always: Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
-    spellings=(TrecName(38, "rbp_resid", "gains", "", ("p",), since=10),),
 )
-def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Floats:
+def rank_biased_residual(
+    j: JudgedRanks, p: float = PERSISTENCE, tail: str = Choice("unjudged", ("unjudged", "always"))
+) -> Floats:
     chances = chances_of(p, j.matrix.depth)
     unjudged = (j.matrix.codes < 0) & (j.matrix.codes != PAD)
     # In rank order, as every sum here; where nothing is added 0 changes nothing.
@@ -106,13 +97,13 @@ def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Floats:
     "RBPupper",
     definition="What RBP@k could be at most, the upper end of its residual's interval: RBP@k and "
     "RBPresid(tail=always)@k, all documents that are unjudged or past k being of the highest gain.",
-    parameters={"p": PERSISTENCE, **OF_SCALE},
+    parameters=OF_SCALE,
     past_end="Ranks past the end are unjudged.",
     no_relevant=AS_ANY_OTHER,
     source="Moffat & Zobel 2008",
 )
-def rank_biased_upper(j: JudgedRanks, p: float, max_grade: float | None) -> Floats:
-    least = rank_biased_precision.declaration.formula(j, p, max_grade)
+def rank_biased_upper(j: JudgedRanks, max_grade: float | None, p: float = PERSISTENCE) -> Floats:
+    least = rank_biased_precision.declaration.formula(j, max_grade, p)
     most = least + rank_biased_residual.declaration.formula(j, p, "always")
     return np.minimum(most, 1.0)  # rounding may pass it
 
@@ -125,10 +116,10 @@ def chances_of(p: float, depth: int) -> Floats:
 
 
 BETA = Number(1.0, least=0.0)
-BLENDED: dict[str, Parameter] = {"beta": BETA, **UNDISCOUNTED}
+PATIENCE = Number(0.99, above=0.0, most=1.0)
 of_blended_ratios = functools.partial(
     of_judged,
-    parameters=BLENDED,
+    parameters=UNDISCOUNTED,
     past_end="Documents of positive gain that were not retrieved add 0.",
 )
 
@@ -139,10 +130,8 @@ of_blended_ratios = functools.partial(
     "ideal gain so far) at the ranks i <= k of documents of positive gain, H of them so far, over "
     "min(k, their number in the judgments).",
     source="Sakai 2004 (NTCIREVAL)",
-    aliases=("Q",),
-    spellings=(Spelling("ntcireval", "Q-measure", "Q@{k:04d}"),),
 )
-def q_measure(j: JudgedRanks, beta: float) -> Floats:
+def q_measure(j: JudgedRanks, beta: float = BETA) -> Floats:
     return ratio(j.gainful.add_up(blended_ratios(j, beta)), np.minimum(j.rewarding, j.cutoff))
 
 
@@ -152,9 +141,8 @@ def q_measure(j: JudgedRanks, beta: float) -> Floats:
     "gain, 0 if there is none among the first k.",
     past_end="0 where no such document was retrieved.",
     source="Sakai 2006 (NTCIREVAL)",
-    spellings=(Spelling("ntcireval", "O-measure"),),
 )
-def o_measure(j: JudgedRanks, beta: float) -> Floats:
+def o_measure(j: JudgedRanks, beta: float = BETA) -> Floats:
     return j.gainful.add_up(np.where(j.gainful.numbers == 1, blended_ratios(j, beta), 0.0))
 
 
@@ -164,9 +152,8 @@ def o_measure(j: JudgedRanks, beta: float) -> Floats:
     "of the first document of the highest gain among the first k.",
     past_end="0 where no document of positive gain was retrieved.",
     source="Sakai 2006 (NTCIREVAL)",
-    spellings=(Spelling("ntcireval", "P-measure"),),
 )
-def p_measure(j: JudgedRanks, beta: float) -> Floats:
+def p_measure(j: JudgedRanks, beta: float = BETA) -> Floats:
     preferred, found = _preferred(j), np.diff(j.gainful.starts) > 0
     return np.where(found, np.append(blended_ratios(j, beta), 0.0)[preferred], 0.0)
 
@@ -177,9 +164,8 @@ def p_measure(j: JudgedRanks, beta: float) -> Floats:
     "positive gain down to the preferred rank (see Pmeasure).",
     past_end="0 where no document of positive gain was retrieved.",
     source="Sakai 2007 (NTCIREVAL)",
-    spellings=(Spelling("ntcireval", "P-plus"),),
 )
-def p_plus(j: JudgedRanks, beta: float) -> Floats:
+def p_plus(j: JudgedRanks, beta: float = BETA) -> Floats:
     found, preferred = j.gainful, _preferred(j)
     within = np.arange(found.ranks.size) <= preferred[found.row_index]
     counts = np.bincount(found.row_index[within], minlength=j.queries).astype(np.float64)
@@ -192,19 +178,15 @@ def p_plus(j: JudgedRanks, beta: float) -> Floats:
     "the documents of positive gain, H of them so far, over the sum of gamma^(h - 1) up to their "
     "number in the judgments; at a cutoff, as NTCIREVAL has it, over min(k, that number). The "
     "utility is precision (P), the blended ratio (BR, see Qmeasure), or p^rank (IE).",
-    parameters={
-        "utility": Choice("BR", ("P", "BR", "IE")),
-        "gamma": Number(0.95, above=0.0, most=1.0),
-        "p": Number(0.99, above=0.0, most=1.0),
-        **BLENDED,
-    },
     source="Sakai & Robertson 2008 (NTCIREVAL)",
-    spellings=tuple(
-        Spelling("ntcireval", f"NCUrb,{name}", f"NCUrb,{name}@{{k:04d}}", (("utility", name),) * i)
-        for i, name in ((0, "BR"), (1, "P"), (1, "IE"))
-    ),
 )
-def rank_biased_ncu(j: JudgedRanks, utility: str, gamma: float, p: float, beta: float) -> Floats:
+def rank_biased_ncu(
+    j: JudgedRanks,
+    utility: str = Choice("BR", ("P", "BR", "IE")),
+    gamma: float = Number(0.95, above=0.0, most=1.0),
+    p: float = PATIENCE,
+    beta: float = BETA,
+) -> Floats:
     found = j.gainful
     chances = chances_of(gamma, int(j.rewarding.max(initial=0)))
     total = found.add_up(chances[found.numbers - 1] * _utilities(j, utility, p, beta))
@@ -217,14 +199,14 @@ def rank_biased_ncu(j: JudgedRanks, utility: str, gamma: float, p: float, beta: 
     definition="Normalised cumulative utility, graded-uniform: the mean of the utility at the "
     "documents of positive gain, each weighted by what stops has for its grade (as gain). The "
     "utility is precision (P) or the blended ratio (BR, see Qmeasure).",
-    parameters={"utility": Choice("BR", ("P", "BR")), "stops": Gain("linear"), **BLENDED},
     source="Sakai & Robertson 2008 (NTCIREVAL)",
-    spellings=(
-        Spelling("ntcireval", "NCUgu,BR"),
-        Spelling("ntcireval", "NCUgu,P", "", (("utility", "P"),)),
-    ),
 )
-def graded_uniform_ncu(j: JudgedRanks, utility: str, stops: Any, beta: float) -> Floats:
+def graded_uniform_ncu(
+    j: JudgedRanks,
+    utility: str = Choice("BR", ("P", "BR")),
+    stops: Any = Gain("linear"),
+    beta: float = BETA,
+) -> Floats:
     found = j.gainful
     weights = make_weighting(stops, "log2", None).gain(j.whole.levels)
     total = found.add_up(weights[found.codes] * _utilities(j, utility, 1.0, beta))
@@ -264,13 +246,11 @@ def _preferred(j: JudgedRanks) -> Positions:
     return preferred
 
 
-EXPONENTIAL: dict[str, Parameter] = {"max_grade": MAX_GRADE, "gain": Gain("exp"), "rel": REL}
-LINEAR: dict[str, Parameter] = {"max_grade": MAX_GRADE, **UNDISCOUNTED}
-PATIENCE = Number(0.99, above=0.0, most=1.0)
+EXPONENTIAL: dict[str, Parameter] = {"gain": Gain("exp"), "rel": REL}
 STOPPING = "gain / (gain of max_grade + 1) of the readers stop at a document"
-of_stopping = functools.partial(of_judged, past_end="Ranks past the end add 0.")
+of_stopping = functools.partial(of_judged, parameters=UNDISCOUNTED)
 of_normalized = functools.partial(
-    of_judged,
+    of_stopping,
     past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
 )
 IDEAL = "that of the ideal ranking at the same cutoff"
@@ -282,14 +262,8 @@ IDEAL = "that of the ideal ranking at the same cutoff"
     f"at i, over i, where {STOPPING}; that is (2^grade - 1) / 2^max_grade (gain=exp).",
     parameters=EXPONENTIAL,
     source="Chapelle et al. 2009; max_grade=4: gdeval",
-    aliases=("ExpectedReciprocalRank",),
-    spellings=(
-        Spelling("ir_measures", "", "ERR@{k}"),
-        Spelling("gdeval", "", "err@{k}"),
-        Spelling("ntcireval", "ERR", "ERR@{k:04d}"),
-    ),
 )
-def expected_reciprocal_rank(j: JudgedRanks, max_grade: float) -> Floats:
+def expected_reciprocal_rank(j: JudgedRanks, max_grade: float = MAX_GRADE) -> Floats:
     return _reciprocal_rank(j, j.gainful, max_grade)
 
 
@@ -298,9 +272,8 @@ def expected_reciprocal_rank(j: JudgedRanks, max_grade: float) -> Floats:
     definition=f"Normalised ERR: ERR@k over {IDEAL}.",
     parameters=EXPONENTIAL,
     source="Chapelle et al. 2009; Sakai (NTCIREVAL)",
-    spellings=(Spelling("ntcireval", "", "nERR@{k:04d}"),),
 )
-def normalized_err(j: JudgedRanks, max_grade: float) -> Floats:
+def normalized_err(j: JudgedRanks, max_grade: float = MAX_GRADE) -> Floats:
     ideal = _reciprocal_rank(j, j.ideal.within(j.cutoff), max_grade)
     return share(_reciprocal_rank(j, j.gainful, max_grade), ideal)
 
@@ -309,48 +282,41 @@ def normalized_err(j: JudgedRanks, max_grade: float) -> Floats:
     "EBR",
     definition="Expected blended ratio: as ERR, of the blended ratio at i (see Qmeasure) instead "
     f"of 1 / i; {STOPPING}.",
-    parameters={"beta": BETA, **LINEAR},
     source="Sakai & Zeng 2019 (NTCIREVAL)",
-    aliases=("ExpectedBlendedRatio",),
-    spellings=(Spelling("ntcireval", "EBR", "EBR@{k:04d}"),),
 )
-def expected_blended_ratio(j: JudgedRanks, max_grade: float, beta: float) -> Floats:
+def expected_blended_ratio(
+    j: JudgedRanks, beta: float = BETA, max_grade: float = MAX_GRADE
+) -> Floats:
     return j.gainful.add_up(_stopping(j, j.gainful, max_grade) * blended_ratios(j, beta))
 
 
 @of_normalized(
     "nEBR",
     definition=f"Normalised EBR: EBR@k over {IDEAL}, whose blended ratios are 1.",
-    parameters={"beta": BETA, **LINEAR},
     source="Sakai (NTCIREVAL)",
-    spellings=(Spelling("ntcireval", "", "nEBR@{k:04d}"),),
 )
-def normalized_ebr(j: JudgedRanks, max_grade: float, beta: float) -> Floats:
+def normalized_ebr(j: JudgedRanks, beta: float = BETA, max_grade: float = MAX_GRADE) -> Floats:
     ideal = j.ideal.within(j.cutoff)
     best = ideal.add_up(_stopping(j, ideal, max_grade))
-    return share(expected_blended_ratio.declaration.formula(j, max_grade, beta), best)
+    return share(expected_blended_ratio.declaration.formula(j, beta, max_grade), best)
 
 
 @of_stopping(
     "iRBU",
     definition="Intentwise rank-biased utility: as ERR, of p^i instead of 1 / i, the effort that "
     f"coming to rank i leaves; {STOPPING}.",
-    parameters={"p": PATIENCE, **LINEAR},
     source="Sakai & Zeng 2019 (NTCIREVAL), after Amigó et al. 2018",
-    spellings=(Spelling("ntcireval", "iRBU", "iRBU@{k:04d}"),),
 )
-def intentwise_utility(j: JudgedRanks, max_grade: float, p: float) -> Floats:
+def intentwise_utility(j: JudgedRanks, p: float = PATIENCE, max_grade: float = MAX_GRADE) -> Floats:
     return _utility(j, j.gainful, max_grade, p)
 
 
 @of_normalized(
     "niRBU",
     definition=f"Normalised iRBU: iRBU@k over {IDEAL}.",
-    parameters={"p": PATIENCE, **LINEAR},
     source="Sakai (NTCIREVAL)",
-    spellings=(Spelling("ntcireval", "", "niRBU@{k:04d}"),),
 )
-def normalized_utility(j: JudgedRanks, max_grade: float, p: float) -> Floats:
+def normalized_utility(j: JudgedRanks, p: float = PATIENCE, max_grade: float = MAX_GRADE) -> Floats:
     ideal = _utility(j, j.ideal.within(j.cutoff), max_grade, p)
     return share(_utility(j, j.gainful, max_grade, p), ideal)
 
@@ -398,13 +364,13 @@ OF_PAIRS = "Of documents that were judged, among the first k: "
     "ranking that is most like it: documents of positive gain from the highest down, those of one "
     "gain in the order that they were retrieved in, others last. Normalised, it is over that "
     "of the ideal ranking with itself.",
-    parameters={"p": Number(0.95, above=0.0, below=1.0), "normalize": Flag(True), **UNDISCOUNTED},
+    parameters=UNDISCOUNTED,
     past_end="The documents in common stay as many, of more and more ranks.",
     source="Clarke, Smucker & Vtyurina 2020; Clarke, Vtyurina & Smucker 2021",
-    aliases=("Compatibility",),
-    spellings=(Spelling("ir_measures", "Compat"),),
 )
-def compatibility(j: JudgedRanks, p: float, normalize: bool) -> Floats:
+def compatibility(
+    j: JudgedRanks, p: float = Number(0.95, above=0.0, below=1.0), normalize: bool = Flag(True)
+) -> Floats:
     depth = int(min(j.cutoff, COMPARED))
     found, weights = j.gainful.within(depth), chances_of(p, depth - 1)
     # What a document adds that is in both rankings from a rank on; sums from the far end.
@@ -422,14 +388,13 @@ def compatibility(j: JudgedRanks, p: float, normalize: bool) -> Floats:
     definition=f"Kendall's tau of the ranking and of gains. {OF_PAIRS}pairs in the order of their "
     "gains less those in the opposite one, over all pairs (ties=a) or over the geometric mean of "
     "their number and that of pairs of different gains (ties=b).",
-    parameters={"ties": Choice("b", ("a", "b")), **UNDISCOUNTED},
+    parameters=UNDISCOUNTED,
     past_end="Only documents that were retrieved are compared.",
     no_relevant="0, as wherever fewer than two documents, or only one gain, are compared",
     range=(-1.0, 1.0),
     source="Kendall 1945",
-    aliases=("KendallTau",),
 )
-def kendall_tau(j: JudgedRanks, ties: str) -> Floats:
+def kendall_tau(j: JudgedRanks, ties: str = Choice("b", ("a", "b"))) -> Floats:
     return np.nan_to_num(compare_pairs(j.starts, j.gained).kendall_tau(ties))
 
 
@@ -439,11 +404,11 @@ def kendall_tau(j: JudgedRanks, ties: str) -> Floats:
     "share of those above it whose gain is higher, averaged, from -1 to 1. Half of those of the "
     "same gain count (ties=a, the mean over all their orders); or they don't, and it is the mean "
     "of this and of the correlation of gains with the ranking (ties=b, symmetric).",
-    parameters={"ties": Choice("a", ("a", "b")), **UNDISCOUNTED},
+    parameters=UNDISCOUNTED,
     past_end="Only documents that were retrieved are compared.",
     no_relevant="0, as wherever fewer than two documents, or only one gain, are compared",
     range=(-1.0, 1.0),
     source="Yilmaz, Aslam & Robertson 2008; ties: Urbano & Marrero 2017",
 )
-def ap_correlation(j: JudgedRanks, ties: str) -> Floats:
+def ap_correlation(j: JudgedRanks, ties: str = Choice("a", ("a", "b"))) -> Floats:
     return np.nan_to_num(compare_pairs(j.starts, j.gained).ap_correlation(ties))

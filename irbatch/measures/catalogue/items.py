@@ -22,12 +22,13 @@ from irbatch.engine.similarity import (
     similarity_to_histories,
 )
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling, builtin
+from irbatch.measures.declare import AS_ANY_OTHER, Measure, builtin
 from irbatch.measures.parameters import REL, Choice, Number
 
 of_items = functools.partial(
     builtin,
     reads="items",
+    parameters={},
     past_end="Ranks past the end don't count.",
     no_relevant=AS_ANY_OTHER,
 )
@@ -45,23 +46,16 @@ UNSEEN = Choice("once", ("once", "zero"))
 BY = Choice("embeddings", SIMILARITIES)
 
 
-def _recbole(name: str, **parameters: object) -> Spelling:
-    return Spelling("recbole", "", f"{name}@{{k}}", tuple(parameters.items()))
-
-
 @of_run(
     "CatalogueCoverage",
     definition="The share of the catalogue's items, and of as many more as `padding`, that are "
     "recommended to anybody; with of=trained of the items with interactions, which may be above 1.",
-    parameters={"of": Choice("catalogue", ("catalogue", "trained")), "padding": PADDING},
     range=INFINITE,
     source="Ge, Delgado-Battenfeld & Jannach 2010",
-    spellings=(
-        _recbole("itemcoverage", padding=1.0),
-        Spelling("recommenders", "", "catalog_coverage@{k}", (("of", "trained"),)),
-    ),
 )
-def catalogue_coverage(c: ItemCounts, of: str, padding: float) -> float:
+def catalogue_coverage(
+    c: ItemCounts, of: str = Choice("catalogue", ("catalogue", "trained")), padding: float = PADDING
+) -> float:
     size = c.items.size
     if of == "trained":
         size = int(np.count_nonzero(c.items.need("popularity")))
@@ -71,10 +65,9 @@ def catalogue_coverage(c: ItemCounts, of: str, padding: float) -> float:
 @of_items(
     "UserCoverage",
     definition="The share of users with at least so many recommended items.",
-    parameters={"least": Number(1.0, least=1.0)},
     source="Ge, Delgado-Battenfeld & Jannach 2010",
 )
-def user_coverage(r: ItemRanks, least: float) -> Floats:
+def user_coverage(r: ItemRanks, least: float = Number(1.0, least=1.0)) -> Floats:
     return (r.sizes >= least).astype(np.float64)
 
 
@@ -83,12 +76,9 @@ def user_coverage(r: ItemRanks, least: float) -> Floats:
     better="lower",
     definition="Gini index of how often each item is recommended, those never recommended and as "
     "many more as `padding` among them: 0 if all are equally often, towards 1 if one alone is.",
-    parameters={"padding": PADDING},
     source="Gini 1912; Fleder & Hosanagar 2009",
-    aliases=("ListGini",),
-    spellings=(_recbole("giniindex", padding=1.0),),
 )
-def gini(c: ItemCounts, padding: float) -> float:
+def gini(c: ItemCounts, padding: float = PADDING) -> float:
     size, total = c.items.size + int(padding), c.total
     if not total:
         return 0.0
@@ -103,18 +93,14 @@ def gini(c: ItemCounts, padding: float) -> float:
     definition="Shannon entropy of the recommended items, in bits or nats: of the share that each "
     "has of all recommendations; divided by the number of items recommended (per=recommended), or "
     "by the most that the catalogue allows (per=most).",
-    parameters={
-        "unit": Choice("bits", ("bits", "nats")),
-        "per": Choice("run", ("run", "recommended", "most")),
-    },
     range=INFINITE,
     source="Shannon 1948",
-    spellings=(
-        _recbole("shannonentropy", unit="nats", per="recommended"),
-        Spelling("recommenders", "", "distributional_coverage@{k}"),
-    ),
 )
-def entropy(c: ItemCounts, unit: str, per: str) -> float:
+def entropy(
+    c: ItemCounts,
+    unit: str = Choice("bits", ("bits", "nats")),
+    per: str = Choice("run", ("run", "recommended", "most")),
+) -> float:
     log = math.log2 if unit == "bits" else math.log
     found, times = np.unique(c.counts[c.counts > 0], return_counts=True)
     shares = (count / c.total for count in found.tolist())
@@ -129,9 +115,7 @@ def entropy(c: ItemCounts, unit: str, per: str) -> float:
     "Personalisation",
     definition="1 less the mean cosine of the recommended items of two users, over all pairs of "
     "users; that of a user without any is 0.",
-    parameters={},
     source="Zhou et al. 2010 (inter-list distance)",
-    aliases=("Personalization",),
 )
 def personalisation(c: ItemCounts) -> float:
     users, size = c.users, max(c.items.size, 1)
@@ -149,13 +133,10 @@ def personalisation(c: ItemCounts) -> float:
     better="neither",
     definition="Average popularity: the mean number of interactions of the first k items, or their "
     "mean share of users (of=users).",
-    parameters={"of": Choice("count", ("count", "users"))},
     range=INFINITE,
     source="Yin et al. 2012",
-    aliases=("AveragePopularity", "ARP"),
-    spellings=(_recbole("averagepopularity"),),
 )
-def average_popularity(r: ItemRanks, of: str) -> Floats:
+def average_popularity(r: ItemRanks, of: str = Choice("count", ("count", "users"))) -> Floats:
     if of == "users":
         return np.asarray(r.mean_of(_reach(r.items)) / r.items.need("users"))
     return r.mean_of(r.items.need("popularity"))
@@ -167,12 +148,9 @@ def average_popularity(r: ItemRanks, of: str) -> Floats:
     definition="The share of the first k items that are in the long tail: among the items with "
     "interactions the share `tail` with the fewest, at least one, those first in the catalogue "
     "where they have the same; with a tail above 1 those that have so many or fewer.",
-    parameters={"tail": Number(0.1, above=0.0)},
     source="Abdollahpouri, Burke & Mobasher 2017",
-    aliases=("TailPercentage",),
-    spellings=(_recbole("tailpercentage"),),
 )
-def tail_share(r: ItemRanks, tail: float) -> Floats:
+def tail_share(r: ItemRanks, tail: float = Number(0.1, above=0.0)) -> Floats:
     return r.mean_of(r.items.table(("tail", tail), lambda: _in_tail(r.items, tail)))
 
 
@@ -195,12 +173,10 @@ UNSEEN_TOLD = "Items without interactions count as if they had one, or add 0 (un
 @of_items(
     "Novelty",
     definition=f"Mean self-information of the first k items, an item's {NOVELTY}. {UNSEEN_TOLD}",
-    parameters={"of": OF, "unseen": UNSEEN},
     range=INFINITE,
     source="Zhou et al. 2010",
-    aliases=("SelfInformation",),
 )
-def novelty(r: ItemRanks, of: str, unseen: str) -> Floats:
+def novelty(r: ItemRanks, of: str = OF, unseen: str = UNSEEN) -> Floats:
     return r.mean_of(_information(r.items, of, unseen))
 
 
@@ -208,11 +184,10 @@ def novelty(r: ItemRanks, of: str, unseen: str) -> Floats:
     "RunNovelty",
     definition=f"Novelty of the whole run: the mean over all recommendations, not over users, of "
     f"an item's {NOVELTY}. {UNSEEN_TOLD}",
-    parameters={"of": OF, "unseen": UNSEEN},
     range=INFINITE,
     source="Castells, Vargas & Wang 2011",
 )
-def run_novelty(c: ItemCounts, of: str, unseen: str) -> float:
+def run_novelty(c: ItemCounts, of: str = OF, unseen: str = UNSEEN) -> float:
     information = _information(c.items, of, unseen)
     return math.fsum((c.counts * information).tolist()) / max(c.total, 1)
 
@@ -247,13 +222,10 @@ SIMILARITY += "(by=cooccurrence), or as given (by=similarity)."
     "ILD",
     definition=f"Intra-list diversity: 1 less the mean similarity of two of the first k items; 0 "
     f"of fewer than two. {SIMILARITY}",
-    parameters={"by": BY},
     range=(-math.inf, math.inf),
     source="Ziegler et al. 2005",
-    aliases=("IntraListDiversity",),
-    spellings=(Spelling("recommenders", "", "diversity@{k}", (("by", "cooccurrence"),)),),
 )
-def ild(r: ItemRanks, by: str) -> Floats:
+def ild(r: ItemRanks, by: str = BY) -> Floats:
     return np.where(r.sizes > 1, 1.0 - similarity_of_pairs(r, by), 0.0)
 
 
@@ -261,11 +233,10 @@ def ild(r: ItemRanks, by: str) -> Floats:
     "Unexpectedness",
     definition="The mean over the first k items of 1 less their mean similarity to what the user "
     f"had before; 1 each for a user who had nothing. {SIMILARITY}",
-    parameters={"by": Choice("cooccurrence", SIMILARITIES)},
     range=(-math.inf, math.inf),
     source="Zhang et al. 2012",
 )
-def unexpectedness(r: ItemRanks, by: str) -> Floats:
+def unexpectedness(r: ItemRanks, by: str = Choice("cooccurrence", SIMILARITIES)) -> Floats:
     return r.add_up(1.0 - similarity_to_histories(r, by)) / np.maximum(r.sizes, 1.0)
 
 
@@ -274,11 +245,11 @@ def unexpectedness(r: ItemRanks, by: str) -> Floats:
     definition="Unexpectedness of which only relevant items have their part: the mean over the "
     "first k items of 1 less their mean similarity to what the user had before, or 0 for one that "
     f"is not relevant. {SIMILARITY}",
-    parameters={"by": Choice("cooccurrence", SIMILARITIES), "rel": REL},
+    parameters={"rel": REL},
     range=(-math.inf, math.inf),
     no_relevant="0",
     source="Zhang et al. 2012",
 )
-def serendipity(r: ItemRanks, by: str) -> Floats:
+def serendipity(r: ItemRanks, by: str = Choice("cooccurrence", SIMILARITIES)) -> Floats:
     terms = (1.0 - similarity_to_histories(r, by)) * r.relevant
     return r.add_up(terms) / np.maximum(r.sizes, 1.0)

@@ -13,9 +13,8 @@ from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.measures.catalogue.binary import LEAST_MEAN
-from irbatch.measures.declare import Spelling, of_judged, ratio
+from irbatch.measures.declare import of_judged, ratio
 from irbatch.measures.parameters import GRADED, REL, Choice, Number, Points
-from irbatch.measures.trec_names import OFFICIAL, TrecName
 
 ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 TENTHS = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"  # trec_eval's defaults
@@ -28,12 +27,10 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
     "RprecMult",
     definition="Precision at a multiple of R: P@c where c is times x R, fractions above 0.1 "
     "rounded up.",
-    parameters={"times": Number(1.0, least=0.0), "rel": REL},
     past_end="Ranks past the end count as not relevant: the divisor stays c.",
     source="trec_eval",
-    spellings=(TrecName(16, "Rprec_mult", "points", MULTIPLES, ("times",)),),
 )
-def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
+def precision_at_multiple(j: JudgedRanks, times: float = Number(1.0, least=0.0)) -> Floats:
     cut = np.trunc(times * j.relevant + UP)
     within = j.hit_ranks <= cut[j.hit_rows]
     return ratio(np.bincount(j.hit_rows[within], minlength=j.queries).astype(np.float64), cut)
@@ -43,19 +40,12 @@ def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     "IPrec",
     definition="Interpolated precision: the best precision at any rank from which on at least "
     "the given share of all relevant documents is found (0: at any rank).",
-    parameters={"recall": Number(0.0, least=0.0, most=1.0), "rounding": ROUNDING, "rel": REL},
     past_end="0 where that many relevant documents were not retrieved.",
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
-    aliases=("InterpolatedPrecision",),
-    spellings=(
-        TrecName(10, "iprec_at_recall", "points", TENTHS, ("recall",), nicknames=OFFICIAL),
-        Spelling("trec_eval", "iprec_at_recall_{recall:.2f}", "", (("rounding", "up"),)),
-        # Its own is the first: it takes its values from trec_eval 9.
-        Spelling("ir_measures", "IPrec@{recall}", "", (("rounding", "up"),)),
-        Spelling("ir_measures", "IPrec@{recall}"),
-    ),
 )
-def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floats:
+def interpolated_precision(
+    j: JudgedRanks, recall: float = Number(0.0, least=0.0, most=1.0), rounding: str = ROUNDING
+) -> Floats:
     """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
     first = np.maximum(_hits_needed(recall * j.relevant, rounding), 1).astype(np.int64)
     starts, ends = j.hit_starts[:-1] + first - 1, j.hit_starts[1:]
@@ -74,22 +64,14 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
     "it is known as 11-point average precision. Points `in_order`, if given, are taken as "
     "trec_eval takes them, the last first: when one needs more hits than the one before, it and "
     "all after it count as recall 0.",
-    parameters={
-        "points": Points(ELEVEN_POINTS, least=0.0, most=1.0),
-        "in_order": Points((), least=0.0, most=1.0, in_order=True),
-        "rounding": ROUNDING,
-        "rel": REL,
-    },
     past_end="As IPrec.",
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
-    aliases=("11pt_avg", "ElevenPointAverage"),
-    spellings=(
-        TrecName(18, "11pt_avg", "several", TENTHS, ("points", "in_order")),
-        Spelling("trec_eval", "11pt_avg", "", (("rounding", "up"),)),
-    ),
 )
 def mean_interpolated_precision(
-    j: JudgedRanks, points: tuple[float, ...], in_order: tuple[float, ...], rounding: str
+    j: JudgedRanks,
+    points: tuple[float, ...] = Points(ELEVEN_POINTS, least=0.0, most=1.0),
+    in_order: tuple[float, ...] = Points((), least=0.0, most=1.0, in_order=True),
+    rounding: str = ROUNDING,
 ) -> Floats:
     """Return the mean; summed from the last point to the first, as trec_eval does."""
     total = np.zeros(j.queries)
@@ -135,21 +117,12 @@ EPSILON = 1e-5  # keeps infAP's estimates from 0/0
     "judged nonrelevant ones that do not stand above them: of the first min(R, N) (norm=min, N "
     "nonrelevant ones judged), of R (norm=R), of all N (norm=N), or of the judged documents above "
     "(norm=relative: the first judged document counts nothing).",
-    parameters={"norm": Choice("min", ("min", "R", "N", "relative")), "rel": REL},
     past_end="Relevant documents that were not retrieved add 0.",
     source="Buckley & Voorhees 2004, as corrected in trec_eval 8; norm: Sakai 2007 (NTCIREVAL)",
-    aliases=("BinaryPreference",),
-    spellings=(
-        TrecName(8, "bpref", nicknames=OFFICIAL),
-        Spelling("ir_measures", "Bpref"),
-        Spelling("ranx", "bpref"),
-        *(
-            Spelling("ntcireval", f"bpref_{norm}", "", (("norm", norm),))
-            for norm in ("R", "N", "relative")
-        ),
-    ),
 )
-def binary_preference(j: JudgedRanks, norm: str) -> Floats:
+def binary_preference(
+    j: JudgedRanks, norm: str = Choice("min", ("min", "R", "N", "relative"))
+) -> Floats:
     above = j.count_above((j.codes >= 0) & (j.codes < j.lowest)).astype(np.float64)
     row_index = j.hit_rows
     relevant, nonrelevant = j.relevant[row_index], j.nonrelevant[row_index]
@@ -169,23 +142,15 @@ def binary_preference(j: JudgedRanks, norm: str) -> Floats:
     "of lower gain above. n is the document's rank among judged documents (norm=relative2), one "
     "less, the first counting nothing (norm=relative), or all judged documents less their gains' "
     "sum over the gain of max_grade, where none is given the largest judged of the query (norm=N).",
-    parameters={
-        "norm": Choice("relative2", ("relative2", "relative", "N")),
-        "max_grade": Number(None, above=0.0),
-        "gain": GRADED["gain"],
-        "rel": REL,
-    },
+    parameters={"gain": GRADED["gain"], "rel": REL},
     past_end="Documents of positive gain that were not retrieved add 0.",
     source="De Beer & Moens 2006; norm: Sakai 2007 (NTCIREVAL)",
-    spellings=(
-        Spelling("ntcireval", "rpref_relative2"),
-        *(
-            Spelling("ntcireval", f"rpref_{norm}", "", (("norm", norm),))
-            for norm in ("N", "relative")
-        ),
-    ),
 )
-def graded_preference(j: JudgedRanks, norm: str, max_grade: float | None) -> Floats:
+def graded_preference(
+    j: JudgedRanks,
+    norm: str = Choice("relative2", ("relative2", "relative", "N")),
+    max_grade: float | None = Number(None, above=0.0),
+) -> Floats:
     """Return the sum; gain x penalty is gain x rank less what is shared with those above."""
     found, rows = j.gainful, j.gainful.row_index
     counted = np.concatenate(([0], np.cumsum(j.codes >= 0)))
@@ -211,7 +176,6 @@ def graded_preference(j: JudgedRanks, norm: str, max_grade: float | None) -> Flo
     past_end="As Bpref.",
     no_relevant="0.00001",
     source="trec_eval",
-    spellings=(TrecName(15, "gm_bpref"),),
 )
 def geometric_binary_preference(j: JudgedRanks) -> Floats:
     return np.maximum(binary_preference.declaration.formula(j, "min"), LEAST_MEAN)
@@ -223,8 +187,6 @@ def geometric_binary_preference(j: JudgedRanks) -> Floats:
     "estimated from the judged ones above it; a negative grade means pooled but not judged.",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Yilmaz & Aslam 2006",
-    aliases=("InferredAP",),
-    spellings=(TrecName(14, "infAP"), Spelling("ir_measures", "infAP")),
 )
 def inferred_average_precision(j: JudgedRanks) -> Floats:
     ranks = j.hit_ranks

@@ -15,8 +15,8 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.items import ItemRanks
 from irbatch.errors import InputError
-from irbatch.measures.declare import Spelling, builtin, ratio
-from irbatch.measures.parameters import REL, Choice, Discount, make_weighting
+from irbatch.measures.declare import builtin, ratio
+from irbatch.measures.parameters import Choice, Discount, make_weighting
 from irbatch.runtime.ragged import row_index_of
 
 NORM = Choice("ideal", ("ideal", "none"))
@@ -24,7 +24,7 @@ LOG2 = Discount("log2")
 WEIGHT = "A relevant item weighs 1 / its propensity."
 OF_MEANS = "Of all queries: the mean over that of ideal rankings, by weight, and not the mean of "
 OF_MEANS += "queries' own shares. norm=none doesn't divide by the ideal."
-of_items = functools.partial(builtin, reads="items", past_end="Ranks past the end add 0.")
+of_items = functools.partial(builtin, reads="items")
 
 
 def _divisors(discount: str, ranks: int) -> Floats:
@@ -87,12 +87,10 @@ Parts = Callable[[ItemRanks], tuple[Floats, Floats, Floats]]
 """Returns what a ranking gets, what the ideal one gets, and what both are divided by."""
 
 
-def _of_means(
-    name: str, parts: Parts, definition: str, spelling: str, *, in_order: bool = False
-) -> None:
+def _of_means(name: str, parts: Parts, definition: str, *, in_order: bool = False) -> None:
     """Declare a measure that is a ratio of two means over queries."""
 
-    def share(r: ItemRanks, norm: str) -> Floats:
+    def share(r: ItemRanks, norm: str = NORM) -> Floats:
         found, best, divisor = parts(r)
         return ratio(found, best if norm == "ideal" else divisor)
 
@@ -103,13 +101,11 @@ def _of_means(
     of_items(
         name,
         definition=f"{definition} {WEIGHT} {OF_MEANS}",
-        parameters={"norm": NORM, "rel": REL},
         aggregate="weighted",
         weight=weight,
         in_order=in_order,
         range=(0.0, math.inf),
         source="Jain, Prabhu & Varma 2016",
-        spellings=(Spelling("pyxclib", "", f"{spelling}@{{k}}"),),
     )(share)
 
 
@@ -117,14 +113,12 @@ _of_means(
     "PSP",
     _precision,
     "Propensity-scored precision: what the first k weigh, over the most that k items weigh.",
-    "psprecision",
 )
 _of_means(
     "PSnDCG",
     _ndcg,
     "Propensity-scored nDCG: the DCG of what items weigh over that of the ideal ranking, both "
     "divided by the most DCG that as many items of weight 1 have.",
-    "psndcg",
     in_order=True,
 )
 _of_means(
@@ -132,7 +126,6 @@ _of_means(
     _recall,
     "Propensity-scored recall: what the first k weigh, over the most that k items weigh, both "
     "divided by the number of relevant items.",
-    "psrecall",
 )
 
 
@@ -140,12 +133,11 @@ _of_means(
     "IPS",
     definition=f"Inverse propensity scoring: the sum of 1 / discount(i) times what the item at "
     f"rank i weighs: DCG, with discount=none recall, not divided by anything. {WEIGHT}",
-    parameters={"discount": LOG2, "rel": REL},
     in_order=True,
     range=(0.0, math.inf),
     source="Joachims, Swaminathan & Schnabel 2017; Yang et al. 2018",
 )
-def inverse_propensity_score(r: ItemRanks, discount: str) -> Floats:
+def inverse_propensity_score(r: ItemRanks, discount: str = LOG2) -> Floats:
     return _found(r, discount)
 
 
@@ -165,11 +157,12 @@ def _weight_of_query(r: ItemRanks, over: str, discount: str) -> Floats:
     "SNIPS",
     definition="Self-normalised IPS: IPS over what all relevant items of the query weigh. Of all "
     "queries: the mean, or (over=all) the sum of IPS over what all weigh together.",
-    parameters={"over": Choice("query", ("query", "all")), "discount": LOG2, "rel": REL},
     aggregate="weighted",
     weight=_weight_of_query,
     in_order=True,
     source="Swaminathan & Joachims 2015; Yang et al. 2018",
 )
-def self_normalised(r: ItemRanks, over: str, discount: str) -> Floats:
+def self_normalised(
+    r: ItemRanks, over: str = Choice("query", ("query", "all")), discount: str = LOG2
+) -> Floats:
     return ratio(_found(r, discount), _whole(r))

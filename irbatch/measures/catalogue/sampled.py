@@ -13,8 +13,8 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.kinds import ProbabilityRanks, StratumRanks
 from irbatch.measures.catalogue.judged import ELEVEN_POINTS
-from irbatch.measures.declare import AS_ANY_OTHER, Spelling, builtin, ratio
-from irbatch.measures.parameters import REL, Choice, Number, make_weighting
+from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
+from irbatch.measures.parameters import Choice, Number, make_weighting
 
 UNBOUNDED = (0.0, np.inf)
 of_strata = functools.partial(
@@ -33,11 +33,10 @@ VERSION = Choice("nist", ("nist", "trecvid"))  # of sample_eval
     "at each relevant document is estimated from the strata of those above it, and the document "
     "stands for as many as its stratum's sampling rate says. version=trecvid multiplies by "
     "relevant / k where more than k documents are estimated to be relevant.",
-    parameters={"version": VERSION, "rel": REL},
     range=UNBOUNDED,
     past_end="Relevant documents that were not retrieved add 0.",
 )
-def stratified_average_precision(s: StratumRanks, version: str) -> Floats:
+def stratified_average_precision(s: StratumRanks, version: str = VERSION) -> Floats:
     precisions = (1.0 + s.before(s.estimates)) / s.ranks
     values = ratio(s.add_up(s.weights * precisions, s.relevant & s.within), s.expected)
     if version == "trecvid" and np.isfinite(s.cutoff):
@@ -51,11 +50,9 @@ def stratified_average_precision(s: StratumRanks, version: str) -> Floats:
     "documents, scaled to all that were retrieved of it, over that of an ideal ranking of as many "
     "documents of each grade as there are estimated to be. These numbers are rounded "
     "(version=nist), or ranks may lie between whole numbers (version=trecvid).",
-    parameters={"version": VERSION, "rel": REL},
     range=UNBOUNDED,
-    past_end="Ranks past the end add 0.",
 )
-def inferred_ndcg(s: StratumRanks, version: str) -> Floats:
+def inferred_ndcg(s: StratumRanks, version: str = VERSION) -> Floats:
     divisors = make_weighting("linear", "log2", None).discount(int(s.ranks.max(initial=1)))
     ideals = s.judgments.ideals(s.cutoff, whole=version == "nist")
     return ratio(s.dcg(divisors), ideals[s.queries])
@@ -78,11 +75,12 @@ def inferred_precision(s: StratumRanks) -> Floats:
     "has it: ranks are walked from the last to the first, the best inferred precision is kept, and "
     "where less than a point of recall is found the point gets it; this point comes after all "
     "higher tenths, and no two are met at one rank.",
-    parameters={"recall": Number(0.0, least=0.0, most=1.0), "rel": REL},
     past_end="0 where that many relevant documents were not retrieved.",
     no_relevant=AS_ANY_OTHER,
 )
-def inferred_interpolated_precision(s: StratumRanks, recall: float) -> Floats:
+def inferred_interpolated_precision(
+    s: StratumRanks, recall: float = Number(0.0, least=0.0, most=1.0)
+) -> Floats:
     higher = [each for each in reversed(ELEVEN_POINTS) if each > recall]
     return s.interpolated(np.array([*higher, recall]))
 
@@ -93,7 +91,6 @@ def inferred_interpolated_precision(s: StratumRanks, recall: float) -> Floats:
     takes_cutoff=False,
     aggregate="sum",
     range=UNBOUNDED,
-    spellings=(Spelling("sample_eval", "inum_rel"),),
 )
 def inferred_number_relevant(s: StratumRanks) -> Floats:
     return s.expected
@@ -107,7 +104,6 @@ def inferred_number_relevant(s: StratumRanks) -> Floats:
     range=UNBOUNDED,
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
-    spellings=(Spelling("sample_eval", "inum_rel_ret"),),
 )
 def inferred_number_relevant_retrieved(s: StratumRanks) -> Floats:
     return s.found

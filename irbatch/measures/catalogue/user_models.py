@@ -8,7 +8,7 @@ unless ``number=`` says otherwise.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.walks import NUMBERS, Documents, Model, Reading, Walk, expect, look_at
 from irbatch.measures.catalogue.graded import PERSISTENCE, highest_gain
-from irbatch.measures.declare import Measure, Spelling, of_judged
+from irbatch.measures.declare import Measure, of_judged, parameters_of
 from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter, make_weighting
 
 RESIDUAL = "res"
@@ -42,15 +42,8 @@ def user_model(
     name: str,
     definition: str,
     source: str,
-    parameters: Mapping[str, Parameter] | None = None,
-    *,
-    aliases: tuple[str, ...] = (),
-    theirs: tuple[str, str] = ("", ""),
 ) -> Callable[[Formula], Measure]:
-    """Declare a measure by its users; `theirs` are its names in ir_measures, full and cut."""
-    spellings: tuple[Spelling, ...] = ()
-    if any(theirs):
-        spellings = (Spelling("ir_measures", *theirs, renamed={"max_rel": "max_grade"}),)
+    """Declare a measure by its users."""
 
     def declare(model: Formula) -> Measure:
         def formula(
@@ -63,13 +56,11 @@ def user_model(
         return of_judged(
             name,
             definition=definition,
-            parameters={**(parameters or {}), **COMMON},
+            parameters={**parameters_of(model, 1, {}), **COMMON},
             past_end=PAST_END,
             no_relevant=NO_RELEVANT,
             better=_better,
             source=source,
-            aliases=aliases,
-            spellings=spellings,
         )(formula)
 
     return declare
@@ -117,9 +108,8 @@ def precision(walk: Walk) -> Floats:
     f"Rank-biased precision in C/W/L: C = p. EU is RBP, the sum of {WEIGHED}, over ranks to k or "
     "max_n alone.",
     "Moffat & Zobel 2008; Moffat et al. 2017",
-    {"p": PERSISTENCE},
 )
-def rank_biased(walk: Walk, p: float) -> Floats:
+def rank_biased(walk: Walk, p: float = PERSISTENCE) -> Floats:
     return np.full_like(walk.ranks, p)
 
 
@@ -127,9 +117,8 @@ def rank_biased(walk: Walk, p: float) -> Floats:
     "NPV",
     "Net present value: as cwlRBP, with p = 1 / (1 + rate).",
     "Azzopardi et al. 2019 (cwl-eval)",
-    {"rate": Number(0.1, above=0.0)},
 )
-def net_present_value(walk: Walk, rate: float) -> Floats:
+def net_present_value(walk: Walk, rate: float = Number(0.1, above=0.0)) -> Floats:
     return np.full_like(walk.ranks, 1.0 / (1.0 + rate))
 
 
@@ -138,8 +127,6 @@ def net_present_value(walk: Walk, rate: float) -> Floats:
     "Scaled DCG: C = log2(i + 1) / log2(i + 2). EU is DCG@k of gains from 0 to 1 over that of k "
     "documents of gain 1.",
     "Moffat et al. 2017, after Järvelin & Kekäläinen 2002",
-    aliases=("ScaledDCG", "NDCG-k"),
-    theirs=("", "SDCG(max_rel={max_grade:.0f})@{k}"),
 )
 def scaled_dcg(walk: Walk) -> Floats:
     ranks = walk.ranks.size
@@ -151,10 +138,8 @@ def scaled_dcg(walk: Walk) -> Floats:
     "INSQ",
     "Inverse squares: C = ((i + 2 T - 1) / (i + 2 T))^2, for a user who wants a gain of T.",
     "Moffat, Scholer & Thomas 2012",
-    {"T": TARGET},
-    theirs=("INSQ(T={T},max_rel={max_grade:.0f})", ""),
 )
-def inverse_squares(walk: Walk, T: float) -> Floats:
+def inverse_squares(walk: Walk, T: float = TARGET) -> Floats:
     return _inverse_squares(walk.ranks, 2.0 * T)
 
 
@@ -163,10 +148,8 @@ def inverse_squares(walk: Walk, T: float) -> Floats:
     "Adaptive inverse squares: as INSQ, of a user who wants a gain of T and goes by what of it is "
     "left, T_i, after rank i: C = ((i + T + T_i - 1) / (i + T + T_i))^2.",
     "Moffat, Bailey, Scholer & Thomas 2015",
-    {"T": Number(1.0, least=0.5)},
-    theirs=("INST(T={T},max_rel={max_grade:.0f})", ""),
 )
-def adaptive_inverse_squares(walk: Walk, T: float) -> Floats:
+def adaptive_inverse_squares(walk: Walk, T: float = Number(1.0, least=0.5)) -> Floats:
     return _inverse_squares(walk.ranks, T + (T - walk.gained))
 
 
@@ -181,18 +164,14 @@ def _inverse_squares(ranks: Floats, wanted: Floats | float) -> Floats:
     "is given; after each document T grows by hb, and K by hc, times its gain - median (static "
     "where both are 0).",
     "Zhang et al. 2017",
-    {
-        "T": TARGET,
-        "K": Number(None, above=0.0),
-        "hb": Number(0.0),
-        "hc": Number(0.0),
-        "median": Number(0.5, least=0.0, most=1.0),
-    },
-    aliases=("BejeweledPlayerModel",),
-    theirs=("", "BPM(T={T},max_rel={max_grade:.0f})@{k}"),
 )
 def bejeweled_player(
-    walk: Walk, T: float, K: float | None, hb: float, hc: float, median: float
+    walk: Walk,
+    T: float = TARGET,
+    K: float | None = Number(None, above=0.0),
+    hb: float = Number(0.0),
+    hc: float = Number(0.0),
+    median: float = Number(0.5, least=0.0, most=1.0),
 ) -> Floats:
     better = walk.gains[:, :-1] - median
     goes_on = walk.gained < _moving(T, hb * better)
@@ -213,10 +192,8 @@ def _moving(start: float, steps: Floats) -> Floats:
     "Time-biased gain: ranks are looked at in proportion to 2^(-s / h), s the costs of the "
     "documents above, h the half-life.",
     "Smucker & Clarke 2012",
-    {"h": Number(224.0, above=0.0)},
-    aliases=("TimeBiasedGain",),
 )
-def time_biased_gain(walk: Walk, h: float) -> Reading:
+def time_biased_gain(walk: Walk, h: float = Number(224.0, above=0.0)) -> Reading:
     return look_at(np.exp2(-walk.spent_before / h))
 
 
@@ -225,10 +202,8 @@ def time_biased_gain(walk: Walk, h: float) -> Reading:
     "U-measure: ranks but the last, max_n, are looked at in proportion to 1 - s / L, s the costs "
     "of the documents above, or not from s = L on.",
     "Sakai & Dou 2013",
-    {"L": Number(1000.0, above=0.0)},
-    aliases=("U-measure",),
 )
-def u_measure(walk: Walk, L: float) -> Reading:
+def u_measure(walk: Walk, L: float = Number(1000.0, above=0.0)) -> Reading:
     weights = np.maximum(1.0 - walk.spent_before / L, 0.0)
     if not walk.is_cut and weights.shape[-1] > 1:
         weights[..., -1] = 0.0  # as in cwl-eval
@@ -241,18 +216,16 @@ def u_measure(walk: Walk, L: float) -> Reading:
     "b1 e^((T - G) R1)), or as gain comes at a lower rate than A (rule=rate), C2 = 1 / (1 + b2 "
     "e^((A - G / K) R2)), G and K the gain and cost down to i; or both, C = C1 C2 (rule=both).",
     "Azzopardi, Thomas & Craswell 2018",
-    {
-        "rule": Choice("both", ("both", "goal", "rate")),
-        "T": Number(2.0, above=0.0),
-        "A": Number(0.2, least=0.0),
-        "b1": Number(0.9, above=0.0),
-        "R1": Number(10.0, least=0.0),
-        "b2": Number(0.9, above=0.0),
-        "R2": Number(10.0, least=0.0),
-    },
 )
 def information_foraging(
-    walk: Walk, rule: str, T: float, A: float, b1: float, R1: float, b2: float, R2: float
+    walk: Walk,
+    rule: str = Choice("both", ("both", "goal", "rate")),
+    T: float = Number(2.0, above=0.0),
+    A: float = Number(0.2, least=0.0),
+    b1: float = Number(0.9, above=0.0),
+    R1: float = Number(10.0, least=0.0),
+    b2: float = Number(0.9, above=0.0),
+    R2: float = Number(10.0, least=0.0),
 ) -> Floats:
     chances = np.ones_like(walk.gained)
     if rule != "rate":
@@ -266,8 +239,6 @@ def information_foraging(
     "NERR8",
     "Nearly ERR by gain alone: C = 1 - gain of i.",
     "Azzopardi, Mackenzie & Moffat 2021, equation 8",
-    aliases=("NERR-EQ8",),
-    theirs=("", "NERR8(max_rel={max_grade:.0f})@{k}"),
 )
 def nearly_err_8(walk: Walk) -> Floats:
     return 1.0 - walk.gains
@@ -277,8 +248,6 @@ def nearly_err_8(walk: Walk) -> Floats:
     "NERR9",
     "Nearly ERR with reciprocal ranks: C = i / (i + 1) (1 - gain of i).",
     "Azzopardi, Mackenzie & Moffat 2021, equation 9",
-    aliases=("NERR-EQ9",),
-    theirs=("", "NERR9(max_rel={max_grade:.0f})@{k}"),
 )
 def nearly_err_9(walk: Walk) -> Floats:
     return walk.ranks / (walk.ranks + 1.0) * (1.0 - walk.gains)
@@ -288,11 +257,8 @@ def nearly_err_9(walk: Walk) -> Floats:
     "NERR10",
     "Nearly ERR with RBP's patience: C = p (1 - gain of i).",
     "Azzopardi, Mackenzie & Moffat 2021, equation 10",
-    {"p": PERSISTENCE},
-    aliases=("NERR-EQ10",),
-    theirs=("NERR10(p={p},max_rel={max_grade:.0f})", ""),
 )
-def nearly_err_10(walk: Walk, p: float) -> Floats:
+def nearly_err_10(walk: Walk, p: float = PERSISTENCE) -> Floats:
     return p * (1.0 - walk.gains)
 
 
@@ -300,11 +266,8 @@ def nearly_err_10(walk: Walk, p: float) -> Floats:
     "NERR11",
     "Nearly ERR with INSQ's goal: C = ((i + 2 T - 1) / (i + 2 T))^2 (1 - gain of i).",
     "Azzopardi, Mackenzie & Moffat 2021, equation 11",
-    {"T": TARGET},
-    aliases=("NERR-EQ11",),
-    theirs=("NERR11(T={T},max_rel={max_grade:.0f})", ""),
 )
-def nearly_err_11(walk: Walk, T: float) -> Floats:
+def nearly_err_11(walk: Walk, T: float = TARGET) -> Floats:
     return _inverse_squares(walk.ranks, 2.0 * T) * (1.0 - walk.gains)
 
 
@@ -355,8 +318,7 @@ def average_precision_retrieved(walk: Walk) -> Reading:
     "Search economics: C = w(i + 1) / w(i), w(i) = (i + 1)^beta - i^beta, so that each document "
     "adds less than the one above.",
     "Azzopardi 2014, its ranks from 2 on (cwl-eval: SET)",
-    {"beta": Number(0.5, above=0.0, most=1.0)},
 )
-def search_economics(walk: Walk, beta: float) -> Floats:
+def search_economics(walk: Walk, beta: float = Number(0.5, above=0.0, most=1.0)) -> Floats:
     weights = np.diff(np.arange(1.0, walk.ranks.size + 3.0) ** beta)
     return weights[1:] / weights[:-1]
