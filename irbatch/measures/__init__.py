@@ -42,7 +42,8 @@ from irbatch.measures.trec_names import (
 __all__ = [
     "CATALOGUE", "DISCOUNTS", "GAINS", "GRADED", "MARKED", "NICKNAMES", "REL", "TREC_MEASURES",
     "VERSIONS", "Choice", "Declaration", "Flag", "Gain", "Measure", "Number", "Plan", "Points",
-    "PrefixStatistics", "RelevanceMatrix", "Spelling", "TrecValue", "apply_formula", "check_cutoff", "define_discount", "define_gain",
+    "PrefixStatistics", "RelevanceMatrix", "Spelling", "TrecValue", "apply_formula", "check_cutoff",
+    "define_discount", "define_gain",
     "define_measure", "list_measures", "list_values", "measure", "needs_relevant",
     "parse_measures", "relevant_levels", "styles",
 ]  # fmt: skip
