@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from irbatch.comparing.explain import explain
     from irbatch.data.about_items import Groups
     from irbatch.data.items import ItemStatistics
-    from irbatch.data.marked import ProbabilityQrels, StratumQrels, SubtopicQrels
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
     from irbatch.efficiency import EfficiencyRecord
@@ -30,24 +29,17 @@ if TYPE_CHECKING:
     from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
-    from irbatch.formats.files import (
-        read_probability_qrels,
-        read_qrels,
-        read_run,
-        read_stratum_qrels,
-        read_subtopic_qrels,
-    )
+    from irbatch.formats.files import read_qrels, read_run
     from irbatch.leaderboard import Leaderboard
     from irbatch.measures import define_measure, measure
 
 __all__ = [
     "BatchEvaluator", "Comparison", "EfficiencyRecord", "Groups", "InputError", "InputWarning",
-    "ItemStatistics", "Leaderboard", "PartialResult", "ProbabilityQrels", "Qrels", "Results",
-    "Run", "StratumQrels", "SubtopicQrels", "__version__", "compare", "compare_results",
+    "ItemStatistics", "Leaderboard", "PartialResult", "Qrels", "Results",
+    "Run", "__version__", "compare", "compare_results",
     "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids", "evaluate_matrix",
     "evaluate_partition", "evaluate_runs", "evaluate_scores", "evaluate_triples", "explain",
-    "measure", "merge_partials", "read_probability_qrels", "read_qrels", "read_run",
-    "read_stratum_qrels", "read_subtopic_qrels",
+    "measure", "merge_partials", "read_qrels", "read_run",
 ]  # fmt: skip
 
 # A command chooses how NumPy is loaded, and a process that evaluates nothing loads nothing.
@@ -61,7 +53,6 @@ __getattr__, __dir__ = load_on_demand(
         "data.items": ("ItemStatistics",),
         "data.qrels": ("Qrels",),
         "data.runs": ("Run",),
-        "data.marked": ("ProbabilityQrels", "StratumQrels", "SubtopicQrels"),
         "efficiency.record": ("EfficiencyRecord",),
         "errors": ("InputError", "InputWarning"),
         "evaluation.batches": ("BatchEvaluator",),
@@ -71,10 +62,7 @@ __getattr__, __dir__ = load_on_demand(
         "evaluation.results": ("Results",),
         "evaluation.runs": ("evaluate", "evaluate_runs"),
         "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
-        "formats.files": (
-            *("read_probability_qrels", "read_qrels", "read_run"),
-            *("read_stratum_qrels", "read_subtopic_qrels"),
-        ),
+        "formats.files": ("read_qrels", "read_run"),
         "leaderboard.board": ("Leaderboard",),
         "measures": ("define_measure", "measure"),
     },

@@ -52,7 +52,7 @@ def _by_subtopic(problem: Problem) -> Nested:
 
 def _compare(table: Table, key: str, problem: Problem, rounds: int) -> None:
     nested, (_, run) = _by_subtopic(problem), dicts(problem)
-    qrels, prepared = irbatch.SubtopicQrels(nested), irbatch.Run(run).prepared()
+    qrels, prepared = irbatch.Qrels(nested, marks="subtopics"), irbatch.Run(run).prepared()
     works: dict[str, Callable[[], Any]] = {
         "objects": lambda: irbatch.evaluate(nested, run, OURS).per_query(OURS),
         "judgments": lambda: irbatch.evaluate(qrels, run, OURS).per_query(OURS),

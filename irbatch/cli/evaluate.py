@@ -14,13 +14,11 @@ from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings, in_options
 from irbatch.cli.writing import TABLES, Output, add_output, of_terminal, write_result
 from irbatch.data.column_names import check_columns, names_for
-from irbatch.data.marked import MarkedQrels
-from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, many, printable
 from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.results import Results, tell_different_queries
 from irbatch.evaluation.runs import evaluate, evaluate_runs
-from irbatch.formats.files import read_marked_qrels, read_qrels
+from irbatch.formats.files import read_qrels
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_whole
 
@@ -85,11 +83,8 @@ def _evaluate(
     items = read_items(options.items, options.interactions)
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
-        qrels: Qrels | MarkedQrels
-        if reads := judgments_read(measures):
-            qrels = read_marked_qrels(options.qrels, reads, named)
-        else:
-            qrels = read_qrels(options.qrels, columns=named, progress=reading)
+        marks = judgments_read(measures)
+        qrels = read_qrels(options.qrels, columns=named, marks=marks, progress=reading)
         said["items"] = items
         if options.jobs > 1:
             several = many(len(runs), "run")

@@ -11,12 +11,12 @@ import warnings
 from dataclasses import replace
 
 from irbatch.cli.messages import say
-from irbatch.data.marked import SubtopicQrels
+from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, InputWarning
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.runs import evaluate
-from irbatch.formats.files import read_run, read_subtopic_qrels
+from irbatch.formats.files import read_qrels, read_run
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import DECIMAL, missed_limit
 
@@ -73,7 +73,7 @@ def run_ndeval(options: argparse.Namespace) -> int:
     order_by = "score" if options.traditional else "rank"
     run = _read(options.run, order_by)
     baseline = None if options.baseline is None else _read(options.baseline, order_by)
-    qrels = read_subtopic_qrels(options.qrels)
+    qrels = read_qrels(options.qrels, marks="subtopics")
     values_of = functools.partial(_values, qrels, columns=columns, max_depth=options.max_depth)
     values = values_of(run)
     counted = len(values.keys() & set(qrels.queries))
@@ -122,9 +122,7 @@ def _read(path: str, order_by: str) -> Run:
     return Run(rankings, path, run.tag)
 
 
-def _values(
-    qrels: SubtopicQrels, run: Run, *, columns: list[Measure], max_depth: int | None
-) -> Values:
+def _values(qrels: Qrels, run: Run, *, columns: list[Measure], max_depth: int | None) -> Values:
     """Return the values of all topics of a run, 0 of those that are not judged."""
     values = {topic: [0.0] * len(columns) for topic in run.rankings}
     if values.keys() & set(qrels.queries):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from irbatch.cli.ndeval import by_number
 from irbatch.errors import InputWarning
 from irbatch.evaluation.runs import evaluate
-from irbatch.formats.files import read_run, read_stratum_qrels
+from irbatch.formats.files import read_qrels, read_run
 from irbatch.measures import Measure, measure
 from irbatch.measures.catalogue.judged import ELEVEN_POINTS
 
@@ -41,9 +41,9 @@ def add_sample_eval(parser: argparse.ArgumentParser) -> None:
 def run_sample_eval(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # of ranks and tags
+        warnings.simplefilter("ignore", InputWarning)  # of ranks and tags, and of strata
         run = read_run(options.run)
-    qrels = read_stratum_qrels(options.qrels, unsampled="ignore")
+        qrels = read_qrels(options.qrels, marks="strata")
     lines = [*_lines(options.version, of_all=False)]
     of_all = [*_lines(options.version, of_all=True)]
     wanted = [each for _, each in of_all]

@@ -38,18 +38,20 @@ ITEM = (ITEMS, DOCUMENTS)
 JUDGED = {"query": QUERY, "document": DOCUMENT, "grade": GRADE}
 ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "qrels": JUDGED,
-    "subtopics": {"query": QUERY, "subtopic": (SUBTOPICS,), "document": DOCUMENT, "grade": GRADE},
-    "strata": {"query": QUERY, "stratum": (STRATA,), "document": DOCUMENT, "grade": GRADE},
+    "subtopics": {**JUDGED, "subtopic": (SUBTOPICS,)},
+    "strata": {**JUDGED, "stratum": (STRATA,)},
     "probabilities": {**JUDGED, "probability": (PROBABILITIES,)},
     "interactions": {"user": (USERS, QUERIES), "item": ITEM},
     "popularity": {"item": ITEM, "popularity": (POPULARITIES,)},
     "run": {"query": QUERY, "document": DOCUMENT, "score": (SCORES,)},
     "ranking": {"query": QUERY, "document": DOCUMENT, "rank": (RANKS,)},
 }
+# What judgments may have besides grades, and its role.
+MARK = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}
 # What callers may call roles, and those that their tables of a source may have.
 WORDS = {"user": "query", "item": "document", "relevance": "grade", "rating": "grade"}
 SOURCES = {
-    "qrels": (*JUDGED, "subtopic", "stratum", "probability"),
+    "qrels": (*JUDGED, *MARK.values()),
     "run": (*ROLES["run"], "rank"),
 }
 

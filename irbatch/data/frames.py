@@ -18,6 +18,7 @@ import numpy as np
 from irbatch.data.column_names import (
     KEYWORD,
     MAPPING,
+    MARK,
     ROLES,
     Columns,
     choose_columns,
@@ -28,14 +29,6 @@ from irbatch.data.columns import QueryTable, as_column, as_ids, as_scores, read_
 from irbatch.data.ids import Column
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 
-# What reads files of judgments or rankings, by kind.
-READERS = {
-    **dict.fromkeys(("run", "ranking"), "read_run"),
-    **dict.fromkeys(("qrels", "interactions"), "read_qrels"),
-    "subtopics": "read_subtopic_qrels",
-    "strata": "read_stratum_qrels",
-    "probabilities": "read_probability_qrels",
-}
 PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 # From the names of columns to what is in them.
@@ -79,10 +72,11 @@ def read_named(
     """
     if isinstance(table, str | os.PathLike):
         problem = f"{kind_of(table)} is neither a table of columns nor a mapping"
-        if kind in READERS:
+        if kind != "popularity":
+            reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
             named = {role: name for role, name in given.items() if name is not None}
-            columns = f", columns={named}" * bool(named)
-            problem += f"; files are read by irbatch.{READERS[kind]}({os.fspath(table)!r}{columns})"
+            options = f", columns={named}" * bool(named) + f", marks={kind!r}" * (kind in MARK)
+            problem += f"; files are read by irbatch.{reader}({os.fspath(table)!r}{options})"
         raise InputError(problem, source=kind)
     names, read = _open(table, kind)
     found = choose_columns(names, kind, given, advice)

@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
+from irbatch.data.column_names import KEYWORD, MARK
 from irbatch.data.columns import DocumentLists, QueryTable
 from irbatch.data.dicts import are_dicts, read_judgments
 from irbatch.data.export import Exports, Listed
 from irbatch.data.ids import IdColumn, TextColumn, fingerprint, kind_of_documents, same_kind
 from irbatch.engine.matrix import NEGATIVE, count_levels
-from irbatch.errors import LISTED_PROBLEMS, InputError, kind_of, many, raise_problems
-from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, distinct, grade_problem
+from irbatch.errors import LISTED_PROBLEMS, InputError, join_words, kind_of, many, raise_problems
+from irbatch.runtime.numbers import (
+    LARGEST_WHOLE,
+    NUMBER_ERRORS,
+    as_floats,
+    check_choice,
+    distinct,
+    grade_problem,
+)
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
+
+if TYPE_CHECKING:
+    from irbatch.data.marked import Marks
 
 
 class Qrels(Exports):
     """Judgments, prepared once for any number of runs.
 
+    Some measures read marks beside the grades: the subtopics that a document is relevant to, the
+    stratum of a pool that it was sampled from, or the probability that it was sampled with.
+
     Args:
         judgments: query id to document id to grade. Ids are text or whole numbers; grades are
             real numbers up to 2^53. A query without documents is a query without relevant ones.
+            With ``marks="subtopics"`` or ``"strata"``, query to subtopic or stratum, text or whole
+            numbers, to document to grade; with ``"probabilities"``, query to document to a pair of
+            its grade and a probability above 0.
         name: what error messages call it, e.g. its path.
-        borrowed: don't copy the ids; the caller promises not to change `judgments`.
+        marks: what the judgments have besides grades. Documents of a stratum that were not sampled
+            have grades below 0; those of a stratum of which none was sampled count as not
+            relevant, as for sample_eval, and a warning says so. A subtopic without relevant
+            documents doesn't count.
 
     Attributes:
         queries: the query ids, in the order given.
         documents: for each query, the ids of its judged documents, in order.
-        levels: float64 ``(levels,)``, the distinct grades >= 0, ascending.
+        levels: float64 ``(levels,)``, the distinct grades >= 0, ascending; a document of several
+            subtopics has the highest of its grades.
         codes: int32 ``(judgments,)``, for each judgment, in order, its grade's place in `levels`;
             `NEGATIVE` for a grade below 0.
         starts: int64 ``(queries + 1,)``, where each query's judgments begin in `codes`.
+        marks: what they have besides grades, None if nothing.
 
     Raises:
         InputError: naming query, document and value of what cannot be a judgment.
@@ -45,19 +68,48 @@ class Qrels(Exports):
     >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}, "q2": {"d7": 1}})
     >>> len(qrels), qrels.levels.tolist()
     (2, [0.0, 1.0, 2.0])
+
+    >>> import irbatch
+    >>> subtopics = {"q1": {"price": {"d1": 1}, "taste": {"d1": 1, "d2": 1}}}
+    >>> qrels, run = Qrels(subtopics, marks="subtopics"), {"q1": {"d2": 2.0, "d1": 1.0}}
+    >>> irbatch.evaluate(qrels, run, "StRecall@1 alpha_nDCG@2").mean()
+    {'StRecall@1': 0.5, 'alpha_nDCG@2': 0.8406064155285841}
+
+    >>> strata = {"q1": {1: {"d1": 1, "d2": 0}, 2: {"d3": 1, "d4": -1}}}
+    >>> qrels, run = Qrels(strata, marks="strata"), {"q1": {"d1": 4.0, "d2": 3.0, "d3": 2.0}}
+    >>> irbatch.evaluate(qrels, run, "InfNumRel xInfAP").mean()
+    {'InfNumRel': 3.0, 'xInfAP': 0.7777766666833331}
+
+    >>> drawn = {"q1": {"d1": (1, 1.0), "d2": (0, 0.5), "d3": (1, 0.25)}}
+    >>> qrels, run = Qrels(drawn, marks="probabilities"), {"q1": {"d1": 2.0, "d3": 1.0}}
+    >>> irbatch.evaluate(qrels, run, "StatAP StatP@2").mean()
+    {'StatAP': 1.0, 'StatP@2': 2.5}
     """
 
     source = "qrels"
 
     def __init__(
+        self, judgments: Mapping[Any, Any], name: str | None = None, *, marks: str | None = None
+    ) -> None:
+        if marks is None:
+            self._fill(judgments, name)
+        else:
+            from irbatch.data.marked import Marks, read_nested
+
+            rows = read_nested(judgments, marks, name)
+            known = Marks(marks, judgments, rows, name)
+            self._fill(known.judgments, name, known, borrow=True)
+
+    def _fill(
         self,
         judgments: Mapping[Any, Mapping[Any, Any]],
-        name: str | None = None,
+        name: str | None,
+        marks: Marks | None = None,
         *,
-        borrowed: bool = False,
+        borrow: bool = False,
     ) -> None:
-        self.name = name
-        self.documents = read_documents(judgments, name, borrowed)
+        self.name, self.marks = name, marks
+        self.documents = read_documents(judgments, name, borrow)
         self.queries: list[Any] = list(judgments)
         self.query_kind = same_kind(self.queries, "query", "qrels")
         self.table = judgments if isinstance(judgments, QueryTable) else None
@@ -72,33 +124,84 @@ class Qrels(Exports):
         else:
             self.document_kind = self.table.document_kind if len(self.table.documents) else None
             self.starts = offsets_of(self.table.ends - self.table.begins)
-        grades = read_grades(judgments, name, grades)
+        self._grade(read_grades(judgments, name, grades))
+        self._place_of: dict[int, dict[Any, int]] = {}
+
+    def _grade(self, grades: Floats) -> None:
+        """Give the judgments these grades."""
         self.levels = distinct(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
         self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
         self._negative = grades[grades < 0]  # what `codes` do not tell, in order
-        self._place_of: dict[int, dict[Any, int]] = {}
+
+    @classmethod
+    def borrow(cls, judgments: Mapping[Any, Any], name: str | None = None) -> Qrels:
+        """Make judgments of what nobody is going to change: ids are not copied.
+
+        Copying them costs as much as looking them up, which is much for judgments used once.
+        """
+        qrels = cls.__new__(cls)
+        qrels._fill(judgments, name, borrow=True)
+        return qrels
+
+    def regraded(self, grades: Floats) -> Qrels:
+        """Return the same documents with other grades, float64 ``(judgments,)``."""
+        other = copy.copy(self)
+        other.marks = None
+        other._grade(grades)
+        return other
 
     @classmethod
     def from_columns(
-        cls, query_ids: Any, document_ids: Any, grades: Any, name: str | None = None
+        cls,
+        query_ids: Any,
+        document_ids: Any,
+        grades: Any,
+        name: str | None = None,
+        *,
+        subtopics: Any = None,
+        strata: Any = None,
+        probabilities: Any = None,
     ) -> Qrels:
         """Make judgments of columns, one row a judged document, in any order.
 
         Args:
             query_ids, document_ids: see `Run.from_columns`.
             grades: real numbers ``(rows,)`` up to 2^53.
+            name: as above.
+            subtopics, strata, probabilities: marks ``(rows,)``, of one kind, see `Qrels`. Of
+                subtopics there is a row for each of a document.
 
         Raises:
             InputError: as `Run.from_columns`, and if a grade is beyond 2^53.
 
         >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
         <Qrels: 2 queries, 3 judgments>
+        >>> Qrels.from_columns([7, 7, 8], ["a", "a", "b"], [1, 1, 1], subtopics=[1, 2, 1])
+        <Qrels: 2 queries, 3 judgments of subtopics>
         """
         from irbatch.data.columns import read_columns
 
-        return cls(read_columns(query_ids, document_ids, grades, "qrels", name), name)
+        marks = {"subtopics": subtopics, "strata": strata, "probabilities": probabilities}
+        marks = {reads: column for reads, column in marks.items() if column is not None}
+        if not marks:
+            return cls(read_columns(query_ids, document_ids, grades, "qrels", name), name)
+        if len(marks) > 1:
+            problem = f"judgments have marks of one kind, not {join_words(list(marks))}"
+            raise InputError(problem, source="qrels", path=name)
+        return cls.of_marked(*marks.popitem(), query_ids, document_ids, grades, name=name)
+
+    @classmethod
+    def of_marked(cls, reads: str, marks: Any, *columns: Any, name: str | None = None) -> Qrels:
+        """Make judgments of their marks, and of queries, documents and grades in columns."""
+        from irbatch.data.marked import Marks, read_rows
+
+        rows = read_rows(reads, marks, *columns, name=name)
+        known = Marks(reads, dict.fromkeys(rows.queries), rows, name)
+        qrels = cls.__new__(cls)
+        qrels._fill(known.judgments, name, known, borrow=True)
+        return qrels
 
     @classmethod
     def from_table(
@@ -108,6 +211,10 @@ class Qrels(Exports):
         query: str | None = None,
         document: str | None = None,
         grade: str | float | None = None,
+        marks: str | None = None,
+        subtopic: str | None = None,
+        stratum: str | None = None,
+        probability: str | None = None,
         name: str | None = None,
     ) -> Qrels:
         """Make judgments of a table, one row a judged document, in any order.
@@ -118,6 +225,9 @@ class Qrels(Exports):
                 such as ``relevance``; in BEIR's tables the grades are called ``score``. Without
                 a column of grades, a number is the grade of all; default 1, where no column is
                 left that could be the grade.
+            marks: as in the constructor; their column has a known name, such as ``subtopic_id``.
+            subtopic, stratum, probability: what the column of marks is called, instead.
+            name: as above.
 
         Raises:
             InputError: if it is unclear which column is which, and as `from_columns`.
@@ -125,10 +235,31 @@ class Qrels(Exports):
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
         <Qrels: 1 query, 2 judgments>
         """
-        from irbatch.data.frames import read_table
-
         given = {"query": query, "document": document, "grade": grade}
-        return cls(read_table(table, "qrels", given, name), name)
+        named = {"subtopic": subtopic, "stratum": stratum, "probability": probability}
+        for reads, role in MARK.items():
+            if named[role] is not None:
+                marks, given[role] = reads, named[role]
+        return cls.of_table(table, given, marks=marks, name=name)
+
+    @classmethod
+    def of_table(
+        cls,
+        table: Any,
+        given: Mapping[str, Any],
+        advice: str = KEYWORD,
+        *,
+        marks: str | None = None,
+        name: str | None = None,
+    ) -> Qrels:
+        """Make judgments of a table; `given` and `advice` are as `choose_columns` takes them."""
+        from irbatch.data.frames import read_named, read_table
+
+        if marks is None:
+            return cls(read_table(table, "qrels", given, name, advice=advice), name)
+        check_choice("marks", marks, MARK)
+        *columns, column = read_named(table, marks, given, advice)
+        return cls.of_marked(marks, column, *columns, name=name)
 
     @classmethod
     def from_records(cls, records: Iterable[Any], *, name: str | None = None) -> Qrels:
@@ -177,7 +308,9 @@ class Qrels(Exports):
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
-        counts = f"{many(len(self), 'query')}, {many(self.codes.size, 'judgment')}"
+        count = self.codes.size if self.marks is None else len(self.marks)
+        of_marks = "" if self.marks is None else f" of {self.marks.reads}"
+        counts = f"{many(len(self), 'query')}, {many(count, 'judgment')}{of_marks}"
         return f"<Qrels{named}: {counts}>"
 
     @property
@@ -241,7 +374,9 @@ class Qrels(Exports):
     def fingerprint(self) -> str:
         """Tells judgments apart: by their queries, and how often each grade was given."""
         counts = np.bincount(np.maximum(self.codes, -1) + 1, minlength=self.levels.size + 1)
-        return fingerprint(self.queries, self.codes.size, self.levels.tolist(), counts.tolist())
+        facts = self.codes.size, self.levels.tolist(), counts.tolist()
+        marks = () if self.marks is None else (self.marks.reads, len(self.marks))
+        return fingerprint(self.queries, *facts, *marks)
 
     def __getstate__(self) -> dict[str, Any]:
         made = ("row_of", "column", "fingerprint")  # again, where they are wanted
@@ -278,7 +413,7 @@ Judgments = Mapping[Any, Mapping[Any, Any]]
 
 
 def read_documents(
-    judgments: Judgments, name: str | None, borrowed: bool
+    judgments: Judgments, name: str | None, borrow: bool
 ) -> Sequence[Collection[Any]]:
     """List each query's documents, or borrow what holds them; reject judgments of no query."""
     if not isinstance(judgments, Mapping):
@@ -294,8 +429,7 @@ def read_documents(
             problem = f"a mapping of documents to grades, not {kind_of(documents)}"
             message = f"a query's judgments are {problem}; for columns see Qrels.from_table"
             raise InputError(message, source="qrels", query=query, path=name)
-    # Copying ids costs as much as looking them up: not done for judgments used only once.
-    return [each if borrowed else list(each) for each in judgments.values()]
+    return [documents if borrow else list(documents) for documents in judgments.values()]
 
 
 def read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:

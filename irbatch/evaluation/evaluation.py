@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from irbatch.data.column_names import MAPPING, Columns, check_columns, names_for
 from irbatch.data.export import Tabular
-from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
@@ -22,11 +21,9 @@ from irbatch.evaluation.queries import Partition
 from irbatch.evaluation.results import Results, with_weights
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import (
-    MARKED_QRELS,
     ORDERS,
     is_file,
     open_run,
-    read_marked_qrels,
     read_qrels,
     read_run,
 )
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 
 
 Tables = Tabular | npt.NDArray[np.void]
-Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
@@ -64,39 +61,26 @@ def judgments_read(measures: Sequence[Measure]) -> str | None:
     return first[1] if first else None
 
 
-def as_qrels(qrels: Judgments, columns: Columns = None) -> Qrels:
-    """Return judgments, whatever they come as; `columns` as in `irbatch.evaluate`."""
+def as_qrels(qrels: Judgments, columns: Columns = None, marks: str | None = None) -> Qrels:
+    """Return judgments, whatever they come as, with the marks that measures read, if any.
+
+    `columns` is as in `irbatch.evaluate`.
+    """
     if isinstance(qrels, Qrels):
+        if (there := qrels.marks and qrels.marks.reads) != marks:
+            problem = f"the measures read judgments of {marks or 'grades'}, these are of"
+            raise InputError(f"{problem} {there or 'grades'}: see irbatch.Qrels", source="qrels")
         return qrels
-    if isinstance(qrels, MarkedQrels):
-        examples = {"subtopics": "alpha_nDCG", "strata": "xInfAP", "probabilities": "StatAP"}
-        problem = f"judgments of {qrels.reads} are for measures that read them, such as"
-        raise InputError(f"{problem} {examples[qrels.reads]}", source="qrels")
-    if is_file(qrels):
-        return read_qrels(qrels, columns=names_for(columns, "qrels"))
-    if isinstance(qrels, Mapping):
-        return Qrels(qrels, borrowed=True)
     if isinstance(qrels, Run):
         problem = "a Run is given where judgments belong: first qrels, then run"
         raise InputError(problem, source="qrels")
-    from irbatch.data.frames import read_given
-
-    return Qrels(read_given(qrels, "qrels", columns))
-
-
-def as_marked_qrels(qrels: Judgments, reads: str, columns: Columns = None) -> MarkedQrels:
-    """Return the judgments that measures read, which declare so, whatever they come as."""
-    kind = MARKED_QRELS[reads]
-    if isinstance(qrels, kind):
-        return qrels
-    if isinstance(qrels, Qrels | MarkedQrels | Run):
-        problem = f"{type(qrels).__name__} have no {reads}, which the measures read"
-        raise InputError(f"{problem}: give {MARKED[reads]}", source="qrels")
-    if isinstance(qrels, str | os.PathLike):
-        return read_marked_qrels(qrels, reads, names_for(columns, "qrels"))
+    if is_file(qrels):
+        return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks)
+    if isinstance(qrels, Mapping) and marks is None:
+        return Qrels.borrow(qrels)
     if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
-        return kind(qrels)
-    return kind.of_table(qrels, names_for(columns, reads), MAPPING)
+        return Qrels(qrels, marks=marks)
+    return Qrels.of_table(qrels, names_for(columns, marks or "qrels"), MAPPING, marks=marks)
 
 
 def as_run(
@@ -179,11 +163,9 @@ class Evaluation:
             signature["costs"] = self.costs.fingerprint
         return signature
 
-    def judgments(self, qrels: Judgments) -> Qrels | MarkedQrels:
+    def judgments(self, qrels: Judgments) -> Qrels:
         """Return judgments as the measures read them, whatever they come as."""
-        if reads := judgments_read(self.measures):
-            return as_marked_qrels(qrels, reads, self.columns)
-        return as_qrels(qrels, self.columns)
+        return as_qrels(qrels, self.columns, judgments_read(self.measures))
 
     @property
     def run_columns(self) -> dict[str, Any]:
@@ -207,12 +189,13 @@ class Evaluation:
             with progress_on_bar(str(name or "evaluating"), progress) as told:
                 return self.evaluate(qrels, run, told, partition)
         judgments, marked, watch = self.judgments(qrels), None, None
-        if isinstance(judgments, Qrels):
+        if judgments.marks is None:
             plan = Plan(self.measures, self.settings.open_parameters(), items=bool(self.items))
         else:
             from irbatch.evaluation.judgments import MarkedValues  # for those who have marks
 
-            marked, plan = MarkedValues(judgments, self.measures, self.settings), Plan(())
+            marked = MarkedValues(judgments, judgments.marks, self.measures, self.settings)
+            plan = Plan(())
             judgments, watch = marked.qrels, marked.watch
         with self._opened(run, progress) as opened:
             if (plan.of_items or self.costs) and not isinstance(opened, Run):

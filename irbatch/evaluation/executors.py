@@ -26,7 +26,6 @@ from concurrent.futures import (
 from multiprocessing import connection
 from typing import Any, NamedTuple, cast
 
-from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn_all, warnings_kept
@@ -38,7 +37,7 @@ from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone, available_cores
 
-Common = tuple[PartitionTask, Qrels | MarkedQrels]
+Common = tuple[PartitionTask, Qrels]
 Work = Callable[[Common, Any], Any]
 
 TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one

@@ -1,6 +1,6 @@
 """Evaluating by judgments of subtopics, strata or probabilities.
 
-The join is that of all judgments; the measures read what `irbatch.data.marked.Marks` make of it.
+The join is that of all judgments; the measures read what `irbatch.data.marked.Marks` makes of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.data.marked import MarkedQrels, Marks
+from irbatch.data.marked import Marks, MarkStatistics
+from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.pipeline import Watch
@@ -32,14 +33,15 @@ class MarkedValues:
     """
 
     def __init__(
-        self, judgments: MarkedQrels, measures: Sequence[Measure], settings: Settings
+        self, qrels: Qrels, marks: Marks, measures: Sequence[Measure], settings: Settings
     ) -> None:
         if settings.ties in DECIDED_BY_GRADES:
-            problem = f"ties={settings.ties!r} goes by grades, {judgments.reads} have no such order"
+            problem = f"ties={settings.ties!r} goes by grades, {marks.reads} have no such order"
             raise InputError(problem, source="ties", value=settings.ties)
         self._measures, self._skips = measures, settings.no_relevant == "skip"
         self._rels = [settings.rel if each["rel"] is None else each["rel"] for each in measures]
-        self.qrels, self._views = judgments.at(dict.fromkeys(self._rels))
+        kinds, self._views = marks.at(dict.fromkeys(self._rels))
+        self.qrels = qrels.regraded(kinds.astype(np.float64))
         self._values = np.zeros((len(self.qrels), len(measures)))
         depths = [each.cutoff for each in measures if each.declaration.takes_cutoff]
         deepest = None if None in depths else max(filter(None, depths), default=1)
@@ -49,7 +51,7 @@ class MarkedValues:
         """Return the results of a run's join, which is of no measures, with the values."""
         rows = np.array([self.qrels.row_of[query] for query in results.query_ids], np.intp)
         values = self._values[rows]
-        irrelevant = {rel: view.marks.no_relevant[rows] for rel, view in self._views.items()}
+        irrelevant = {rel: view.statistics.no_relevant[rows] for rel, view in self._views.items()}
         for place, (measure, rel) in enumerate(zip(self._measures, self._rels, strict=True)):
             if self._skips and needs_relevant(measure):
                 values[irrelevant[rel], place] = np.nan
@@ -61,27 +63,30 @@ class MarkedValues:
         return Results(values, results.query_ids, *more)
 
     def _see(self, queries: Positions, matrix: RelevanceMatrix) -> None:
-        for rel, (marks, kinds) in self._views.items():
+        for rel, (statistics, kinds) in self._views.items():
             places = [place for place, each in enumerate(self._rels) if each == rel]
             seen = matrix
             if kinds is not None:
                 seen = matrix.regraded(kinds[matrix.levels.astype(np.int64)])
             measures = [self._measures[place] for place in places]
-            self._values[queries[:, None], places] = _values(marks, queries, seen, measures)
+            self._values[queries[:, None], places] = _values(statistics, queries, seen, measures)
 
 
 def _values(
-    marks: Marks, queries: Positions, matrix: RelevanceMatrix, measures: Sequence[Measure]
+    statistics: MarkStatistics,
+    queries: Positions,
+    matrix: RelevanceMatrix,
+    measures: Sequence[Measure],
 ) -> Floats:
     """Compute measures of the queries of a block: float64 ``(queries, measures)``."""
-    ranks = marks.ranks(queries, matrix)
+    ranks = statistics.ranks(queries, matrix)
     columns = [apply_formula(each, ranks.at(each.cutoff), ()) for each in measures]
     values = np.column_stack(columns)
     from irbatch.engine.orders import orders_of  # for those who have ties
 
     for row, orders in orders_of(matrix):
         of_each = [
-            _values(marks, np.repeat(queries[row], some.retrieved.size), some, measures)
+            _values(statistics, np.repeat(queries[row], some.retrieved.size), some, measures)
             for some in orders
         ]
         values[row] = np.concatenate(of_each).mean(axis=0)

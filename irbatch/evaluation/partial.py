@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from irbatch.data.ids import NO_HASHES, IdHashes, hash_ids, same_kind
-from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import (
@@ -254,7 +253,7 @@ class PartialResult:
         return _finish(results, findings, evaluation, name)
 
     def _with_absent(
-        self, evaluation: Evaluation, judgments: Qrels | MarkedQrels
+        self, evaluation: Evaluation, judgments: Qrels
     ) -> tuple[QueryValues | Sums, Findings]:
         """Add the judged queries that no partition answered, as ``missing=`` says; count them."""
         if isinstance(self.kept, Sums):

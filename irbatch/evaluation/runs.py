@@ -65,9 +65,8 @@ def evaluate(
     Args:
         qrels: `Qrels`, query to document to grade, the path of a TREC qrels file, or a table as
             `Qrels.from_table` takes it, such as a frame, whose columns have known names; for
-            measures that read more than grades `SubtopicQrels`, `StratumQrels` or
-            `ProbabilityQrels`, or what these and their `from_table` take, or the path of such a
-            file. A table without a column of grades has grade 1.
+            measures that read more than grades `Qrels` with marks, or what these are made of. A
+            table without a column of grades has grade 1.
         run: `Run`, query to document to score, the path of a run file, a folder of files or a
             pattern of their names, or a table. One without scores, but with ranks, is taken in
             their order.

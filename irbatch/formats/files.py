@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
-from irbatch.data.marked import MarkedQrels, ProbabilityQrels, StratumQrels, SubtopicQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import ErrorsIn, InputError
@@ -72,13 +71,6 @@ def _below(folder: str) -> list[str]:
     return sorted(parts)
 
 
-MARKED_QRELS: dict[str, type[MarkedQrels]] = {
-    each.reads: each for each in (SubtopicQrels, StratumQrels, ProbabilityQrels)
-}
-"""Judgments that say something besides the grade, by what measures read of them."""
-
-Marked = TypeVar("Marked", bound=MarkedQrels)
-
 # Judgments that are made dictionaries of: runs that are dictionaries, too, are sooner joined with
 # these than with a table.
 FEW = 5_000
@@ -90,13 +82,18 @@ def read_qrels(
     path: str | PathLike[str],
     *,
     columns: Columns = None,
+    marks: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Qrels:
     """Read judgments from a file.
 
     Its form is told by its beginning: TREC's ``query iter document grade``; a header with tabs
     or commas and names such as BEIR's ``query-id corpus-id score``; JSON objects with such keys,
-    one a line; Parquet with such columns.
+    one a line; Parquet with such columns. Judgments with marks are Parquet or lines: of
+    ``"subtopics"`` ``query subtopic document grade``, of ``"strata"``
+    ``query iter document stratum grade``, and of ``"probabilities"``
+    ``query document grade method probability``, where the probability is 1 where the method is 0 or
+    2, as for statAP, and documents whose probability is ``NA`` are left out.
 
     Args:
         path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input. Also a
@@ -104,6 +101,7 @@ def read_qrels(
         columns: what columns or keys are called whose names are not known, by role, such as
             ``{"user": "u", "item": "i", "grade": "stars"}``; see `irbatch.evaluate`. Judgments
             without a column of grades have grade 1.
+        marks: what the judgments have besides grades, see `Qrels`.
         progress: called with bytes read and bytes in all, while a large file is read; True shows
             them on a bar, see `irbatch.evaluate`.
 
@@ -112,124 +110,42 @@ def read_qrels(
 
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
+    >>> read_qrels("qrels.diversity.txt", marks="subtopics")  # doctest: +SKIP
+    <Qrels 'qrels.diversity.txt': 50 queries, 59736 judgments of subtopics>
     """
     check_columns(columns, ("qrels",))
+    if marks is not None:
+        return _read_marked(path, marks, columns)
     try:
         with _opened(path, "qrels", columns, progress=progress) as reader:
             table = reader.table()
             judgments = dict(table) if table.numbers.size <= FEW else table
     except InputError as problem:
         raise _told_of_subtopics(problem, path) from None
-    return Qrels(judgments, reader.name, borrowed=True)
+    return Qrels.borrow(judgments, reader.name)
 
 
-def read_subtopic_qrels(path: str | PathLike[str], *, columns: Columns = None) -> SubtopicQrels:
-    """Read judgments of subtopics from a file: lines of ``query subtopic document grade``.
-
-    Args:
-        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
-        columns: see `read_qrels`; of Parquet, text has no header here.
-
-    Raises:
-        InputError: listing the first 20 problems by line; nothing is returned then.
-
-    >>> read_subtopic_qrels("qrels.diversity.txt")  # doctest: +SKIP
-    <SubtopicQrels 'qrels.diversity.txt': 50 queries, 59736 judgments>
-    """
-    from irbatch.formats.lines import SUBTOPICS, read_marked_lines
-
-    if (qrels := _read_marked_parquet(path, SubtopicQrels, columns)) is not None:
-        return qrels
-    rows = read_marked_lines(path, SUBTOPICS)
-    return SubtopicQrels.from_columns(*rows, name=os.fspath(path))
-
-
-def read_stratum_qrels(
-    path: str | PathLike[str], *, columns: Columns = None, unsampled: str = "error"
-) -> StratumQrels:
-    """Read judgments of strata from a file: lines of ``query iter document stratum grade``.
-
-    Args:
-        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
-        columns: see `read_qrels`; of Parquet, text has no header here.
-        unsampled: see `StratumQrels`.
-
-    Raises:
-        InputError: listing the first 20 problems by line; nothing is returned then.
-
-    >>> read_stratum_qrels("qrels.xinfap.txt")  # doctest: +SKIP
-    <StratumQrels 'qrels.xinfap.txt': 30 queries, 37949 judgments>
-    """
-    from irbatch.formats.lines import STRATA, read_marked_lines
-
-    if (
-        qrels := _read_marked_parquet(path, StratumQrels, columns, unsampled=unsampled)
-    ) is not None:
-        return qrels
-    rows = read_marked_lines(path, STRATA)
-    return StratumQrels.from_columns(*rows, name=os.fspath(path), unsampled=unsampled)
-
-
-def read_probability_qrels(
-    path: str | PathLike[str], *, columns: Columns = None
-) -> ProbabilityQrels:
-    """Read judgments of a sample from a file: lines of ``query document grade method probability``.
-
-    The probability is 1 where the method is 0 or 2, as for statAP; documents whose probability is
-    ``NA`` are left out.
-
-    Args:
-        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
-        columns: see `read_qrels`; of Parquet, text has no header here.
-
-    Raises:
-        InputError: listing the first 20 problems by line; nothing is returned then.
-
-    >>> read_probability_qrels("prels.txt")  # doctest: +SKIP
-    <ProbabilityQrels 'prels.txt': 50 queries, 13118 judgments>
-    """
-    from irbatch.formats.lines import PROBABILITIES, read_marked_lines
-
-    if (qrels := _read_marked_parquet(path, ProbabilityQrels, columns)) is not None:
-        return qrels
-    queries, probabilities, documents, grades = read_marked_lines(path, PROBABILITIES)
-    rows = queries, documents, grades, probabilities
-    return ProbabilityQrels.from_columns(*rows, name=os.fspath(path))
-
-
-def read_marked_qrels(
-    path: str | PathLike[str], reads: str, columns: Columns = None
-) -> MarkedQrels:
-    """Read the judgments that measures read, which declare so."""
-    readers: dict[str, Callable[..., MarkedQrels]] = {
-        "subtopics": read_subtopic_qrels,
-        "strata": read_stratum_qrels,
-        "probabilities": read_probability_qrels,
-    }
-    return readers[reads](path, columns=columns)
-
-
-def _read_marked_parquet(
-    path: Given, kind: type[Marked], columns: Columns, **options: Any
-) -> Marked | None:
-    """Read judgments from Parquet that say something besides the grade; None from anything else."""
-    check_columns(columns, ("qrels",))
+def _read_marked(path: Given, marks: str, named: Columns) -> Qrels:
+    """Read judgments that have marks besides grades."""
+    from irbatch.formats.lines import MARKED_FORMS, read_marked_lines
     from irbatch.formats.streams import open_input
 
-    if os.fspath(path) == "-":  # which can be read only once
-        return None
-    parts = find_parts(path, "qrels")
-    with open_input(parts[0], "qrels") as file:
-        if not file.is_parquet:
-            return None
+    check_choice("marks", marks, MARKED_FORMS)
+    parts = [] if os.fspath(path) == "-" else find_parts(path, "qrels")  # which is read only once
+    if parts:
+        with open_input(parts[0], "qrels") as file:
+            is_parquet = file.is_parquet
+    if not parts or not is_parquet:
+        *columns, column = read_marked_lines(path, MARKED_FORMS[marks])
+        return Qrels.of_marked(marks, column, *columns, name=os.fspath(path))
     from irbatch.formats.parquet import ParquetReader
 
-    given = names_for(columns, kind.reads)
-    reader = ParquetReader(parts, os.fspath(path), "qrels", kind.reads, given)
-    found = reader.columns()
-    grade = {} if "grade" in found else {"grade": grade_of_all(given)}
+    given = names_for(named, marks)
+    reader = ParquetReader(parts, os.fspath(path), "qrels", marks, given)
+    table = reader.columns()
+    grade = {} if "grade" in table else {"grade": grade_of_all(given)}
     with ErrorsIn(path=reader.name):
-        return kind.of_table(found, grade, name=reader.name, **options)
+        return Qrels.of_table(table, grade, marks=marks, name=reader.name)
 
 
 def read_run(

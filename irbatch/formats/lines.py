@@ -467,7 +467,7 @@ def _text(raw: bytes) -> str:
     return raw.decode(errors="backslashreplace")
 
 
-MarkedColumns = tuple[list[str], list[Any], list[str], list[float]]
+MarkedColumns = tuple[list[str], list[str], list[float], list[Any]]
 
 
 @dataclass(frozen=True)
@@ -482,6 +482,7 @@ class MarkedForm:
 SUBTOPICS = MarkedForm(QRELS, 1, several=True)
 STRATA = MarkedForm(LineForm("qrels", 5, 0, 2, 4, "grade", LARGEST_WHOLE), 3)
 PROBABILITIES = MarkedForm(LineForm("qrels", 5, 0, 1, 2, "grade", LARGEST_WHOLE), 4)
+MARKED_FORMS = {"subtopics": SUBTOPICS, "strata": STRATA, "probabilities": PROBABILITIES}
 PROBABILITY = LineForm("qrels", 5, 0, 1, 4, "probability")
 METHOD_AT = 3
 JUDGED_ANYWAY = (b"0", b"2")  # methods of choosing documents that statAP takes for certain
@@ -520,11 +521,11 @@ class _MarkedLines(ParsedLines):
 
 
 def read_marked_lines(path: str | PathLike[str], form: MarkedForm) -> MarkedColumns:
-    """Read queries, marks, documents and grades; InputError that names lines."""
+    """Read queries, documents, grades and marks; InputError that names lines."""
     lines = _MarkedLines(form, os.fspath(path))
     lines.read(numbered_lines(path, QRELS.source))
     repeats = lines.repeats(lines.marks) if form.several else lines.repeats()
     raise_by_line([*lines.problems, *repeats])
     if not lines.queries:
         raise InputError("there are no data lines", source=QRELS.source, path=lines.path)
-    return lines.queries, lines.marks, lines.documents, lines.values
+    return lines.queries, lines.documents, lines.values, lines.marks

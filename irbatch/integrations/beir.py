@@ -59,7 +59,7 @@ def evaluate(
     >>> evaluate({"q1": {"d1": 1, "d2": 2}}, {"q1": {"d1": 0.9, "d3": 0.8, "d2": 0.7}}, [1, 3])[0]
     {'NDCG@1': 0.5, 'NDCG@3': 0.76019}
     """
-    judged = Qrels(drop_empty(qrels), borrowed=True)
+    judged = Qrels.borrow(drop_empty(qrels))
     if not len(Run(results)):
         raise InputError("there are no rankings", source="run")
     rankings = results
@@ -101,13 +101,13 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
     if key is None:
         choices = ", ".join(names[0] for _, names in CUSTOM.values())
         raise InputError(f"metric {metric!r} must be one of {choices}", value=metric)
-    judged, run = Qrels(qrels, borrowed=True), Run(results)
+    judged, run = Qrels.borrow(qrels), Run(results)
     if key == "Hole":  # of the documents retrieved, those judged for any query count as judged
         annotated = {document for judgments in qrels.values() for document in judgments}
         # Queries of the run count, judged or not, unless none is.
         every = {**qrels, **results} if qrels.keys() & results.keys() else qrels
         seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in every}
-        judged = Qrels(seen, borrowed=True)
+        judged = Qrels.borrow(seen)
     wanted = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
     means = _mean_in_order(evaluate_run(judged, run, wanted), results, len(qrels))
     return {f"{key}@{each.cutoff}": means[each] for each in wanted}

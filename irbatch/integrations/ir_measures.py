@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.data.marked import SubtopicQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
@@ -114,7 +113,7 @@ def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings)
 
 
 def _evaluate_subtopics(
-    qrels: SubtopicQrels, run: Run, wanted: list[Measure], settings: Settings
+    qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings
 ) -> Values:
     if not set(qrels.queries) & run.rankings.keys():
         return [], np.empty((0, len(wanted)))
@@ -123,7 +122,7 @@ def _evaluate_subtopics(
     return found.query_ids, found.values
 
 
-def _read_subtopics(judgments: list[Any]) -> SubtopicQrels | None:
+def _read_subtopics(judgments: list[Any]) -> Qrels | None:
     """Read judgments whose ``iteration`` is the subtopic."""
     if not judgments:
         return None
@@ -132,7 +131,7 @@ def _read_subtopics(judgments: list[Any]) -> SubtopicQrels | None:
         for each in judgments
     ]
     queries, subtopics, documents, grades = map(list, zip(*columns, strict=True))
-    return SubtopicQrels.from_columns(queries, subtopics, documents, grades)
+    return Qrels.from_columns(queries, documents, grades, subtopics=subtopics)
 
 
 def install() -> IrbatchProvider:

@@ -38,12 +38,8 @@ AS_ANY_OTHER = "as any other"
 
 SIGNS = {"higher": 1, "lower": -1, "neither": 0}
 
-MARKED = {
-    "subtopics": "SubtopicQrels",
-    "strata": "StratumQrels",
-    "probabilities": "ProbabilityQrels",
-}
-"""What measures may read of judgments besides grades, and which judgments have it."""
+MARKED = "subtopics", "strata", "probabilities"
+"""What measures may read of judgments besides grades, see `irbatch.Qrels`."""
 
 LARGEST_CUTOFF = 10**300  # float64 must hold it
 

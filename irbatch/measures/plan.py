@@ -120,7 +120,7 @@ class Plan:
         every = list(groups.values())
         if marked := [each for each in measures if each.declaration.reads in MARKED]:
             reads = marked[0].declaration.reads
-            problem = f"{marked[0]} reads judgments of {reads}: see irbatch.{MARKED[reads]}"
+            problem = f"{marked[0]} reads judgments of {reads}: see irbatch.Qrels"
             raise InputError(problem, source="measures", value=str(marked[0]))
         self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
         one_by_one = ("judged", "relevant")

@@ -224,8 +224,8 @@ def test_order_of_a_table_that_has_scores_and_ranks() -> None:
 def test_paths_are_read_by_others() -> None:
     said = "files are read by irbatch.read_run('run.csv', columns={'query': 'who'})"
     input_error(lambda: irbatch.Run.from_table("run.csv", query="who"), said, source="run")
-    said = "irbatch.read_subtopic_qrels('q.parquet')"
-    input_error(lambda: irbatch.SubtopicQrels.from_table(Path("q.parquet")), said)
+    said = "irbatch.read_qrels('q.parquet', marks='subtopics')"
+    input_error(lambda: irbatch.Qrels.from_table(Path("q.parquet"), marks="subtopics"), said)
 
 
 @pytest.mark.parametrize("ending", ["frame", "parquet"])
@@ -235,7 +235,7 @@ def test_judgments_that_say_more(tmp_path: Path, ending: str) -> None:
     qrels = pl.DataFrame(rows) if ending == "frame" else write(tmp_path / "q.parquet", rows)
     found = irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5", columns={**names, "grade": 1})
     assert found["StRecall@5"] == 0.5
-    lacks = "no column is the query, the subtopic or the document: name them with columns="
+    lacks = "no column is the query, the document or the subtopic: name them with columns="
     input_error(lambda: irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5"), lacks)
 
 

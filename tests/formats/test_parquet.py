@@ -309,16 +309,18 @@ def test_judgments_that_say_more_than_the_grade(tmp_path: Path) -> None:
     rows = {"qid": ["q", "q"], "docno": ["a", "b"], "relevance": [1, 0]}
     pq.write_table(pa.table(rows | {"subtopic": ["1", "2"], "text": ["x", "y"]}), tmp_path / "a")
     run = {"q": {"a": 1.0, "b": 2.0}}
-    expected = irbatch.SubtopicQrels({"q": {"1": {"a": 1}, "2": {"b": 0}}})
+    expected = irbatch.Qrels({"q": {"1": {"a": 1}, "2": {"b": 0}}}, marks="subtopics")
     for given in (tmp_path, tmp_path / "a"):
         assert (irbatch.evaluate(given, run, "alpha_nDCG@5").to_dict()
                 == irbatch.evaluate(expected, run, "alpha_nDCG@5").to_dict())  # fmt: skip
     pq.write_table(pa.table(rows | {"stratum": ["s", "s"]}), tmp_path / "a")
-    assert len(irbatch.read_stratum_qrels(tmp_path / "a")) == 1
+    assert len(irbatch.read_qrels(tmp_path / "a", marks="strata")) == 1
     pq.write_table(pa.table(rows | {"probability": [0.5, 1.0]}), tmp_path / "a")
-    assert len(irbatch.read_probability_qrels(tmp_path / "a")) == 1
+    assert len(irbatch.read_qrels(tmp_path / "a", marks="probabilities")) == 1
     said = "no column is the subtopic"
     input_error(lambda: irbatch.evaluate(tmp_path, run, "alpha_nDCG@5"), said, source="qrels")
     pq.write_table(pa.table(rows | {"probability": [0.5, 1.5]}), tmp_path / "a")
     path = str(tmp_path / "a")
-    input_error(lambda: irbatch.read_probability_qrels(path), "1.5", source="qrels", path=path)
+    input_error(
+        lambda: irbatch.read_qrels(path, marks="probabilities"), "1.5", source="qrels", path=path
+    )

@@ -125,17 +125,19 @@ def test_forms_of_judgments(tmp_path: Path) -> None:
     renamed = dict(zip(["a", "b", "c", "d"], columns, strict=True))
     called = {"query": "a", "subtopic": "b", "document": "c", "grade": "d"}
     expected = irbatch.evaluate(EXAMPLE, RUN, names).mean()
+    subtopics = functools.partial(irbatch.Qrels, marks="subtopics")
+    queries, of_rows, documents, grades = columns
     for given in (
-        irbatch.SubtopicQrels(EXAMPLE),
-        irbatch.SubtopicQrels.from_columns(*columns),
-        irbatch.SubtopicQrels.from_table(renamed, **called),
-        irbatch.read_subtopic_qrels(path),
+        subtopics(EXAMPLE),
+        irbatch.Qrels.from_columns(queries, documents, grades, subtopics=of_rows),
+        irbatch.Qrels.from_table(renamed, **called),
+        irbatch.read_qrels(path, marks="subtopics"),
         table,
         str(path),
     ):
         assert irbatch.evaluate(given, RUN, names).mean() == expected
         assert irbatch.evaluate(given, run, names).mean() == expected
-    assert repr(irbatch.SubtopicQrels(EXAMPLE, "x")) == "<SubtopicQrels 'x': 1 query, 7 judgments>"
+    assert repr(subtopics(EXAMPLE, "x")) == "<Qrels 'x': 1 query, 7 judgments of subtopics>"
     results = irbatch.evaluate_runs(EXAMPLE, {"one": RUN, "two": RUN}, names)
     assert results["two"].mean() == expected
 
@@ -182,6 +184,7 @@ def test_the_largest_cutoff_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_refusals(tmp_path: Path) -> None:
     qrels, run = {"q": {"s": {"d": 1}}}, {"q": {"d": 1.0}}
+    subtopics = functools.partial(irbatch.Qrels, marks="subtopics")
     for judgments, facts, fields in [
         ([1], ["mapping"], {}),
         ({}, ["no queries"], {}),
@@ -193,28 +196,28 @@ def test_refusals(tmp_path: Path) -> None:
         ({"q": {1.5: {"d": 1}}}, ["subtopic id 1.5"], {"query": "q"}),
         ({"q": {"s": {b"d": 1}}}, ["document id b'd'"], {"query": "q"}),
     ]:
-        input_error(lambda each=judgments: irbatch.SubtopicQrels(each), *facts, **fields)
-    half = irbatch.SubtopicQrels({"q": {"s": {"d": 0.5}}})
+        input_error(lambda each=judgments: subtopics(each), *facts, **fields)
+    half = subtopics({"q": {"s": {"d": 0.5}}})
     input_error(lambda: irbatch.evaluate(half, run, "StRecall"), "0.5", "rel=", document="d")
     assert irbatch.evaluate(half, run, "StRecall", rel=0.5)["StRecall"] == 1
     lines = tmp_path / "q"
+    read = functools.partial(irbatch.read_qrels, lines, marks="subtopics")
     lines.write_text("q s d 1\nq s d 1\n")
-    input_error(lambda: irbatch.read_subtopic_qrels(lines), "line 1", line=2, document="d")
+    input_error(read, "line 1", line=2, document="d")
     lines.write_text("q s d 1\nq t d\n")
-    input_error(lambda: irbatch.read_subtopic_qrels(lines), "3 columns", line=2)
+    input_error(read, "3 columns", line=2)
     lines.write_text("# only\n")
-    input_error(lambda: irbatch.read_subtopic_qrels(lines), "no data lines")
-    columns: Any = (["q"], ["s", "t"], ["d"], [1])
-    input_error(lambda: irbatch.SubtopicQrels.from_columns(*columns), "differ in length")
+    input_error(read, "no data lines")
+    columns = functools.partial(irbatch.Qrels.from_columns, ["q"], ["d"], [1])
+    input_error(lambda: columns(subtopics=["s", "t"]), "differ in length")
     evaluate = irbatch.evaluate
     input_error(lambda: evaluate(qrels, run, "StRecall P@5"), "StRecall", "P@5", "grades")
     plain = irbatch.Qrels({"q": {"d": 1}})
-    input_error(lambda: evaluate(plain, run, "StRecall"), "SubtopicQrels")
-    prepared: Any = irbatch.SubtopicQrels(qrels)
-    input_error(lambda: evaluate(prepared, run, "P@5"), "alpha_nDCG")
+    input_error(lambda: evaluate(plain, run, "StRecall"), "subtopics", "grades")
+    input_error(lambda: evaluate(subtopics(qrels), run, "P@5"), "subtopics")
     input_error(lambda: evaluate(qrels, run, "StRecall", ties="optimistic"), "grades")
     input_error(lambda: evaluate(qrels, run, "alpha_DCG@100000000"), "100000000", "10,000,000")
-    input_error(lambda: irbatch.evaluate_matrix([[1]], "alpha_nDCG"), "SubtopicQrels")
+    input_error(lambda: irbatch.evaluate_matrix([[1]], "alpha_nDCG"), "subtopics", "irbatch.Qrels")
     input_error(lambda: irbatch.measure("alpha_nDCG(alpha=2)"), "alpha=2")
 
 
@@ -233,10 +236,10 @@ UNDIVIDED = {"ERR-IA@1", "alpha-DCG@1"}  # ndeval does not divide them at all
 
 
 @functools.cache
-def judged(name: str) -> irbatch.SubtopicQrels:
+def judged(name: str) -> irbatch.Qrels:
     shared = REFERENCE_DATA / "web2012_ql" / "qrels-for-ndeval.2012.txt.gz"
     own = NDEVAL / "qrels" / f"qrels.ndeval.{name.removeprefix('web')}.txt.gz"
-    return irbatch.read_subtopic_qrels(own if own.exists() else shared)
+    return irbatch.read_qrels(own if own.exists() else shared, marks="subtopics")
 
 
 def stored(path: Path) -> dict[str, dict[str, float]]:

@@ -85,7 +85,7 @@ def test_cutoff_beyond_the_ranking(cutoff: Any) -> None:
 
 
 def test_the_first_measure_of_subtopics_is_named() -> None:
-    fact = "StRecall reads judgments of subtopics: see irbatch.SubtopicQrels"
+    fact = "StRecall reads judgments of subtopics: see irbatch.Qrels"
     error = input_error(lambda: evaluate_matrix([[1]], "P StRecall alpha_nDCG"), fact)
     assert error.value == "StRecall"
 

@@ -6,6 +6,7 @@ import functools
 import gzip
 import itertools
 import math
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -112,10 +113,11 @@ def variants(names: Any) -> Iterator[tuple[str, dict[str, Any], int | None, Meas
             yield name, parameters, k, each(**parameters) if k is None else each(**parameters) @ k
 
 
+@pytest.mark.filterwarnings("ignore:qrels. no document of stratum")
 @pytest.mark.parametrize("seed", range(3))
 def test_twin(seed: int) -> None:
     for strata, drawn, run in problems(seed, 12):
-        pools = irbatch.StratumQrels(strata, unsampled="ignore")
+        pools = irbatch.Qrels(strata, marks="strata")
         for judgments, names, qrels in (
             (strata, twin.OF_STRATA, pools), (drawn, twin.OF_PROBABILITIES, drawn),
         ):  # fmt: skip
@@ -158,15 +160,17 @@ def test_forms_of_judgments(tmp_path: Path) -> None:
     names = "xInfAP InfNDCG(version=trecvid)@3 InfNumRel"
     expected = irbatch.evaluate(EXAMPLE, RUN, names).mean()
     called = {"query": "a", "stratum": "b", "document": "c", "grade": "d"}
-    strata = irbatch.StratumQrels
+    strata, marked = functools.partial(irbatch.Qrels, marks="strata"), irbatch.Qrels
+    queries, stratum, documents, grades = columns
     for given in (
-        strata(EXAMPLE), strata.from_columns(*columns), irbatch.read_stratum_qrels(path),
-        strata.from_table(dict(zip("abcd", columns, strict=True)), **called),
+        strata(EXAMPLE), marked.from_columns(queries, documents, grades, strata=stratum),
+        irbatch.read_qrels(path, marks="strata"),
+        marked.from_table(dict(zip("abcd", columns, strict=True)), **called),
         dict(zip(["qid", "stratum", "docno", "relevance"], columns, strict=True)), str(path),
     ):  # fmt: skip
         assert irbatch.evaluate(given, RUN, names).mean() == expected
         assert irbatch.evaluate(given, run, names).mean() == expected
-    assert repr(strata(EXAMPLE, "x")) == "<StratumQrels 'x': 1 query, 6 judgments>"
+    assert repr(strata(EXAMPLE, "x")) == "<Qrels 'x': 1 query, 6 judgments of strata>"
     drawn = [(q, d, g, p) for q, some in DRAWN.items() for d, (g, p) in some.items()]
     path = tmp_path / "prels"
     lines = [f"{q} {d} {g} 1 {p}\n" for q, d, g, p in drawn]
@@ -175,8 +179,10 @@ def test_forms_of_judgments(tmp_path: Path) -> None:
     expected = irbatch.evaluate(DRAWN, RUN, "StatAP StatP@3").mean()
     table = dict(zip(["query_id", "doc_id", "grade", "probability"], columns, strict=True))
     for given in (
-        irbatch.ProbabilityQrels(DRAWN), irbatch.ProbabilityQrels.from_columns(*columns), table,
-        irbatch.ProbabilityQrels.from_table(table), irbatch.read_probability_qrels(path), str(path),
+        marked(DRAWN, marks="probabilities"), table, str(path),
+        marked.from_columns(*columns[:3], probabilities=columns[3]),
+        marked.from_table(table, marks="probabilities"),
+        irbatch.read_qrels(path, marks="probabilities"),
     ):  # fmt: skip
         assert irbatch.evaluate(given, RUN, "StatAP StatP@3").mean() == expected
         assert irbatch.evaluate(given, run, "StatAP StatP@3").mean() == expected
@@ -200,7 +206,8 @@ def test_settings() -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    strata, drawn = irbatch.StratumQrels, irbatch.ProbabilityQrels
+    strata = functools.partial(irbatch.Qrels, marks="strata")
+    drawn = functools.partial(irbatch.Qrels, marks="probabilities")
     for kind, judgments, facts, fields in [
         (strata, [1], ["mapping", "strata"], {}),
         (strata, {}, ["no queries"], {}),
@@ -209,8 +216,6 @@ def test_refusals(tmp_path: Path) -> None:
         (strata, {"q": {"s": {"d": "1"}}}, ["'1' is not a number"], {"document": "d"}),
         (strata, {"q": {"s": {"d": 1}, 2: {"e": 1}}}, ["stratum ids", "two kinds"], {}),
         (strata, {"q": {"s": {"d": 1}, "t": {"d": 1}}}, ["judged before"], {"document": "d"}),
-        (strata, {"q": {"s": {"d": 1}, "t": {"e": -1}}}, ["stratum 't'", "sampled", "ignore"],
-         {"query": "q", "document": "e", "value": "t"}),
         (drawn, [1], ["mapping", "probability"], {}),
         (drawn, {"q": {"d": 1}}, ["not a pair"], {"query": "q", "document": "d", "value": 1}),
         (drawn, {"q": {"d": (1, 0)}}, ["probability 0"], {"query": "q", "document": "d"}),
@@ -220,19 +225,21 @@ def test_refusals(tmp_path: Path) -> None:
         (drawn, {"q": {"d": (1, "x")}}, ["'x'"], {"document": "d", "value": "x"}),
     ]:  # fmt: skip
         input_error(lambda kind=kind, each=judgments: kind(each), *facts, **fields)
-    input_error(lambda: strata(EXAMPLE, unsampled="x"), "unsampled")
+    with pytest.warns(irbatch.InputWarning, match="stratum 't' of query 'q'.* none count"):
+        unsampled = strata({"q": {"s": {"d": 1}, "t": {"e": -1}}})
+    assert irbatch.evaluate(unsampled, {"q": {"e": 1.0}}, "InfNumRel")["InfNumRel"] == 1
     run = {"q": {"d": 1.0}}
     half = strata({"q": {"s": {"d": 0.5}}})
     input_error(lambda: irbatch.evaluate(half, run, "xInfAP"), "0.5", "rel=", document="d")
     assert irbatch.evaluate(half, run, "xInfAP", rel=0.5)["xInfAP"] == 1
     lines = tmp_path / "q"
-    read = irbatch.read_stratum_qrels
+    read = functools.partial(irbatch.read_qrels, lines, marks="strata")
     for text, fact, line in [
         ("q 0 d s 1\nq 0 d t 1\n", "line 1", 2), ("q 0 d 1\n", "4 columns", 1),
         ("q 0 d s x\n", "'x'", 1),
     ]:  # fmt: skip
         lines.write_text(text)
-        input_error(lambda: read(lines), fact, line=line)
+        input_error(read, fact, line=line)
     for text, fact, line in [
         ("q d 1 1 0.5\nq d 1 1 0.5\n", "line 1", 2), ("q d 1 1 0\n", "probability 0", 1),
         ("q d 1 1 1.2\n", "probability 1.2", 1), ("q d 1 1 x\n", "probability 'x'", 1),
@@ -240,17 +247,19 @@ def test_refusals(tmp_path: Path) -> None:
     ]:  # fmt: skip
         lines.write_text(text)
         fields = {} if line is None else {"line": line}
-        input_error(lambda: irbatch.read_probability_qrels(lines), fact, **fields)
-    columns: Any = (["q"], ["s", "t"], ["d"], [1])
-    input_error(lambda: strata.from_columns(*columns), "differ in length")
+        read = functools.partial(irbatch.read_qrels, lines, marks="probabilities")
+        input_error(read, fact, **fields)
+    columns = functools.partial(irbatch.Qrels.from_columns, ["q"], ["d"], [1])
+    input_error(lambda: columns(strata=["s", "t"]), "differ in length")
+    input_error(lambda: columns(strata=["s"], subtopics=["t"]), "one kind")
     evaluate = irbatch.evaluate
     input_error(lambda: evaluate(EXAMPLE, RUN, "xInfAP P@5"), "xInfAP", "P@5", "grades")
     input_error(lambda: evaluate(EXAMPLE, RUN, "xInfAP StatAP"), "xInfAP", "probabilities")
-    input_error(lambda: evaluate(irbatch.Qrels({"q": {"d": 1}}), RUN, "StatAP"), "ProbabilityQrels")
-    input_error(lambda: evaluate(strata(EXAMPLE), RUN, "StatAP"), "StratumQrels have no prob")
-    input_error(lambda: evaluate(strata(EXAMPLE), RUN, "P@5"), "xInfAP")
+    input_error(lambda: evaluate(irbatch.Qrels({"q": {"d": 1}}), RUN, "StatAP"), "grades")
+    input_error(lambda: evaluate(strata(EXAMPLE), RUN, "StatAP"), "probabilities", "strata")
+    input_error(lambda: evaluate(strata(EXAMPLE), RUN, "P@5"), "strata")
     input_error(lambda: evaluate(EXAMPLE, RUN, "xInfAP", ties="pessimistic"), "order")
-    input_error(lambda: irbatch.evaluate_matrix([[1]], "xInfAP"), "StratumQrels")
+    input_error(lambda: irbatch.evaluate_matrix([[1]], "xInfAP"), "strata", "irbatch.Qrels")
 
 
 # ---------------------------------------------------------------- other tools' outputs
@@ -281,9 +290,11 @@ def stored(path: Path) -> dict[str, dict[str, float]]:
 
 
 @functools.cache
-def pool(name: str) -> irbatch.StratumQrels:
+def pool(name: str) -> irbatch.Qrels:
     files = {"avs21": "avs.qrels.main.tv21.gz", "dl19": "dl19.sampled7.qrels.gz"}
-    return irbatch.read_stratum_qrels(FOLDER / "qrels" / files[name], unsampled="ignore")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", irbatch.InputWarning)  # of strata without a sample
+        return irbatch.read_qrels(FOLDER / "qrels" / files[name], marks="strata")
 
 
 @pytest.mark.parametrize(
@@ -311,7 +322,7 @@ def test_statap_outputs() -> None:
     folder = MORE_REFERENCE_DATA / "f_statap"
     if not folder.exists():
         pytest.skip("no reference data: agreement with statAP is not tested")
-    qrels = irbatch.read_probability_qrels(folder / "prels.2009.1.txt.gz")
+    qrels = irbatch.read_qrels(folder / "prels.2009.1.txt.gz", marks="probabilities")
     results = irbatch.evaluate(
         qrels, folder / "gen-1.run.gz", "StatAP StatRprec StatP@30",
         missing="skip", no_relevant="skip",

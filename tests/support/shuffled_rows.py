@@ -17,7 +17,6 @@ import numpy as np
 
 import irbatch
 from irbatch.data.column_names import ROLES
-from irbatch.formats.files import MARKED_QRELS
 from irbatch.measures import CATALOGUE
 from support.measure_variants import builtin_names
 from support.paths import REPOSITORY
@@ -103,11 +102,14 @@ def marked(reads: str) -> Marked:
         "strata": [1 + i % 2 for i in range(size)],
         "probabilities": [rng.choice((0.25, 1.0)) for _ in range(size)],
     }
-    kind = MARKED_QRELS[reads]
     role = next(each for each in ROLES[reads] if each not in ROLES["qrels"])
     columns |= {role: marks[reads], "relevance": list(map(abs, columns["relevance"]))}
     return Marked(
-        kind.from_table(columns), run, columns, rows(run, "score"), sorted(builtin_names(reads))
+        irbatch.Qrels.from_table(columns, marks=reads),
+        run,
+        columns,
+        rows(run, "score"),
+        sorted(builtin_names(reads)),
     )
 
 
