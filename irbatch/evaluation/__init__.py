@@ -9,8 +9,7 @@ from irbatch.on_demand import load_on_demand
 
 if TYPE_CHECKING:
     from irbatch.evaluation.queries import Counts
-    from irbatch.evaluation.runs import session_dcg
-    from irbatch.evaluation.sequences import evaluate_sequences
+    from irbatch.evaluation.sequences import evaluate_sequences, session_dcg
     from irbatch.evaluation.systems import SystemResults
 
 __all__ = ["Counts", "SystemResults", "evaluate_sequences", "session_dcg"]
@@ -19,8 +18,7 @@ __getattr__, __dir__ = load_on_demand(
     __name__,
     {
         "queries": ("Counts",),
-        "runs": ("session_dcg",),
-        "sequences": ("evaluate_sequences",),
+        "sequences": ("evaluate_sequences", "session_dcg"),
         "systems": ("SystemResults",),
     },
 )

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-import numpy as np
-
-from irbatch.data.column_names import Columns
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, kind_of
-from irbatch.evaluation.evaluation import (
-    Cutoffs,
-    Evaluation,
-    Judgments,
-    Measures,
-    Rankings,
-)
+from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.measures import Measure
-from irbatch.runtime.numbers import check_number
-from irbatch.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.evaluation.systems import SystemResults
 
 
@@ -40,22 +25,9 @@ def evaluate(
     measures: Measures,
     cutoffs: Cutoffs = None,
     *,
-    missing: str | None = None,
-    no_relevant: str = "zero",
-    judged_only: bool = False,
-    score_dtype: str | None = None,
-    ties: str = "id",
-    rel: float | None = None,
-    max_depth: int | None = None,
-    trec_eval: str | int | None = None,
-    order_by: str = "score",
-    columns: Columns = None,
-    items: ItemStatistics | None = None,
-    costs: DocumentCosts | Mapping[Any, float] | None = None,
-    threads: int | None = None,
-    progress: Progress | bool | None = None,
     executor: Executor | int | None = None,
     partitioned_by_query: bool = False,
+    **settings: Unpack[EvaluateOptions],
 ) -> Results:
     """Evaluate one system.
 
@@ -127,32 +99,17 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
     {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
     """
-    evaluation = Evaluation.choose(
-        measures,
-        cutoffs,
-        missing=missing,
-        no_relevant=no_relevant,
-        judged_only=judged_only,
-        score_dtype=score_dtype,
-        ties=ties,
-        rel=rel,
-        max_depth=max_depth,
-        trec_eval=trec_eval,
-        order_by=order_by,
-        columns=columns,
-        items=items,
-        costs=costs,
-        threads=threads,
-    )
+    check_settings(evaluate, settings)
+    progress = settings.pop("progress", None)
+    evaluation = Evaluation.choose(measures, cutoffs, **settings)
     several = isinstance(run, list | tuple)
-    if executor is None and not several:
-        return evaluation.evaluate(qrels, cast(Rankings, run), progress)
-    from irbatch.evaluation.executors import are_partitions, evaluate_partitions
+    if executor is not None or several:
+        from irbatch.evaluation.executors import are_partitions, evaluate_partitions
 
-    if several and not are_partitions(run):
-        return evaluation.evaluate(qrels, cast(Rankings, run), progress)  # which rejects it
-    options: dict[str, Any] = {"by_query": partitioned_by_query, "progress": progress}
-    return evaluate_partitions(evaluation, qrels, run, executor, **options)
+        if not several or are_partitions(run):
+            options: dict[str, Any] = {"by_query": partitioned_by_query, "progress": progress}
+            return evaluate_partitions(evaluation, qrels, run, executor, **options)
+    return evaluation.evaluate(qrels, cast(Rankings, run), progress)
 
 
 def evaluate_runs(
@@ -166,7 +123,7 @@ def evaluate_runs(
 ) -> SystemResults:
     """Return the results of several systems, by name; the judgments are prepared once.
 
-    What returns is a dict and a table: it is printed as one, or written for a page or a paper.
+    What comes back is a dict and a table: printed as one, or written for a page or a paper.
 
     Args:
         runs: system name to rankings, or rankings that bring their names: paths (their stems are
@@ -194,89 +151,14 @@ def evaluate_runs(
     named = {
         name: Run(run, name) if isinstance(run, Mapping) else run for name, run in given.items()
     }
+    results = SystemResults()
     if executor is not None:
         from irbatch.evaluation.executors import evaluate_systems
 
-        found = evaluate_systems(evaluation, prepared, named, executor, progress)
-        results = SystemResults(found)
+        results.update(evaluate_systems(evaluation, prepared, named, executor, progress))
     else:
-        results = SystemResults()
         for name, run in named.items():
             results[name] = evaluation.evaluate(prepared, run, progress)
     for name, each in results.items():
         each.name = name
     return results
-
-
-def session_dcg(
-    results: Results,
-    sessions: Mapping[Hashable, Sequence[Hashable]],
-    base: float = 4.0,
-    measure: str | Measure | None = None,
-) -> dict[Hashable, float]:
-    """Return the session DCG (sDCG) of each session: later queries are worth less.
-
-    That is the sum over its queries of DCG / (1 + log_base(q)), q the query's number from 1.
-
-    Args:
-        results: what `irbatch.evaluate` returns, with DCG of any gain, discount and cutoff.
-        sessions: session id to its query ids, in the order that they were asked in; one may be
-            asked again.
-        base: of the logarithm, above 1; the larger, the more patient is who asks.
-        measure: the measure whose values are discounted; default: the DCG among the results.
-
-    Raises:
-        InputError: if a session is no list of queries or has none, a query has no value, there is
-            not one DCG, or the base is not above 1.
-        KeyError: if `measure` is not among the results.
-
-    Source: K. Järvelin, S. L. Price, L. M. L. Delcambre and M. L. Nielsen, *Discounted cumulated
-    gain based evaluation of multiple-query IR sessions*, ECIR 2008.
-
-    >>> import irbatch
-    >>> qrels = {"q1": {"d1": 1}, "q2": {"d1": 1, "d2": 2}}
-    >>> run = {"q1": {"d3": 2.0, "d1": 1.0}, "q2": {"d2": 3.0, "d1": 2.0}}
-    >>> results = irbatch.evaluate(qrels, run, "DCG@10")
-    >>> found = session_dcg(results, {"s1": ["q1", "q2"], "s2": ["q2"]})
-    >>> {session: round(value, 6) for session, value in found.items()}
-    {'s1': 2.384883, 's2': 2.63093}
-    """
-    check_number("base", base, above=1)
-    if not isinstance(results, Results):
-        problem = f"results are what irbatch.evaluate returns, not {kind_of(results)}"
-        raise InputError(problem, source="results")
-    if not isinstance(sessions, Mapping):
-        problem = f"sessions are a mapping of ids to query ids, not {kind_of(sessions)}"
-        raise InputError(problem, source="sessions", value=sessions)
-    values = results.per_query(_only_dcg(results) if measure is None else measure)
-    return {session: _discounted(session, sessions[session], values, base) for session in sessions}
-
-
-def _only_dcg(results: Results) -> str:
-    """Return the name of the DCG among the results."""
-    found = [name for name, each in zip(results.measures, results.columns, strict=True)
-             if each.name == "DCG"]  # fmt: skip
-    if len(found) != 1:
-        problem = f"the results have {len(found)} of DCG, not one: say which with measure="
-        raise InputError(problem, source="results", value=list(results.measures))
-    return found[0]
-
-
-def _discounted(
-    session: Hashable, queries: Sequence[Hashable], values: Mapping[Hashable, float], base: float
-) -> float:
-    """Add up the values of a session's queries, each discounted."""
-    if isinstance(queries, str | bytes) or not isinstance(queries, Sequence | np.ndarray):
-        problem = f"session {session!r} is a list of query ids, not {kind_of(queries)}"
-        raise InputError(problem, source="sessions", value=queries)
-    if not len(queries):
-        raise InputError(f"session {session!r} has no queries", source="sessions")
-    total = 0.0
-    listed = queries.tolist() if isinstance(queries, np.ndarray) else queries
-    for number, query in enumerate(listed, 1):
-        value = values.get(query, math.nan) if isinstance(query, Hashable) else math.nan
-        if math.isnan(value):
-            problem = f"a query of session {session!r} has no value among the results"
-            raise InputError(problem, source="sessions", query=query)
-        total += value / (1.0 + math.log(number, base))
-    return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from irbatch.data.column_names import Columns
@@ -106,9 +106,8 @@ class Settings:
         return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if choices := choices_of(each.name):
-                check_choice(each.name, getattr(self, each.name), choices)
+        for name, choices in CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
         if self.ties == "expected" and self.max_depth is not None:
             problem = "ties='expected' has no rankings that max_depth= could cut"
             raise InputError(f"{problem}; measures have cutoffs", value=self.max_depth)
@@ -153,14 +152,8 @@ class Settings:
         return Ordering(self.score_dtype, TiePolicy(self.ties))
 
 
-def check_settings(function: Any, settings: Mapping[str, object]) -> None:
-    """Reject keywords of a public function that are none of `irbatch.evaluate`."""
-    check_keywords(function, settings, EvaluateOptions.__annotations__)
-
-
-def choices_of(name: str) -> tuple[Any, ...]:
+def _choices(row: Field[Any]) -> tuple[Any, ...]:
     """Return the values that a setting can have; none where they are numbers."""
-    row = Settings.__dataclass_fields__[name]
     option = row.metadata["option"]
     if "action" in option:
         return False, True
@@ -168,6 +161,15 @@ def choices_of(name: str) -> tuple[Any, ...]:
     return (None, *choices) if choices and row.default is None else choices
 
 
+CHOICES = {row.name: choices for row in fields(Settings) if (choices := _choices(row))}
+"""The settings that are one of some values."""
+
+
 def check_option(name: str, value: object) -> None:
     """Reject a value that a setting can't have."""
-    check_choice(name, value, choices_of(name))
+    check_choice(name, value, CHOICES[name])
+
+
+def check_settings(function: Any, settings: Mapping[str, object]) -> None:
+    """Reject keywords of a public function that are none of `irbatch.evaluate`."""
+    check_keywords(function, settings, EvaluateOptions.__annotations__)
