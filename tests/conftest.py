@@ -26,7 +26,7 @@ pytest.register_assert_rewrite(
     "support.file_readers", "support.input_errors", "support.relations"
 )  # before they are imported
 
-from support.counts import summarise, summarise_skips  # noqa: E402
+from support.counts import summarise_skips  # noqa: E402
 from support.file_readers import PIECE, READERS, use_reader  # noqa: E402
 from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
@@ -47,9 +47,7 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how much of the tables of bad input and of relations was tried, and why tests skipped."""
-    for line in summarise(terminalreporter.stats.get("passed", [])):
-        terminalreporter.write_line(line)
+    """Say why tests were skipped, in a line for each reason."""
     for line in summarise_skips(terminalreporter.stats.get("skipped", [])):
         terminalreporter.write_line(line)
 

@@ -111,6 +111,7 @@ def test_the_guide_s_table_is_as_made() -> None:
         assert all(cell.strip() for cell in old.strip("|").split("|"))
 
 
+@pytest.mark.slow
 def test_scale(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyarrow")
     scale.main(["--queries", "2"])

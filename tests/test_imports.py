@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import subprocess
 import sys
@@ -91,6 +92,11 @@ def test_that_test_can_fail() -> None:
     assert "numba" in loaded_after("import irbatch, numba")
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def modules() -> dict[str, Path]:
     """Map names, such as ``data.runs``, to the package's modules, all but its own ``__init__``."""
     paths = PACKAGE.rglob("*.py")
@@ -102,7 +108,7 @@ def modules() -> dict[str, Path]:
 def imports(path: Path, known: Collection[str]) -> set[str]:
     """Name the modules that one imports: when it is loaded, in a function, or for types alone."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irbatch."):
             module = str(node.module).removeprefix("irbatch.")
             longer = {f"{module}.{each.name}" for each in node.names}
@@ -114,6 +120,7 @@ def imports(path: Path, known: Collection[str]) -> set[str]:
     return names.intersection(known)
 
 
+@functools.cache
 def import_graph() -> Graph:
     known = modules()
     return {name: imports(path, known) for name, path in known.items()}
@@ -175,7 +182,7 @@ def test_only_entry_points_have_many_parameters() -> None:
     packages = "irbatch", *(f"irbatch.{name}" for name in rooms)
     exported = {name for each in packages for name in importlib.import_module(each).__all__}
     for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef) and node.name not in exported:
                 given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
                 assert len(given) <= 12, f"{name}.{node.name}"
@@ -195,5 +202,5 @@ def test_nothing_reads_pickles() -> None:
 
 def test_nothing_checks_input_with_assert() -> None:
     for path in PACKAGE.rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text()))
+        nodes = ast.walk(tree(path))
         assert not any(isinstance(node, ast.Assert) for node in nodes), path.name

@@ -45,7 +45,7 @@ def read_or_refuse(reader: Callable[[Any], Any], data: bytes) -> Any:
 
 # That refused files are closed is tested in test_formats_files.py.
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=anything)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for reader, source in ((read_qrels, "qrels"), (read_run, "run")):
@@ -91,14 +91,14 @@ def written(draw: Callable[[Any], str], rows: Any, *, run: bool) -> bytes:
     return (text.rstrip("\n") if draw(st.booleans()) else text).encode()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), table=tables(st.integers(0, 2**53) | st.floats(0, 2**53)))
 def test_qrels_survive(data: st.DataObject, table: tuple[Table, Any]) -> None:
     expected, rows = table
     assert grades_of(read(read_qrels, written(data.draw, rows, run=False))) == expected
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), table=tables(st.integers() | st.floats(allow_nan=False)))
 def test_runs_survive(data: st.DataObject, table: tuple[Table, Any]) -> None:
     expected, rows = table

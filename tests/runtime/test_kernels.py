@@ -232,6 +232,7 @@ def test_numba_gives_the_bits_of_the_source(dtype: str) -> None:
     assert _add_up.run(1, *rest, np.float64(factor), np.bool_(skip)) == results
 
 
+@pytest.mark.slow  # Numba compiles
 def test_another_process_takes_what_numba_has_kept(tmp_path: Path) -> None:
     code = (
         "from irbatch.comparing.rankings import rbo\n"

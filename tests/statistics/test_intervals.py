@@ -112,8 +112,17 @@ def systems() -> dict[str, Results]:
     return found
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("test", [each for each in TESTS if each not in ("wilcoxon", "sign")])
+@pytest.mark.parametrize(
+    ("test", "correction"),
+    [
+        pytest.param(
+            test, correction, marks=[pytest.mark.slow] * (test == "anova" and correction != "holm")
+        )
+        for test in TESTS
+        for correction in CORRECTIONS
+        if test not in ("wilcoxon", "sign")
+    ],
+)
 def test_intervals_and_p_values_seldom_disagree(
     systems: dict[str, Results], test: str, correction: str
 ) -> None:

@@ -1,1 +1,0 @@
-"""Bad and borderline input, row by row, at every public entrance."""
