@@ -27,7 +27,7 @@ STRATA = ("stratum", "stratum_id", "strata")
 PROBABILITIES = ("probability", "inclusion_probability", "iprob", "prob")
 POPULARITIES = ("popularity", "count", "counts", "n", "frequency")
 RANKS = ("rank",)
-TYPED = re.compile(r":(token|float)(_seq)?$")
+TYPED = r":(token|float)(_seq)?$"
 # What stands beside judgments and can be no grade: where nothing else does, all have grade 1.
 BESIDE = {"timestamp", "time", "date", "datetime", "unixReviewTime", *SUBTOPICS[2:4]}
 
@@ -159,7 +159,7 @@ def grade_of_all(given: Mapping[str, Any]) -> float:
 
 def _named(names: Sequence[str], known: Collection[str]) -> bool:
     folded = {*map(_fold, known)}
-    return any(isinstance(name, str) and _fold(TYPED.sub("", name)) in folded for name in names)
+    return any(isinstance(name, str) and _fold(re.sub(TYPED, "", name)) in folded for name in names)
 
 
 def _fold(name: str) -> str:
@@ -210,7 +210,7 @@ def _recognise(
     free: list[str], role: str, groups: Sequence[Sequence[str]], advice: str
 ) -> str | None:
     """Return the column that has a known name; None if none has."""
-    named = {TYPED.sub("", name) if isinstance(name, str) else name: name for name in free}
+    named = {re.sub(TYPED, "", name) if isinstance(name, str) else name: name for name in free}
     for known in groups:
         candidates = [name for name in known if name in named]
         others = {name: {*candidates} - {name} for name in candidates}

@@ -7,8 +7,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from irbatch.runtime.ragged import offsets_of, row_index_of
 
 CHUNK = 1 << 16  # rows
 VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
-SURROGATE = re.compile("[\ud800-\udfff]")  # what UTF-8 has no bytes for
+SURROGATE = "[\ud800-\udfff]"  # what UTF-8 has no bytes for
 
 Listed = tuple[Any, Collection[Any], Any]  # a query, its documents' ids, and their real numbers
 
@@ -36,8 +35,7 @@ class Tabular(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Some queries with their documents, as Python has them, one query after the other."""
 
     queries: list[Any]
@@ -175,22 +173,22 @@ def _as_column(ids: list[Any], what: str, source: str) -> Any:
     column = as_ids(ids, what, source)
     if not isinstance(column, TextColumn):
         return column
-    if SURROGATE.search("".join(ids)):
-        text = next(each for each in ids if SURROGATE.search(each))
+    if re.search(SURROGATE, "".join(ids)):
+        text = next(each for each in ids if re.search(SURROGATE, each))
         problem = f"{what} id {text!r} is no text that UTF-8 could hold"
         raise InputError(problem, source=source, value=text)
     return ids
 
 
 # What separates columns and lines, what no text has, and what UTF-8 has no bytes for.
-UNFIT = re.compile("[ \t\n\r\0\ud800-\udfff]")
+UNFIT = "[ \t\n\r\0\ud800-\udfff]"
 COMMENT = "#"  # as the first word of a line
 BOM = "\ufeff"  # readers drop it where a file begins
 
 
 def run_lines(chunks: Iterable[Chunk], tag: str) -> Iterator[bytes]:
     """Return the lines of each chunk of rankings, see `irbatch.Run.to_trec`."""
-    if not tag or UNFIT.search(tag):
+    if not tag or re.search(UNFIT, tag):
         problem = f"{tag!r} cannot be a run's tag, which is one word; give another: tag="
         raise InputError(problem, source="run")
     return (_lines(chunk, " Q0 ", _ranks(chunk), f" {tag}\n", "run") for chunk in chunks)
@@ -241,11 +239,11 @@ def _check_ids(chunk: Chunk, queries: Sequence[str], documents: Sequence[str], s
     for query in queries:
         if query == COMMENT:
             raise reject(f"a line that begins with {query!r} is a comment", query=query)
-        if not query or UNFIT.search(query) or query.startswith(BOM):
+        if not query or re.search(UNFIT, query) or query.startswith(BOM):
             raise reject("this query id cannot stand in a TREC file", query=query)
-    if not UNFIT.search("".join(documents)) and "" not in documents:
+    if not re.search(UNFIT, "".join(documents)) and "" not in documents:
         return
     for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
-        if not document or UNFIT.search(document):
+        if not document or re.search(UNFIT, document):
             names = {"query": chunk.queries[row], "document": document}
             raise reject("this document id cannot stand in a TREC file", **names)

@@ -31,7 +31,7 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class ExpectedScan(Scan):
     """Expected statistics of queries with ties; of what is not a sum, those of any scan."""
 

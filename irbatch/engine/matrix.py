@@ -49,7 +49,7 @@ class Costs(NamedTuple):
         return self._replace(of_ranks=of_ranks)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RelevanceMatrix:
     """A padded block of ranked relevance, one query a row.
 
@@ -165,9 +165,8 @@ class SparseMatrix(RelevanceMatrix):
         entries: Entries,
         ties: OpenTies | None = None,
     ) -> None:
-        # A frozen dataclass has no other way; `codes` is left out.
-        fields = {"levels": levels, "retrieved": retrieved, "judged": judged, "complete": True}
-        self.__dict__.update(fields, entries=entries, ties=ties)
+        self.levels, self.retrieved, self.judged = levels, retrieved, judged
+        self.entries, self.ties, self.complete = entries, ties, True
 
     @cached_property
     def codes(self) -> Codes:

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +20,14 @@ from irbatch.runtime.threads import cached_property, map_ranges
 FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
 
 
-@dataclass(frozen=True)
-class Weighting:
+class Weighting(NamedTuple):
     """What a document contributes to a gain measure: its gain, divided by its rank's discount."""
 
     gain: Callable[[Floats], Floats]  # grades to gains, each finite and >= 0
     discount: Callable[[int], Floats]  # n to the divisors of ranks 1 … n or more, each > 0
 
 
-@dataclass(frozen=True)
-class ScanRequest:
+class ScanRequest(NamedTuple):
     """What a scan is to collect."""
 
     cutoffs: Sequence[float]  # whole, from 1, ascending; `FULL_DEPTH` last if wanted
@@ -64,7 +62,7 @@ def empty_sums(request: ScanRequest, queries: int, counts: npt.DTypeLike) -> Pre
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Scan:
     """Everything one pass collected; `select` gives a measure its view of it."""
 

@@ -27,7 +27,7 @@ from irbatch.formats.files import (
     read_qrels,
     read_run,
 )
-from irbatch.measures import MARKED, Measure, Plan, parse_measures
+from irbatch.measures import MARKED, Measure, Plan, parse_measures, plan_of
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
@@ -101,7 +101,7 @@ def as_run(
     return Run(read_given(run, "run", columns, name, by_rank=order_by == "rank"), name)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Evaluation:
     """Measures, settings, and what both read; the same for any number of runs.
 
@@ -190,7 +190,7 @@ class Evaluation:
                 return self.evaluate(qrels, run, told, partition)
         judgments, marked, watch = self.judgments(qrels), None, None
         if judgments.marks is None:
-            plan = Plan(self.measures, self.settings.open_parameters(), items=bool(self.items))
+            plan = plan_of(self.measures, self.settings.open_parameters(), items=bool(self.items))
         else:
             from irbatch.evaluation.judgments import MarkedValues  # for those who have marks
 

@@ -112,7 +112,7 @@ def choose_queries(
     return there if missing == "skip" else every
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Partition:
     """Part of a run: whole rankings of some queries, beside others elsewhere.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from irbatch.report.document import Document, Record, Table
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RunItems:
     """The items of each query, in rank order.
 

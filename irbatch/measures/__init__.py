@@ -29,7 +29,7 @@ from irbatch.measures.parameters import (
     define_discount,
     define_gain,
 )
-from irbatch.measures.plan import Plan, apply_formula, needs_relevant, relevant_levels
+from irbatch.measures.plan import Plan, apply_formula, needs_relevant, plan_of, relevant_levels
 from irbatch.measures.spellings import NICKNAMES, Spelling
 from irbatch.measures.trec_names import (
     TREC_MEASURES,
@@ -45,5 +45,5 @@ __all__ = [
     "PrefixStatistics", "RelevanceMatrix", "Spelling", "TrecValue", "apply_formula", "check_cutoff",
     "define_discount", "define_gain",
     "define_measure", "list_measures", "list_values", "measure", "needs_relevant",
-    "parse_measures", "relevant_levels", "styles",
+    "parse_measures", "plan_of", "relevant_levels", "styles",
 ]  # fmt: skip

@@ -284,7 +284,7 @@ class Catalogue(MutableMapping[str, Declaration]):
 CATALOGUE = Catalogue()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(eq=False, repr=False)
 class Measure:
     """A measure with its settings: a value, equal to any other with the same canonical name.
 
@@ -298,8 +298,19 @@ class Measure:
     name: str
     parameters: tuple[tuple[str, object], ...] = ()
     cutoff: int | None = None
-    declaration: Declaration = field(compare=False, kw_only=True)
-    asked: str = field(default="", compare=False, kw_only=True)  # how it was written
+    _: KW_ONLY
+    declaration: Declaration
+    asked: str = ""  # how it was written
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.name, self.parameters, self.cutoff
 
     def __call__(self, **parameters: object) -> Measure:
         """Return the measure with these parameters set; InputError if it takes no such ones."""

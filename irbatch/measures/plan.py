@@ -324,6 +324,24 @@ class Plan:
         return Plan([self.filled[position] for position in positions]), positions
 
 
+def plan_of(
+    measures: tuple[Measure, ...], defaults: Mapping[str, object], *, items: bool = False
+) -> Plan:
+    """Return the `Plan` of measures; those asked for lately are kept."""
+    told = tuple((each.asked, each.declaration) for each in measures)  # which equal ones may not be
+    return _plan(measures, told, tuple(defaults.items()), items)
+
+
+@functools.lru_cache(maxsize=64)
+def _plan(
+    measures: tuple[Measure, ...],
+    told: object,
+    defaults: tuple[tuple[str, object], ...],
+    items: bool,
+) -> Plan:
+    return Plan(measures, dict(defaults), items=items)
+
+
 def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     """Set the parameters that a measure leaves open."""
     declaration = measure.declaration

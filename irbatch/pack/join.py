@@ -47,7 +47,7 @@ from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_p
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Block:
     """Some of the queries, packed."""
 
@@ -170,7 +170,7 @@ def pack_run(
         yield _Join(qrels, run, rows[picks], chosen, ordering, buffer).block(picks)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Join:
     """The join of one block: its rankings' scores and where the judged documents stand."""
 

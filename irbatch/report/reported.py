@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Path = str | PathLike[str]
 FORMULAS = tuple("=+-@\t\r\n")  # what begins with these, a spreadsheet would run
 UNQUOTED = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\t\n\r"}
-SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
+SURROGATE = "[\ud800-\udfff]"  # may stand alone in Python, not in a file
 
 
 class Reported:
@@ -237,5 +237,5 @@ def make_polars(names: Sequence[str], records: Iterable[Record]) -> Any:
 def _written(text: str, path: Path | None) -> str:
     from irbatch.runtime.files import written  # with pathlib, which takes 5 ms to import
 
-    text = SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = re.sub(SURROGATE, lambda found: f"\\u{ord(found[0]):04x}", text)
     return written(text, path)
