@@ -45,6 +45,7 @@ COMMANDS = {
     ),
     "explain": Command("explain", "add_explain", "show the queries that changed, and why"),
     "overlap": Command("overlap", "add_overlap", "tell how alike two runs are, without judgments"),
+    "judges": Command("judges", "add_judges", "compare people's judgments and models'", True),
     "leaderboard": Command(
         "leaderboard", "add_leaderboard", "accuracy beside latency and cost", True
     ),

@@ -1,0 +1,54 @@
+"""`irbatch judges`: judgments of people and of models, side by side and together."""
+
+from __future__ import annotations
+
+import argparse
+
+from irbatch.cli.inputs import name_runs
+from irbatch.cli.settings import add_measures
+from irbatch.cli.writing import Output, add_output, save_plot
+from irbatch.comparing.judges import compare_judges
+from irbatch.errors import InputError
+from irbatch.measures import parse_measures
+
+
+def add_judges(parser: argparse.ArgumentParser) -> None:
+    """Declare what `irbatch judges` takes."""
+    parser.usage = "irbatch judges QRELS QRELS [QRELS ...] [--runs RUN ...] [options]"
+    parser.description = (
+        "Compare judgments of the same documents with the first ones: kappa, Krippendorff's alpha, "
+        "grades against grades. With runs: the order of systems under each judge, whom a judge is "
+        "kinder to, and means of people's judgments of some queries and a model's of all together."
+    )
+    parser.epilog = "example: irbatch judges people.qrels model.qrels --runs bm25.run dense.run"
+    add = parser.add_argument
+    add("judges", metavar="QRELS", nargs="+", help="judgments, people's first; or NAME=QRELS")
+    add("--runs", metavar="RUN", nargs="+", default=[], help="systems that were judged")
+    add_measures(parser, "nDCG@10", names=False)
+    told = "the grade from which documents are relevant (default: 1)"
+    add("--rel", metavar="GRADE", type=float, default=1.0, help=told)
+    told = "of intervals, and of significance (default: 0.05)"
+    add("--level", metavar="P", type=float, default=0.05, help=told)
+    add_output(parser, digits=None, plot="draw people's, the model's and combined means")
+    parser.set_defaults(command=run_judges)
+
+
+def run_judges(options: argparse.Namespace) -> int:
+    """Compare, and print or write."""
+    if len(options.judges) < 2:
+        raise InputError("judges are two or more files of judgments", source="judges")
+    if [*options.judges, *options.runs].count("-") > 1:
+        raise InputError("standard input cannot be two files", path="-")
+    measures = parse_measures(options.measures or "nDCG@10")
+    judges, runs = name_runs(options.judges), name_runs(options.runs) if options.runs else None
+    output = Output(options, [*judges.values(), *(runs or {}).values()])
+    if options.plot is not None and runs is None:
+        raise InputError("--plot draws means of runs: add --runs", path=options.plot)
+    found = compare_judges(judges, runs, measures, rel=options.rel, level=options.level)
+    output.write(found)
+    if options.plot is not None:
+        if not found.combined:
+            problem = "--plot draws means of queries that only the model judged: there are none"
+            raise InputError(problem, path=options.plot)
+        save_plot(next(iter(found.combined.values())).plot(), options.plot)
+    return 0

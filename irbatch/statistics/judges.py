@@ -1,0 +1,157 @@
+"""Judgments of people and of models: means that need few of the first, and how they agree."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.statistics.intervals import student_quantile
+
+FEWEST = 3  # queries judged by people from which a spread beside the model's is known
+
+
+class CombinedMeans(NamedTuple):
+    """Means under people's judgments, estimated with a model's; float64, one a column.
+
+    Args:
+        combined: people's mean, plus `weight` times what the model says of the other queries more
+            than of these; `combined_bounds` ``(columns, 2)`` are those of its interval.
+        error: its standard error.
+        freedom: degrees of freedom of Student's t for the interval.
+        weight: how much the model counts, 0 to 1.
+        people, people_bounds: by people's judgments alone.
+        model: by the model's judgments alone, over all queries.
+        bias, bias_bounds: the model's values less people's, of the queries that both judged.
+        worth: how many queries judged by people alone would have as small a standard error.
+    """
+
+    combined: Floats
+    combined_bounds: Floats
+    error: Floats
+    freedom: Floats
+    weight: Floats
+    people: Floats
+    people_bounds: Floats
+    model: Floats
+    bias: Floats
+    bias_bounds: Floats
+    worth: Floats
+
+
+def combine_means(
+    people: Floats, model: Floats, others: Floats, level: float = 0.05
+) -> CombinedMeans:
+    """Estimate means of queries of which people judged a few, and a model all.
+
+    The weight of the model's values f beside people's Y is Cov(Y, f) / ((1 + n/N) Var f), cut to
+    0..1. As it is estimated from the same n queries, the variance of what it leaves has n - 2
+    degrees of freedom, and grows by the distance of their mean from the others', as that of a
+    regression; both parts of the variance make the interval's degrees of freedom by Satterthwaite.
+    Without bias whatever the model's errors are, if the n queries are a random sample of all.
+
+    Args:
+        people, model: values of the n queries that people judged, ``(n, columns)``, n at least 3.
+        others: the model's values of N further queries, ``(N, columns)``, N at least 2.
+        level: how often intervals miss.
+
+    Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, *PPI++: Efficient Prediction-Powered
+    Inference*, 2023; W. G. Cochran, *Sampling Techniques*, 1977, 12.7 (the regression's variance).
+
+    >>> people, model = [[1.0], [0.0], [1.0], [0.5]], [[0.9], [0.2], [1.0], [0.4]]
+    >>> others = [[0.4], [0.5], [0.6], [0.3], [0.8], [0.2]]
+    >>> found = combine_means(*map(np.array, (people, model, others)))
+    >>> found.combined.round(4).tolist(), found.people.tolist(), found.weight.round(4).tolist()
+    ([0.47], [0.625], [0.9793])
+    """
+    n, count = len(people), len(others)
+    centred, around = people - people.mean(axis=0), model - model.mean(axis=0)
+    pooled = np.concatenate([model, others]).var(axis=0, ddof=1)
+    varies = pooled > 0
+    covariance = (centred * around).mean(axis=0)
+    weights = np.divide(
+        covariance, (1 + n / count) * pooled, out=np.zeros_like(pooled), where=varies
+    ).clip(0, 1)
+    estimated = (weights > 0) & (weights < 1)
+    left = people - weights * model
+    freedom = np.where(estimated, n - 2.0, n - 1.0)
+    squares = (around**2).sum(axis=0)
+    apart = np.divide(
+        (model.mean(axis=0) - others.mean(axis=0)) ** 2,
+        squares,
+        out=np.zeros_like(squares),
+        where=estimated & (squares > 0),
+    )
+    spread = ((left - left.mean(axis=0)) ** 2).sum(axis=0) / freedom * (1 / n + apart)
+    imputed = weights**2 * others.var(axis=0, ddof=1) / count
+    parts = spread**2 / freedom + imputed**2 / (count - 1)
+    np.divide((spread + imputed) ** 2, parts, out=freedom, where=parts > 0)
+    means = left.mean(axis=0) + weights * others.mean(axis=0)
+    errors = np.sqrt(spread + imputed)
+    alone = [
+        (values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(n))
+        for values in (people, model - people)
+    ]
+    beside = np.full(means.shape, n - 1.0)
+    people_bounds, bias_bounds = (_bounds(*each, beside, level) for each in alone)
+    worth = np.full(means.shape, float(n))
+    np.divide(n * alone[0][1] ** 2, errors**2, out=worth, where=errors > 0)
+    return CombinedMeans(
+        *(means, _bounds(means, errors, freedom, level), errors, freedom, weights),
+        *(alone[0][0], people_bounds, np.concatenate([model, others]).mean(axis=0)),
+        *(alone[1][0], bias_bounds, worth),
+    )
+
+
+def _bounds(means: Floats, errors: Floats, freedom: Floats, level: float) -> Floats:
+    quantiles = [student_quantile(level / 2, each) for each in freedom.tolist()]
+    reach = np.array(quantiles).reshape(means.shape) * errors
+    return np.stack([means - reach, means + reach], axis=-1)
+
+
+def cohen_kappa(counts: Floats, *, weighted: bool = False) -> float:
+    """Return Cohen's kappa of two judges: agreement beyond chance; NaN where no other can be.
+
+    Args:
+        counts: how often the one said the grade of a row, the other that of a column, ascending.
+        weighted: whether disagreements count by the square of the distance, in places of grades.
+
+    Source: J. Cohen, *A coefficient of agreement for nominal scales*, 1960; *Weighted kappa*, 1968.
+
+    >>> cohen_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))
+    0.4
+    """
+    places = np.arange(len(counts), dtype=np.float64)
+    apart = (places[:, None] - places) ** 2 if weighted else 1.0 - np.eye(len(counts))
+    total = counts.sum()
+    by_chance = (apart * np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum() / total
+    return 1.0 - float((apart * counts).sum() / by_chance) if by_chance > 0 else math.nan
+
+
+def krippendorff_alpha(counts: Floats, *, ordinal: bool = False) -> float:
+    """Return Krippendorff's alpha of any number of judges; NaN where all say the same grade.
+
+    Args:
+        counts: how many judges gave a document each grade, ``(documents, grades)``, ascending;
+            documents that fewer than two judged don't count.
+        ordinal: whether disagreements count by the grades between, as of an order.
+
+    Source: K. Krippendorff, *Computing Krippendorff's Alpha-Reliability*, 2011.
+
+    >>> counts = np.array([[3.0, 0.0], [0.0, 3.0], [2.0, 1.0], [0.0, 2.0]])
+    >>> round(krippendorff_alpha(counts), 4)
+    0.6667
+    """
+    judges = counts.sum(axis=1)
+    counts, judges = counts[judges > 1], judges[judges > 1]
+    pairs = (counts / (judges - 1)[:, None]).T @ counts
+    pairs[np.diag_indices_from(pairs)] -= (counts / (judges - 1)[:, None]).sum(axis=0)
+    totals = pairs.sum(axis=1)
+    below = np.cumsum(totals) - totals / 2
+    apart = (below[:, None] - below) ** 2 if ordinal else 1.0 - np.eye(len(totals))
+    expected = (apart * np.outer(totals, totals)).sum()
+    return (
+        1.0 - float((totals.sum() - 1) * (apart * pairs).sum() / expected) if expected else math.nan
+    )

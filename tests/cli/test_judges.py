@@ -1,0 +1,49 @@
+"""`irbatch judges`: files in, a report out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from irbatch.cli import main
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    people = "".join(f"q{i} 0 d{k} {(i + k) % 2}\n" for i in range(25) for k in range(4))
+    model = "".join(f"q{i} 0 d{k} {(i * k) % 2}\n" for i in range(40) for k in range(4))
+    run = "".join(f"q{i} Q0 d{k} 0 {9 - k} x\n" for i in range(40) for k in range(4))
+    paths = [tmp_path / name for name in ("people.qrels", "model.qrels", "x.run")]
+    for path, text in zip(paths, (people, model, run), strict=True):
+        path.write_text(text)
+    return [str(path) for path in paths]
+
+
+def test_report(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "means.svg"
+    words = ["judges", *files[:2], "--runs", files[2], "-m", "P@2", "--plot", str(picture)]
+    assert main(words) == 0
+    assert "kappa" in capsys.readouterr().out
+    assert picture.read_text().startswith("<?xml")
+    assert main(["judges", *files[:2], "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["agreements"][0]["both_judged"] == 100
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["people.qrels"], "two or more"),
+        (["-", "-"], "standard input"),
+        (["people.qrels", "model.qrels", "--plot", "x.svg"], "--runs"),
+        (["people.qrels", "none.qrels"], "none.qrels"),
+    ],
+)
+def test_mistakes(
+    files: list[str], words: list[str], told: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(Path(files[0]).parent)
+    assert main(["judges", *words]) == 2
+    assert told in capsys.readouterr().err
