@@ -30,6 +30,7 @@ from benchmarks.names import IN_QUERIES
 from benchmarks.place import where
 from benchmarks.report import Table
 from benchmarks.timing import duration
+from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 
 DEPTH, JUDGED = 1_000, 20
 PARTS = 8  # files
@@ -88,7 +89,7 @@ def measure(folder: Path, queries: int) -> Measured:
     stored, shuffled = runs[0].stat().st_size / rows, _shuffled(runs[0]) / rows
     given = qrels, runs[0], NAMES
     sums, values = (
-        len(irbatch.evaluate_partition(*given, keep=keep).to_json()) / queries
+        len(evaluate_partition(*given, keep=keep).to_json()) / queries
         for keep in ("sums", "queries")
     )
     return Measured(rates, start, stored, shuffled, sums, values)
@@ -102,7 +103,7 @@ def _rate(processes: int, qrels: Path, runs: Sequence[Path], queries: int) -> fl
         start = time.perf_counter()
         partials = list(pool.map(_evaluate, runs))
         seconds = time.perf_counter() - start
-    found = irbatch.merge_partials(partials).results(qrels).mean()
+    found = merge_partials(partials).results(qrels).mean()
     if found != irbatch.evaluate(qrels, runs[0].parent / "part-*.parquet", NAMES).mean():
         raise SystemExit(f"{processes} processes give other means: {found}")
     return len(runs) * queries * DEPTH / seconds
@@ -116,8 +117,8 @@ def _read(qrels: Path) -> None:
     _judgments.append(irbatch.read_qrels(qrels))
 
 
-def _evaluate(run: Path) -> irbatch.PartialResult:
-    return irbatch.evaluate_partition(_judgments[0], run, NAMES, keep="sums")
+def _evaluate(run: Path) -> PartialResult:
+    return evaluate_partition(_judgments[0], run, NAMES, keep="sums")
 
 
 def _shuffled(run: Path) -> int:

@@ -3,8 +3,8 @@
 Every measure at every cutoff comes out of one pass over padded relevance matrices
 (queries x ranks). Start with `evaluate`; `irbatch measures` on the command line lists what there
 is to measure. What is asked for less often stands in `irbatch.data`, `irbatch.evaluation`,
-`irbatch.measures`, `irbatch.comparing`, `irbatch.efficiency`, `irbatch.leaderboard` and
-`irbatch.integrations`.
+`irbatch.measures`, `irbatch.partial`, `irbatch.comparing`, `irbatch.efficiency`,
+`irbatch.leaderboard` and `irbatch.integrations`.
 """
 
 from typing import TYPE_CHECKING
@@ -24,22 +24,20 @@ if TYPE_CHECKING:
     from irbatch.errors import InputError, InputWarning
     from irbatch.evaluation.batches import BatchEvaluator
     from irbatch.evaluation.embeddings import evaluate_embeddings
-    from irbatch.evaluation.partial import PartialResult, evaluate_partition, merge_partials
     from irbatch.evaluation.ranked import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs
-    from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
+    from irbatch.evaluation.scores import evaluate_scores
     from irbatch.formats.files import read_qrels, read_run
     from irbatch.leaderboard import Leaderboard
     from irbatch.measures import define_measure, measure
 
 __all__ = [
     "BatchEvaluator", "Comparison", "EfficiencyRecord", "Groups", "InputError", "InputWarning",
-    "ItemStatistics", "Leaderboard", "PartialResult", "Qrels", "Results",
-    "Run", "__version__", "compare", "compare_results",
-    "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids", "evaluate_matrix",
-    "evaluate_partition", "evaluate_runs", "evaluate_scores", "evaluate_triples", "explain",
-    "measure", "merge_partials", "read_qrels", "read_run",
+    "ItemStatistics", "Leaderboard", "Qrels", "Results", "Run", "__version__", "compare",
+    "compare_results", "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids",
+    "evaluate_matrix", "evaluate_runs", "evaluate_scores", "explain", "measure", "read_qrels",
+    "read_run",
 ]  # fmt: skip
 
 # A command chooses how NumPy is loaded, and a process that evaluates nothing loads nothing.
@@ -57,17 +55,16 @@ __getattr__, __dir__ = load_on_demand(
         "errors": ("InputError", "InputWarning"),
         "evaluation.batches": ("BatchEvaluator",),
         "evaluation.embeddings": ("evaluate_embeddings",),
-        "evaluation.partial": ("PartialResult", "evaluate_partition", "merge_partials"),
         "evaluation.ranked": ("evaluate_ids", "evaluate_matrix"),
         "evaluation.results": ("Results",),
         "evaluation.runs": ("evaluate", "evaluate_runs"),
-        "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
+        "evaluation.scores": ("evaluate_scores",),
         "formats.files": ("read_qrels", "read_run"),
         "leaderboard.board": ("Leaderboard",),
         "measures": ("define_measure", "measure"),
     },
     modules=(
         *("comparing", "data", "efficiency", "engine", "evaluation", "formats", "integrations"),
-        *("leaderboard", "measures", "pack", "report", "runtime", "statistics"),
+        *("leaderboard", "measures", "pack", "partial", "report", "runtime", "statistics"),
     ),
 )

@@ -30,7 +30,7 @@ FLOORS = {
     **dict.fromkeys(("data", "measures"), 3),
     **dict.fromkeys(("formats", "pack"), 4),
     "evaluation": 5,
-    "trec_eval": 6,
+    **dict.fromkeys(("partial", "trec_eval"), 6),
     **dict.fromkeys(("comparing", "efficiency"), 7),
     **dict.fromkeys(("integrations", "leaderboard"), 8),
     **dict.fromkeys(("__main__", "cli"), 9),

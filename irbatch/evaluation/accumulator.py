@@ -32,23 +32,25 @@ from irbatch.evaluation.results import (
 from irbatch.evaluation.scores import ScoreBatch
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import LIMBS, add_up, is_whole, round_sum
+from irbatch.runtime.numbers import LIMBS, add_up, check_whole, is_whole, round_sum
 
 if TYPE_CHECKING:
     from irbatch.data.items import ItemStatistics
 
-KEEPS = {
-    "queries": ("query_ids", "values", "marks"),
-    "sums": ("sums", "counted", "zeros", "counts"),
-}
-"""What may be kept, and the keys of a state that hold it."""
+FORMAT = 3
+KEEPS = ("queries", "sums")  # what may be kept
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
 # Queries and graded candidates that wait to be evaluated together. What that costs once, a third
 # of a millisecond, is then less than a tenth of the time of updates with 32 queries each
 # (python -m benchmarks --only updates).
 MOST_WAITING = 8192
 MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
+COUNTED = [each.name for each in fields(Counts)]
 ROUNDING = 1e-9  # by which values may be beyond their range
+
+IDS_IN_ALL = (
+    "give ids in every update or in none: queries without ids cannot be told from those with"
+)
 
 reject = functools.partial(InputError, source="state")
 
@@ -61,8 +63,23 @@ class Rows:
     marks: Bytes
     items_of_queries: RunItems | None = None
 
+    @classmethod
+    def of(cls, results: Results) -> Rows:
+        """Return those of results."""
+        return cls(results.weighted_values, results.marks, results.items_of_queries)
+
+    @classmethod
+    def join(cls, batches: Sequence[Batch]) -> Rows:
+        """Put those of batches, at least one, one after the other."""
+        ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
+        values = np.concatenate([each.values for each in batches])
+        marks = np.concatenate([each.marks for each in batches])
+        return cls(values, marks, join_items(each.items_of_queries for each in batches))
+
     def __len__(self) -> int:
         return len(self.marks)
+
+    size = property(__len__)
 
     def take(self, rows: Sequence[int]) -> Rows:
         """Return those of some queries."""
@@ -77,66 +94,77 @@ class Rows:
         return same and (lists is None or np.array_equal(lists[one], lists[other]))
 
 
-Batch = Results | ScoreBatch | Rows
+Batch = ScoreBatch | Rows
 
 
-def join_batches(batches: Sequence[Batch]) -> Rows:
-    """Put the values and marks of batches, at least one, one after the other."""
-    ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
-    values = np.concatenate(
-        [each.weighted_values if isinstance(each, Results) else each.values for each in batches]
-    )
-    marks = np.concatenate([each.marks for each in batches])
-    return Rows(values, marks, join_items(each.items_of_queries for each in batches))
-
-
-def size_of(batch: Batch) -> int:
-    """Return the number of a batch's queries."""
-    return len(batch.query_ids) if isinstance(batch, Results) else len(batch)
-
-
-class Kept:
-    """Queries of which some wait to be evaluated together.
+class Accumulator:
+    """Queries that add up, of which some wait to be evaluated together.
 
     Args:
         measures: what their values are of.
         known: items, where measures of the whole run read them.
+
+    Attributes:
+        repeats: how often a query came again, of those with ids.
     """
 
     keep = ""
 
     def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
         self.measures, self.known = measures, known
-        self.repeats = 0  # how often a query came again, of those with ids
-        self.extra = 0
+        self.repeats = 0
         self._size = 0
         self._waiting: list[Batch] = []
         self._load = 0
 
-    def __len__(self) -> int:
-        return self._size
+    @staticmethod
+    def of(
+        keep: str,
+        measures: Sequence[Measure],
+        items: ItemStatistics | None,
+        repeated: str = "error",
+    ) -> QueryValues | Sums:
+        """Return one without queries that keeps values or sums, one of `KEEPS`."""
+        of_run = any(each.aggregate == "run" for each in measures)
+        known = items.arrays if of_run and items is not None else None
+        return Sums(measures, known) if keep == "sums" else QueryValues(measures, known, repeated)
 
     @property
     def columns(self) -> list[Measure]:
         """What the columns of values are of: the measures, and weights behind them."""
         return with_weights(self.measures)
 
-    def settle(self) -> None:
-        """Evaluate what waits."""
-        if self._waiting:
-            self._append(join_batches(self._waiting), self._waiting)
-            self._waiting, self._load = [], 0
+    def __len__(self) -> int:
+        return self._size
 
     def _wait(self, batch: Batch) -> None:
+        if self._load >= MOST_WAITING:
+            self._settle()
         self._waiting.append(batch)
-        self._size += size_of(batch)
-        self._load += batch.size if isinstance(batch, ScoreBatch) else size_of(batch)
+        self._size += len(batch)
+        self._load += batch.size
 
-    def _append(self, rows: Rows, batches: Sequence[Batch]) -> None:
+    def _settle(self) -> None:
+        """Evaluate what waits."""
+        if self._waiting:
+            self._append(Rows.join(self._waiting))
+            self._waiting, self._load = [], 0
+
+    def _append(self, rows: Rows) -> None:
         raise NotImplementedError
 
+    def _items_of(self, state: Mapping[str, Any], key: str) -> Any:
+        """Return what a state has of items under a key, None where none are read."""
+        items = state["items"]
+        if self.known is None and items is None:
+            return None
+        if self.known is None or items["catalogue"] != self.known.fingerprint:
+            mine = None if self.known is None else self.known.fingerprint
+            raise reject(f"'items' are {shown(items)}, not of catalogue {mine!r}", value=items)
+        return items[key]
 
-class QueryValues(Kept):
+
+class QueryValues(Accumulator):
     """Values of queries, each counted once if it has an id; `repeated` is one of `REPEATED`."""
 
     keep = "queries"
@@ -146,39 +174,39 @@ class QueryValues(Kept):
     ) -> None:
         super().__init__(measures, known)
         self._repeated = repeated
+        self._extra = 0
         self._row_of: dict[Hashable, int] = {}  # of queries that have ids: all or none
         self._values = np.empty((0, len(self.columns)))
         self._marks = np.empty(0, np.uint8)
         self._lists: list[ItemRows] = []
         self._stored = 0  # rows that don't wait
 
-    def add(self, batch: Batch, ids: Sequence[Hashable] | None = None) -> None:
-        """Add queries.
+    def add(self, batch: Batch, ids: Sequence[Hashable] | None = None, extra: int = 0) -> None:
+        """Add queries; `extra` are how many more were only in the run.
 
         Raises:
             InputError: if only some queries have ids, or one that came before has other values;
                 nothing has changed then.
         """
-        if len(self) and (ids is not None) != bool(self._row_of):
-            problem = "give ids in every update or in none"
-            reason = "queries without ids cannot be told from those with"
-            raise InputError(f"{problem}: {reason}", source="query_ids")
-        if self._load >= MOST_WAITING:
-            self.settle()
+        self.check_ids(ids is not None)
         if ids and (len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids)):
-            self._add_repeated(join_batches([batch]), ids)
+            self._add_repeated(Rows.join([batch]), ids)
         else:
-            self._row_of.update((each, row) for row, each in enumerate(ids or (), len(self)))
+            first = len(self)
             self._wait(batch)
-        if isinstance(batch, Results):
-            self.extra += batch.counts.extra
+            self._row_of.update((each, row) for row, each in enumerate(ids or (), first))
+        self._extra += extra
+
+    def check_ids(self, given: bool) -> None:
+        """Reject queries with ids beside those without, and the other way round."""
+        if len(self) and given != bool(self._row_of):
+            raise InputError(IDS_IN_ALL, source="query_ids")
 
     def _add_repeated(self, rows: Rows, ids: Sequence[Hashable]) -> None:
         """Add queries of which some came before, or come several times."""
-        self.settle()
         again = [each for each in dict.fromkeys(ids) if each in self._row_of]
         places = [self._row_of[each] for each in again]
-        both = join_batches([self.rows().take(places), rows])
+        both = Rows.join([self.rows().take(places), rows])
         row_of = {each: row for row, each in enumerate(again)}
         repeats = 0
         for row, each in enumerate(ids, len(again)):
@@ -198,11 +226,11 @@ class QueryValues(Kept):
             for place, listed in zip(places, changed.items_of_queries.lists, strict=True):
                 self._lists[place] = listed
         self._row_of.update(zip(fresh, range(len(self), len(self) + len(fresh)), strict=True))
-        self._append(added, ())
+        self._append(added)
         self._size += len(fresh)
         self.repeats += repeats
 
-    def _append(self, rows: Rows, batches: Sequence[Batch]) -> None:
+    def _append(self, rows: Rows) -> None:
         """Write rows behind the others; the memory doubles when it is full."""
         end = self._stored + len(rows)
         if end > len(self._values):
@@ -217,7 +245,7 @@ class QueryValues(Kept):
 
     def rows(self) -> Rows:
         """Return what is kept of all queries, in memory that goes on changing."""
-        self.settle()
+        self._settle()
         items = None if self.known is None else RunItems(self.known, list(self._lists))
         return Rows(self._values[: self._stored], self._marks[: self._stored], items)
 
@@ -226,45 +254,56 @@ class QueryValues(Kept):
         """The ids of queries that have them, in the order of their rows."""
         return list(self._row_of)
 
+    def __contains__(self, query: Hashable) -> bool:
+        return query in self._row_of
+
     def rows_of(self, ids: Sequence[Hashable]) -> Positions:
         """Return the rows of queries, -1 of those that there are not."""
         return np.fromiter((self._row_of.get(each, -1) for each in ids), np.int64, len(ids))
 
-    def copy(self) -> QueryValues:
-        """Return the same in memory of its own."""
-        return self._made_of(self.rows(), self.ids)
-
-    def without(self, queries: Collection[Hashable]) -> QueryValues:
-        """Return what is kept of other queries than these."""
-        ids = [each for each in self._row_of if each not in queries]
-        return self._made_of(self.rows().take([self._row_of[each] for each in ids]), ids)
-
-    def _made_of(self, rows: Rows, ids: Sequence[Hashable]) -> QueryValues:
-        made = QueryValues(self.measures, self.known, self._repeated)
-        made.repeats, made.extra = self.repeats, self.extra
-        made._row_of = dict(zip(ids, range(len(ids)), strict=True))
-        made._append(rows, ())
-        made._size = made._stored
+    def copy(self, without: Collection[Hashable] = ()) -> QueryValues:
+        """Return the same in memory of its own, perhaps without some queries."""
+        made, rows = QueryValues(self.measures, self.known, self._repeated), self.rows()
+        made.repeats = self.repeats
+        if without:
+            ids = [each for each in self._row_of if each not in without]
+            made.add(rows.take([self._row_of[each] for each in ids]), ids)
+        elif len(self):
+            made.add(Rows.join([rows]), self.ids or None)
+        made._extra = self._extra
         return made
 
-    def results(self, settings: Mapping[str, str]) -> Results:
-        """Return everything kept as results."""
-        rows = self.rows()
-        marks = rows.marks.copy()
-        counts = count_queries(marks, extra=self.extra)
-        queries = self.ids if self._row_of else range(len(self))
-        more = None, marks, rows.items_of_queries
-        return Results(rows.values.copy(), queries, self.measures, counts, settings, *more)
+    def merge(self, other: QueryValues) -> None:
+        """Add what another has kept."""
+        if len(other):
+            self.add(Rows.join([other.rows()]), other.ids or None)
+        self._extra += other._extra
+        self.repeats += other.repeats
+
+    def results(
+        self, settings: Mapping[str, str], order: Sequence[Hashable] | None = None
+    ) -> Results:
+        """Return results of all queries; `order` names them, and perhaps others, in an order."""
+        queries: Sequence[Any] = self.ids if self._row_of else range(len(self))
+        if order is None:
+            rows = Rows.join([self.rows()])
+        else:
+            queries = [each for each in order if each in self._row_of]
+            rows = self.rows().take([self._row_of[each] for each in queries])
+        counts = count_queries(rows.marks, extra=self._extra)
+        more = None, rows.marks, rows.items_of_queries
+        return Results(rows.values, queries, self.measures, counts, settings, *more)
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, in arrays and lists of its own."""
-        rows = self.rows()
+        rows = Rows.join([self.rows()])
         ids = plain(self._row_of) if self._row_of else None
-        state = {"query_ids": ids, "values": rows.values.copy(), "marks": rows.marks.copy()}
-        if rows.items_of_queries is None or self.known is None:
-            return state
-        lists = [each.tolist() for each in rows.items_of_queries.lists]
-        return {**state, "items": {"catalogue": self.known.fingerprint, "lists": lists}}
+        state: dict[str, Any] = {"query_ids": ids, "values": rows.values, "marks": rows.marks}
+        state |= {"repeats": self.repeats, "extra": self._extra, "items": None}
+        if rows.items_of_queries is not None and self.known is not None:
+            lists = [each.tolist() for each in rows.items_of_queries.lists]
+            state["items"] = {"catalogue": self.known.fingerprint, "lists": lists}
+        return state
 
     def add_state(self, state: Mapping[str, Any], *, skips: bool) -> None:
         """Add what another has kept, where NaN stands for queries that are `skips`."""
@@ -281,11 +320,10 @@ class QueryValues(Kept):
                 raise reject(problem, value=ids)
             if (twice := first_repeated(ids)) is not None:
                 raise reject(f"'query_ids' have {shown(twice)} twice", value=twice)
-        called = range(marks.size) if ids is None else ids
-        check_values(values, self.measures, called, "state", skips=skips)
-        items = None
+        check_values(values, self.measures, ids or range(marks.size), "state", skips=skips)
+        repeats, extra = (check_whole(key, state[key], 0) for key in ("repeats", "extra"))
+        items, lists = None, self._items_of(state, "lists")
         if self.known is not None:
-            lists = _check_catalogue(state["items"], self.known)["lists"]
             read = [_read_numbers("items", each, (None,), np.int64) for each in lists]
             whole = np.concatenate([np.empty(0, np.int64), *read])
             in_catalogue = ((whole >= OUTSIDE) & (whole < self.known.size)).all()
@@ -294,9 +332,8 @@ class QueryValues(Kept):
             items = RunItems(self.known, [each.astype(np.int32) for each in read])
         if marks.size:
             self.add(Rows(values, marks.astype(np.uint8), items), ids)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self.copy())
+        self.repeats += repeats
+        self._extra += extra
 
     def _differing(self, query: Any, before: Floats, now: Floats) -> InputError:
         other = (before != now) & ~(np.isnan(before) & np.isnan(now))
@@ -314,38 +351,41 @@ class QueryValues(Kept):
         )
 
 
-class Sums(Kept):
+class Sums(Accumulator):
     """Sums of measures' values: whole numbers that add up over batches and processes."""
 
     keep = "sums"
 
     def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
         super().__init__(measures, known)
-        self._cutoffs = list(
-            dict.fromkeys(each.cutoff for each in measures if each.aggregate == "run")
-        )
+        of_run = (each.cutoff for each in measures if each.aggregate == "run")
+        self._cutoffs = [] if known is None else list(dict.fromkeys(of_run))
         self._items = self._count_items([])
         columns = len(self.columns)
         self._shapes = {"sums": (columns, LIMBS), "counted": (columns,), "zeros": (columns,)}
-        self._shapes["counts"] = (len(fields(Counts)),)
+        self._shapes["counts"] = (len(COUNTED),)
         self._arrays = {key: np.zeros(shape, np.int64) for key, shape in self._shapes.items()}
 
     def _count_items(self, lists: Sequence[ItemRows]) -> dict[int | None, ItemCounts]:
         """Count the items of lists up to each cutoff."""
-        if self.known is None:
-            return {}
+        known: Any = self.known
         return {
-            cutoff: ItemCounts.of(self.known, lists, math.inf if cutoff is None else cutoff)
+            cutoff: ItemCounts.of(known, lists, math.inf if cutoff is None else cutoff)
             for cutoff in self._cutoffs
         }
 
-    def add(self, batch: Batch, ids: object = None) -> None:
-        """Add queries; their ids are not kept."""
-        if self._load >= MOST_WAITING:
-            self.settle()
+    def add(self, batch: Batch, ids: object = None, extra: int = 0) -> None:
+        """Add queries, and how many more were only in the run; ids are not kept."""
         self._wait(batch)
+        self._arrays["counts"][COUNTED.index("extra")] += extra
 
-    def _append(self, rows: Rows, batches: Sequence[Batch]) -> None:
+    def check_ids(self, given: bool) -> None:
+        """Take queries with and without ids."""
+
+    def __contains__(self, query: Hashable) -> bool:
+        return False
+
+    def _append(self, rows: Rows) -> None:
         values, terms = rows.values, rows.values.copy()
         zeros = np.zeros(len(self.columns), np.int64)
         for column, measure in enumerate(self.measures):
@@ -355,12 +395,8 @@ class Sums(Kept):
                 terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in factors]
             if measure.aggregate == "weighted":
                 terms[:, column] *= values[:, weight_column(self.measures, column)]
-        counts = [
-            each.counts if isinstance(each, Results) else count_queries(each.marks)
-            for each in batches
-        ]
         more = {"sums": add_up(terms), "counted": (~np.isnan(values)).sum(axis=0), "zeros": zeros}
-        more["counts"] = np.sum(list(map(astuple, counts)), axis=0)
+        more["counts"] = np.array(astuple(count_queries(rows.marks)))
         lists = [] if rows.items_of_queries is None else rows.items_of_queries.lists
         self._add_arrays(more, self._count_items(lists))
 
@@ -375,29 +411,37 @@ class Sums(Kept):
 
     def copy(self) -> Sums:
         """Return the same, which is added to apart."""
-        self.settle()
+        self._settle()
         more = copy(self)
         more._waiting = []
+        more._arrays = {key: array.copy() for key, array in self._arrays.items()}
         return more
 
-    def results(self, settings: Mapping[str, str]) -> Results:
+    def merge(self, other: Sums) -> None:
+        """Add what another has summed."""
+        other._settle()
+        self._add_arrays(other._arrays, other._items)
+        self._size += len(other)
+
+    def results(self, settings: Mapping[str, str], order: object = None) -> Results:
         """Return the means; the same bits as those of `irbatch.Results`."""
-        self.settle()
+        self._settle()
         means = [self._mean(column) for column in range(len(self.measures))]
         counts = Counts(*self._arrays["counts"].tolist())
         return Results(None, (), self.measures, counts, settings, means=means)
 
     def state(self) -> dict[str, Any]:
         """Return the sums, in arrays of their own."""
-        self.settle()
+        self._settle()
         state: dict[str, Any] = {key: array.copy() for key, array in self._arrays.items()}
-        if self.known is None:
-            return state
-        counts = [
-            [cutoff, each.keys.tolist(), each.numbers.tolist(), each.lists.tolist()]
-            for cutoff, each in self._items.items()
-        ]
-        return {**state, "items": {"catalogue": self.known.fingerprint, "counts": counts}}
+        state["items"] = None
+        if self.known is not None:
+            counts = [
+                [cutoff, each.keys.tolist(), each.numbers.tolist(), each.lists.tolist()]
+                for cutoff, each in self._items.items()
+            ]
+            state["items"] = {"catalogue": self.known.fingerprint, "counts": counts}
+        return state
 
     def add_state(self, state: Mapping[str, Any], *, skips: bool) -> None:
         """Add what another has summed."""
@@ -408,8 +452,8 @@ class Sums(Kept):
         if min(int(read[key].min(initial=0)) for key in ("counted", "zeros", "counts")) < 0:
             raise reject("'counted', 'zeros' and 'counts' are not below 0")
         items: dict[int | None, ItemCounts] = {}
-        if self.known is not None:
-            for cutoff, *parts in _check_catalogue(state["items"], self.known)["counts"]:
+        for cutoff, *parts in self._items_of(state, "counts") or ():
+            if self.known is not None:
                 keys, numbers, lists = (_read_numbers("items", each, (None,), np.int64)
                                         for each in parts)  # fmt: skip
                 listed = keys // max(self.known.size, 1)
@@ -434,15 +478,6 @@ class Sums(Kept):
         if measure.aggregate == "geometric":
             return 0.0 if zeros else math.exp(total / n)
         return total / n if math.isfinite(total) else round_sum(sums, n)
-
-
-def keep_nothing(
-    keep: str, measures: Sequence[Measure], items: ItemStatistics | None, repeated: str = "error"
-) -> QueryValues | Sums:
-    """Return what is kept of no query yet: values, or sums, one of `KEEPS`."""
-    of_run = any(each.aggregate == "run" for each in measures)
-    known = items.arrays if of_run and items is not None else None
-    return Sums(measures, known) if keep == "sums" else QueryValues(measures, known, repeated)
 
 
 def may_skip(settings: Mapping[str, str]) -> bool:
@@ -470,26 +505,29 @@ def check_values(
             raise InputError(problem, source=source, query=ids[row], value=value)
 
 
-def check_state(
-    state: Any, what: str, keys: Sequence[str], same: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Return a state that has these keys, some of them with the same values as here.
+def write_state(
+    kept: QueryValues | Sums, settings: Mapping[str, str], **more: Any
+) -> dict[str, Any]:
+    """Return a state in numbers, texts and lists, which JSON and safe unpicklers take."""
+    state = {key: each.tolist() if hasattr(each, "tolist") else each
+             for key, each in kept.state().items()}  # fmt: skip
+    head = {"format": FORMAT, "measures": list(map(str, kept.measures)), "keep": kept.keep}
+    return {**head, "settings": dict(settings), **more, **state}
 
-    Raises:
-        InputError: if it is the state of something else.
-    """
+
+def check_state(state: Any, what: str, like: Mapping[str, Any], same: Sequence[str]) -> None:
+    """Reject a state that has not the keys of another, and the same values of some of them."""
     if not isinstance(state, Mapping):
-        raise reject(f"{kind_of(state)} is not the state of a {what}", value=state)
-    for key in [*same, *keys]:
+        raise reject(f"{kind_of(state)} is not the state of a {what}")
+    for key, mine in like.items():
         if key not in state:
             raise reject(f"{key!r} is missing: this is not the state of a {what}")
-        if key in same and (type(state[key]) is not type(same[key]) or state[key] != same[key]):
-            problem = f"{key!r} is {shown(state[key])}, not {shown(same[key])}"
-            raise reject(problem, value=state[key])
+        theirs = state[key]
+        if key in same and (type(mine) is not type(theirs) or mine != theirs):
+            raise reject(f"{key!r} is {shown(theirs)}, not {shown(mine)}", value=theirs)
     for key in state:
-        if key not in keys:
-            raise reject(f"{shown(key)} is not a key{did_you_mean(key, keys)}", value=key)
-    return state
+        if key not in like:
+            raise reject(f"{shown(key)} is not a key{did_you_mean(key, like)}", value=key)
 
 
 @contextmanager
@@ -507,8 +545,7 @@ def reading_state(what: str) -> Iterator[None]:
         TypeError,
         ValueError,
     ) as problem:
-        said = f"not the state of a {what}, or a damaged one: {problem}"
-        raise reject(said) from problem
+        raise reject(f"not the state of a {what}, or a damaged one: {problem}") from problem
 
 
 def _read_numbers(
@@ -528,12 +565,9 @@ def _read_numbers(
     return array.astype(dtype)
 
 
-def _check_catalogue(state: Mapping[str, Any], known: Items) -> Mapping[str, Any]:
-    if state["catalogue"] != known.fingerprint:
-        theirs = shown(state["catalogue"])
-        problem = f"'items' are of the catalogue {theirs}, not {known.fingerprint!r}"
-        raise reject(problem, value=theirs)
-    return state
+def by_id(each: Any) -> tuple[bool, Any]:
+    """Order ids, whole numbers before texts."""
+    return isinstance(each, str), each
 
 
 def plain(values: Iterable[Any]) -> list[Any]:
@@ -545,8 +579,3 @@ def plain(values: Iterable[Any]) -> list[Any]:
         str.__str__(each) if isinstance(each, str) else int(each) if is_whole(each) else float(each)
         for each in listed
     ]
-
-
-def in_lists(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a state's arrays as lists, which JSON and safe unpicklers take."""
-    return {key: each.tolist() if hasattr(each, "tolist") else each for key, each in state.items()}

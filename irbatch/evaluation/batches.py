@@ -4,45 +4,42 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids, same_kind
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.accumulator import (
+    IDS_IN_ALL,
     KEEPS,
     REPEATED,
+    Accumulator,
+    Batch,
     QueryValues,
+    Rows,
     Sums,
     check_state,
     check_values,
-    in_lists,
-    keep_nothing,
     may_skip,
     plain,
     reading_state,
-    reject,
-    size_of,
+    write_state,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, choose_ties, has_no_rows
+from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties, has_no_rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, grade_problem, read_numbers
+from irbatch.runtime.numbers import check_choice, check_keywords, read_numbers
 
 if TYPE_CHECKING:
     from irbatch.data.items import ItemStatistics
 
-FORMAT = 2
-SHAPING = ("keep", "ties", "no_relevant", "rel")  # options that states must share to add up
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")
 WHAT = "BatchEvaluator"
 
@@ -104,9 +101,14 @@ class BatchEvaluator:
             ScoreEvaluator(plan, settings, choose_ties(ties, ids), threads, items=items)
             for ids in (None, ())
         )
-        self._shared: dict[str, Any] = {"no_relevant": no_relevant, "rel": rel}
-        self._shared |= {"items": items, "threads": threads}
-        self._options = {"keep": keep, "ties": ties, "repeated": repeated, **self._shared}
+        shaping = {
+            "ties": ties,
+            "no_relevant": no_relevant,
+            "rel": rel,
+        }  # alike where states add up
+        self._options: dict[str, Any] = shaping
+        self._more: dict[str, Any] = {"keep": keep, "repeated": repeated, "items": items}
+        self._more["threads"] = threads
         self._lock = threading.RLock()  # of everything that changes below
         self.reset()
 
@@ -121,53 +123,40 @@ class BatchEvaluator:
     def repeats(self) -> int:
         """How often a query, or a document in columns, came again and was not counted again."""
         with self._lock:
-            return self._kept.repeats + self._columns.repeats
+            return self._kept.repeats
 
     def update(
         self,
         scores: Any,
         relevance: Any = None,
         *,
-        positives: Any = None,
-        mask: Any = None,
-        lengths: Any = None,
-        exclude: Any = None,
-        n_relevant: Any = None,
-        document_ids: Any = None,
         query_ids: Sequence[Any] | None = None,
+        **batch: Unpack[ScoreOptions],
     ) -> Results:
         """Add a batch of scores, and return the results of this batch alone.
 
         A batch without rows, ``(0, candidates)``, adds nothing.
 
         Args:
-            scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
-                `irbatch.evaluate_scores`.
+            scores, relevance: as in `irbatch.evaluate_scores`.
             query_ids: the queries' ids; with them a query that comes again is counted once. Not
                 for ``keep="sums"``.
+            **batch: `positives`, `mask`, `lengths`, `exclude`, `n_relevant` and `document_ids`, as
+                in `irbatch.evaluate_scores`.
 
         Raises:
             InputError: as `irbatch.evaluate_scores`, and if a query has other values than before.
         """
+        check_keywords(self.update, batch, ScoreOptions.__annotations__)
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
         if not ids and has_no_rows(scores):
             return self._scores.nothing()
         named = None if ids is None or len(set(ids)) < len(ids) else ids
-        evaluator = self._scores if document_ids is None else self._by_id
-        batch = evaluator.rank(
-            scores,
-            relevance,
-            positives=positives,
-            mask=mask,
-            lengths=lengths,
-            exclude=exclude,
-            n_relevant=n_relevant,
-            document_ids=document_ids,
-            query_ids=named,
-        )
-        results = batch.results()
-        self._add(batch, ids, evaluator.signature)
+        evaluator = self._scores if batch.get("document_ids") is None else self._by_id
+        ranked = evaluator.rank(scores, relevance, named, **batch)
+        results = ranked.results()
+        self._add(ranked, ids, evaluator.signature)
         return results
 
     def update_ids(
@@ -186,14 +175,14 @@ class BatchEvaluator:
         ranked, relevant = pair_series(ranked, relevant, sliced=True)
         ids = None if isinstance(ranked, Mapping) else read_query_ids(query_ids)
         try:
-            results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)
+            results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared())
         except InputError as problem:
             place = problem.query  # of rankings that are not a mapping
             if ids is None or not isinstance(place, int) or place >= len(ids):
                 raise
             raise problem.with_fields(query=ids[place]) from None
         ids = results.query_ids if isinstance(ranked, Mapping) else ids
-        self._add(results, ids, results.settings)
+        self._add(Rows.of(results), ids, results.settings, results.counts.extra)
         return results
 
     def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
@@ -206,11 +195,14 @@ class BatchEvaluator:
             query_ids, document_ids, scores, grades: one entry a document.
 
         Raises:
-            InputError: if lengths differ, a score or grade is not a number, or a document comes
-                again with another score or grade.
+            InputError: if lengths differ, a score or grade is not a number, a document comes again
+                with another score or grade, or a query came whole before.
         """
         with self._lock:
-            self._columns.add(query_ids, document_ids, scores, grades)
+            self._kept.check_ids(given=True)
+            self._kept.repeats += self._columns.add(
+                (query_ids, document_ids, scores, grades), self._kept
+            )
 
     def add(self, results: Results) -> None:
         """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
@@ -231,9 +223,10 @@ class BatchEvaluator:
             if results.items_of_queries is None or of != known.fingerprint:
                 problem = f"results of items {of!r}, not {known.fingerprint!r}"
                 raise InputError(problem, source="results")
-        skips, values = may_skip(results.settings), results.weighted_values
-        check_values(values, results.columns, results.query_ids, "results", skips=skips)
-        self._add(results, results.query_ids if results.has_ids else None, results.settings)
+        rows, skips = Rows.of(results), may_skip(results.settings)
+        check_values(rows.values, results.columns, results.query_ids, "results", skips=skips)
+        ids = results.query_ids if results.has_ids else None
+        self._add(rows, ids, results.settings, results.counts.extra)
 
     def compute(self) -> Results:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
@@ -248,9 +241,9 @@ class BatchEvaluator:
             if len(self._columns):
                 judgments, run = map(self._columns.by_query, ("grades", "scores"))
                 ties = choose_ties(self._options["ties"], COLUMNS)
-                found = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
+                found = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
                 kept, signature = kept.copy(), join_settings(signature, found.settings)
-                kept.add(found, found.query_ids)
+                kept.add(Rows.of(found), found.query_ids)
             results = kept.results(signature)
         self._scores.warn_once(nothing_relevant(results))
         return results
@@ -278,17 +271,8 @@ class BatchEvaluator:
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
-            kept = in_lists(self._kept.state())
-            if isinstance(self._kept, QueryValues):
-                kept |= {"repeats": self.repeats, "extra": self._kept.extra}
-            return {
-                "format": FORMAT,
-                "measures": list(self.measures),
-                **{name: self._options[name] for name in SHAPING},
-                "signature": dict(self._signature),
-                "columns": self._columns.state(),
-                **kept,
-            }
+            columns = self._columns.state()
+            return write_state(self._kept, self._signature, options=self._options, columns=columns)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -300,61 +284,60 @@ class BatchEvaluator:
             self._load([state])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"options": self._options, "state": self.state_dict()}
+        return {"options": {**self._options, **self._more}, "state": self.state_dict()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(pickled["state"]["measures"], **pickled["options"])  # type: ignore[misc]
         self.load_state_dict(pickled["state"])
 
+    def _shared(self) -> dict[str, Any]:
+        """Return the options of verbs for documents with ids, besides ties."""
+        options = {**self._options, **self._more}
+        return {name: options[name] for name in ("no_relevant", "rel", "items", "threads")}
+
     def _check_ids(self, query_ids: object) -> None:
-        if query_ids is not None and self._options["keep"] == "sums":
+        if query_ids is not None and self._more["keep"] == "sums":
             problem = "sums cannot tell a query that comes again"
             advice = "keep='queries', or leave the ids out"
             raise InputError(f"{problem}: {advice}", source="query_ids")
 
     def _add(
-        self, batch: ScoreBatch | Results, ids: Sequence[Any] | None, settings: Mapping[str, str]
+        self, batch: Batch, ids: Sequence[Any] | None, settings: Mapping[str, str], extra: int = 0
     ) -> None:
         """Add a batch; if it is rejected, nothing has changed."""
-        if ids is not None and len(ids) != size_of(batch):
-            problem = f"{many(len(ids), 'id')} for {many(size_of(batch), 'query')}"
+        if ids is not None and len(ids) != len(batch):
+            problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
             raise InputError(problem, source="query_ids")
         with self._lock:
-            for each in ids or () if len(self._columns) else ():
-                if each in self._columns:
-                    raise InputError("it came in columns before", source="query_ids", query=each)
-            self._kept.add(batch, ids)
+            if len(self._columns):
+                if ids is None and self._kept.keep == "queries":
+                    raise InputError(IDS_IN_ALL, source="query_ids")
+                for each in ids or ():
+                    if each in self._columns:
+                        problem = "it came in columns before"
+                        raise InputError(problem, source="query_ids", query=each)
+            self._kept.add(batch, ids, extra)
             self._signature = join_settings(self._signature, settings)
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._nothing()
-        same = {"format": FORMAT, "measures": self.measures}
-        same |= {name: self._options[name] for name in SHAPING}
-        keys = [*same, "signature", "columns", *KEEPS[kept.keep]]
-        keys += ["repeats", "extra"] if kept.keep == "queries" else []
-        keys += [] if kept.known is None else ["items"]
+        like = write_state(kept, signature, options=self._options, columns=columns.state())
         for state in states:
             with reading_state(WHAT):
-                check_state(state, WHAT, keys, same)
-                settings = {str(key): str(each) for key, each in state["signature"].items()}
+                check_state(state, WHAT, like, ("format", "measures", "keep", "options"))
+                settings = {str(key): str(each) for key, each in state["settings"].items()}
                 skips = self._options["no_relevant"] == "skip" or may_skip(settings)
                 kept.add_state(state, skips=skips)
-                if kept.keep == "queries":
-                    for key in ("repeats", "extra"):
-                        if type(state[key]) is not int or state[key] < 0:
-                            raise reject(f"{key!r} is not a count", value=state[key])
-                    kept.repeats += state["repeats"]
-                    kept.extra += state["extra"]
-                check_state(state["columns"], WHAT, COLUMNS, {})
-                columns.add(*(state["columns"][name] for name in COLUMNS))
+                check_state(state["columns"], WHAT, like["columns"], ())
+                columns.add([state["columns"][name] for name in COLUMNS], kept)
                 signature = join_settings(signature, settings)
         self._kept, self._columns, self._signature = kept, columns, signature
 
     def _nothing(self) -> tuple[QueryValues | Sums, Columns, Mapping[str, str]]:
         """Return the state that there is before the first update."""
-        keep, repeated = self._options["keep"], self._options["repeated"]
-        return keep_nothing(keep, self._measures, self._shared["items"], repeated), Columns(), {}
+        keep, items, repeated = (self._more[name] for name in ("keep", "items", "repeated"))
+        return Accumulator.of(keep, self._measures, items, repeated), Columns(), {}
 
 
 class Columns:
@@ -362,7 +345,6 @@ class Columns:
 
     def __init__(self) -> None:
         self._queries: defaultdict[Any, Documents] = defaultdict(dict)
-        self.repeats = 0
 
     def __len__(self) -> int:
         return len(self._queries)
@@ -370,18 +352,21 @@ class Columns:
     def __contains__(self, query: object) -> bool:
         return query in self._queries
 
-    def add(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
-        """Keep some documents, see `BatchEvaluator`; if one is rejected, nothing has changed."""
-        given = zip(COLUMNS, (query_ids, document_ids, scores, grades), strict=True)
-        columns = {name: _as_list(column, name) for name, column in given}
-        if len({len(column) for column in columns.values()}) > 1:
-            lengths = (f"{many(len(each), 'entry')} in {name}" for name, each in columns.items())
-            problem = f"columns are of one length, one entry a document, not {', '.join(lengths)}"
+    def add(self, given: Sequence[Any], whole: Container[Any]) -> int:
+        """Keep some documents, of other queries than came `whole`; count those that came again.
+
+        If one is rejected, nothing has changed.
+        """
+        columns = [_as_list(*each) for each in zip(given, COLUMNS, strict=True)]
+        if len(set(map(len, columns))) > 1:
+            pairs = zip(columns, COLUMNS, strict=True)
+            lengths = ", ".join(f"{many(len(each), 'entry')} in {name}" for each, name in pairs)
+            problem = f"columns are of one length, one entry a document, not {lengths}"
             raise InputError(problem, source="update_columns")
-        self._check(*columns.values())
+        self._check(*columns)
         fresh: defaultdict[Any, Documents] = defaultdict(dict)
         repeats, nothing = 0, Documents()
-        for query, document, score, grade in zip(*columns.values(), strict=True):
+        for query, document, score, grade in zip(*columns, strict=True):
             mine = fresh[query]
             known = mine.get(document) or self._queries.get(query, nothing).get(document)
             if known is None:
@@ -392,9 +377,12 @@ class Columns:
                 raise InputError(f"{before}, now with {score} and {grade}", **fields, value=score)
             else:
                 repeats += 1
+        for query in fresh:
+            if query in whole:
+                raise InputError("it came whole before", source="update_columns", query=query)
         for query, documents in fresh.items():
             self._queries[query].update(documents)
-        self.repeats += repeats
+        return repeats
 
     def by_query(self, column: str) -> dict[Any, dict[Any, float]]:
         """Return query to document to one of ``"scores"`` and ``"grades"``."""
@@ -417,19 +405,14 @@ class Columns:
         self, queries: list[Any], documents: list[Any], scores: list[Any], grades: list[Any]
     ) -> None:
         """Check ids, which are of one kind with those that came before, and numbers."""
-        query = next(iter(self._queries), None)
-        one = [] if query is None else [query]
-        same_kind([*one, *queries], "query", "query_ids")
-        same_kind([*list(self._queries[query])[:1], *documents] if one else documents,
-                  "document", "document_ids")  # fmt: skip
-        for name, numbers in (("score", scores), ("grade", grades)):
+        before = next(((q, d) for q, each in self._queries.items() for d in each), None)
+        for place, (what, ids) in enumerate((("query", queries), ("document", documents))):
+            same_kind(
+                [*(() if before is None else before[place : place + 1]), *ids], what, f"{what}_ids"
+            )
+        for what, numbers in (("score", scores), ("grade", grades)):
             names = zip(queries, documents, strict=True)
-            read = read_numbers(name, numbers, names, source=f"{name}s")
-            if name == "grade" and (wrong := np.flatnonzero(abs(read) > LARGEST_WHOLE)).size:
-                row = int(wrong[0])
-                problem = f"grade {grade_problem(numbers[row])}"
-                fields = {"query": queries[row], "document": documents[row], "value": numbers[row]}
-                raise InputError(problem, source="grades", **fields)
+            read_numbers(what, numbers, names, source=f"{what}s")
 
 
 def _as_list(column: Any, name: str) -> list[Any]:

@@ -89,7 +89,8 @@ def evaluate_embeddings(
     for rows in pair.blocks():
         some = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
         some.setdefault("document_ids", document_ids)
-        parts.append(evaluator.rank(pair.scores(rows), **some).results())
+        labels, named = some.pop("relevance"), some.pop("query_ids")
+        parts.append(evaluator.rank(pair.scores(rows), labels, named, **some).results())
     results = join_results(parts)
     evaluator.warn_once(nothing_relevant(results))
     results.has_ids = ids is not None

@@ -12,7 +12,6 @@ import os
 import pickle
 import signal
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -23,21 +22,24 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from multiprocessing import connection
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn_all, warnings_kept
+from irbatch.evaluation.accumulator import by_id
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
-from irbatch.evaluation.partial import PartialResult, PartitionTask, by_id, merge_partials
+from irbatch.evaluation.partial import PartialResult, evaluate_part, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.formats.files import check_parts, find_parts, is_file, open_run, read_rankings
+from irbatch.formats.files import find_parts, is_file, open_run, read_rankings
 from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone, available_cores
 
-Common = tuple[PartitionTask, Qrels]
+Common = tuple[Evaluation, Qrels]  # what tasks share
 Work = Callable[[Common, Any], Any]
 
 TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
@@ -65,31 +67,24 @@ class Workers:
     """
 
     def __init__(self, executor: Executor | int | None, common: Common) -> None:
-        self._common, self._given = common, executor
-        self._key, self._content = os.urandom(16).hex(), b""
-        self._pool: Executor | None = None
-        self.number = 1
-        if executor is None or isinstance(executor, ThreadPoolExecutor):
-            self._pool = executor
-        elif isinstance(executor, Executor | int):
-            self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-            if isinstance(executor, Executor):
-                self._pool = executor
-            else:
-                self.number = check_whole("executor", executor, 1)
-                self._start()
-        else:
-            problem = "is a concurrent.futures.Executor, or a number of processes"
-            raise InputError(problem, source="executor", value=executor)
-        if isinstance(executor, Executor):
-            self.number = getattr(executor, "_max_workers", None) or available_cores()
+        self._common, self._pool = common, executor if isinstance(executor, Executor) else None
+        self._own: ProcessPoolExecutor | None = None
+        in_threads = executor is None or isinstance(executor, ThreadPoolExecutor)
+        self._content = b"" if in_threads else pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+        self._key = os.urandom(16).hex()
+        self.number = getattr(executor, "_max_workers", None) or available_cores()
+        if not in_threads and self._pool is None:
+            if not isinstance(executor, int):
+                problem = "is a concurrent.futures.Executor, or a number of processes"
+                raise InputError(problem, source="executor", value=executor)
+            self.number = check_whole("executor", executor, 1)
+            self._start()
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if isinstance(self._given, int):
-            self._end(at_once=problem[0] is not None)
+        self._end(at_once=problem[0] is not None)
 
     def run(self, work: Work, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """Yield the place of each item, and what came of ``work(shared object, item)``, when done.
@@ -119,8 +114,8 @@ class Workers:
                             yield place, result
                         del running[future]
                 except BrokenExecutor as problem:
-                    lost = [*running.values()] or left[-1:]
-                    if not isinstance(self._given, int) or attempts == 2:
+                    if self._own is None or attempts == 2:
+                        lost = [*running.values()] or left[-1:]
                         raise ChildProcessError(_killed(items, lost)) from problem
                     attempts += 1
                     left += sorted(running.values(), reverse=True)
@@ -132,7 +127,7 @@ class Workers:
                 future.cancel()
 
     def _submit(self, work: Work, item: Any, content: bytes | None = None) -> Future[Any]:
-        pool = cast(Executor, self._pool)
+        pool: Any = self._pool
         try:
             if not self._content:  # threads
                 return pool.submit(_run_alone, work, self._common, item)
@@ -143,28 +138,25 @@ class Workers:
             raise InputError(f"takes no tasks: {problem}", source="executor") from None
 
     def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        given = self._key, self._content
-        self._pool = ProcessPoolExecutor(self.number, context, _begin, given)
+        context, held = multiprocessing.get_context("spawn"), (self._key, self._content)
+        self._pool = self._own = ProcessPoolExecutor(self.number, context, _begin, held)
 
     def _end(self, *, at_once: bool) -> None:
-        """Wait for the processes to end, or end them, whatever they are at."""
-        pool = cast(ProcessPoolExecutor, self._pool)
-        processes = list((getattr(pool, "_processes", None) or {}).values())
-        if at_once:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for each in processes:
-                each.terminate()
+        """Wait for our own processes to end, or end them, whatever they are at."""
+        if self._own is None:
+            return
+        processes = list((getattr(self._own, "_processes", None) or {}).values())
+        self._own.shutdown(wait=not at_once, cancel_futures=True)
         for each in processes if at_once else ():
+            each.terminate()
             each.join()
-        pool.shutdown()
+        self._own.shutdown()
 
 
 def _begin(key: str, content: bytes) -> None:
     """Prepare a process of our own: it leaves interrupts to its parent, and doesn't outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if (parent := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
     _hold(key, content)
 
@@ -204,23 +196,10 @@ def _killed(items: Sequence[Any], lost: Sequence[int]) -> str:
 
 
 def name_of(item: Any, place: int) -> str:
-    """Name a partition for messages."""
+    """Name a partition, a run or what workers are given of them, for messages."""
+    item = item[0] if isinstance(item, tuple) else item
     name = item if isinstance(item, str) else getattr(item, "name", None)
     return str(name or getattr(item, "path", None) or f"partition {place}")
-
-
-class NamedPartition(NamedTuple):
-    """A partition, and what messages call it."""
-
-    name: str
-    partition: Any
-
-
-class SpanningQueries(NamedTuple):
-    """Queries that stand in several partitions, to be evaluated from all of these."""
-
-    queries: frozenset[Any]
-    partitions: tuple[Any, ...]
 
 
 def evaluate_partitions(
@@ -237,10 +216,6 @@ def evaluate_partitions(
     Raises:
         InputError: as `irbatch.evaluate`, and if a query is in two partitions against the promise.
     """
-    if progress is not None and not callable(progress):
-        with progress_on_bar("partitions", progress) as told:
-            options: dict[str, Any] = {"by_query": by_query, "progress": told}
-            return evaluate_partitions(evaluation, qrels, run, executor, **options)
     partitions = partitions_of(run)
     if is_file(run) and len(partitions) > 1:  # what doesn't fit together is rejected as elsewhere
         with open_run(run, evaluation.order_by, evaluation.run_columns):
@@ -248,17 +223,25 @@ def evaluate_partitions(
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
-    with Workers(executor, (PartitionTask(evaluation), judgments)) as workers:
-        parts = _evaluate_each(workers, partitions, progress)
+    with (
+        Workers(executor, (evaluation, judgments)) as workers,
+        _told("partitions", progress) as tell,
+    ):
+        named = [(name_of(each, place), each) for place, each in enumerate(partitions)]
+        found: dict[int, PartialResult] = {}
+        for place, part in workers.run(evaluate_one, named):
+            found[place] = part
+            tell(len(found), len(named))
+        parts = [found[place] for place in range(len(named))]
         spanning = _spanning(parts)
         if spanning and by_query:
             query, places = next(iter(spanning.items()))
-            names = " and ".join(repr(name_of(partitions[at], at)) for at in places[:2])
+            names = " and ".join(repr(named[place][0]) for place in places[:2])
             problem = f"it is in {names}, against partitioned_by_query=True"
             raise InputError(problem, source="run", query=query)
         if spanning:
             tasks = TASKS_PER_WORKER * workers.number
-            wholes = list(_gather(spanning, partitions, max(map(len, parts)), tasks))
+            wholes = list(_gather(spanning, named, max(map(len, parts)), tasks))
             parts = [part.without(spanning.keys()) for part in parts]
             parts += [part for _, part in workers.run(evaluate_whole, wholes)]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
@@ -273,20 +256,22 @@ def evaluate_systems(
     progress: Progress | bool | None = None,
 ) -> dict[str, Results]:
     """Return the results of several runs, by name, each evaluated by one worker."""
-    if progress is not None and not callable(progress):
-        with progress_on_bar("systems", progress) as told:
-            return evaluate_systems(evaluation, qrels, runs, executor, told)
     names, found = list(runs), {}
     _check_not_input(runs.values())
-    common = PartitionTask(evaluation), evaluation.judgments(qrels)
-    with Workers(executor, common) as workers:
-        done = workers.run(evaluate_system, list(runs.values()))
-        for number, (place, (results, texts)) in enumerate(done, 1):
+    common = evaluation, evaluation.judgments(qrels)
+    with Workers(executor, common) as workers, _told("systems", progress) as tell:
+        for place, (results, texts) in workers.run(evaluate_system, list(runs.values())):
             found[names[place]] = results
             warn_all(texts)
-            if progress is not None:
-                progress(number, len(names))
+            tell(len(found), len(names))
     return {name: found[name] for name in names}
+
+
+def _told(what: str, progress: Progress | bool | None) -> AbstractContextManager[Any]:
+    """Return what is told of progress, while it is entered."""
+    if progress:
+        return nullcontext(progress) if callable(progress) else progress_on_bar(what, progress)
+    return nullcontext(lambda done, total: None)
 
 
 def partitions_of(run: Any) -> list[Any]:
@@ -317,98 +302,71 @@ def _is_partition(each: Any) -> bool:
     return is_file(each) or isinstance(each, Run) or hasattr(each, "__arrow_c_stream__")
 
 
-def evaluate_one(common: Common, item: NamedPartition) -> PartialResult:
-    """Evaluate a partition, in a worker."""
-    task, judgments = common
-    return task.partial(judgments, item.partition, item.name)
+def evaluate_one(common: Common, item: tuple[str, Any]) -> PartialResult:
+    """Evaluate a partition, given with its name, in a worker."""
+    name, partition = item
+    return evaluate_part(*common, partition, name=name)
 
 
 def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
     """Evaluate a whole run, in a worker; return the warnings, too."""
-    task, judgments = common
+    evaluation, judgments = common
     with warnings_kept() as caught:
-        results = task.evaluation.evaluate(judgments, run)
+        results = evaluation.evaluate(judgments, run)
     return results, list(caught)
 
 
-def evaluate_whole(common: Common, item: SpanningQueries) -> PartialResult:
+def evaluate_whole(
+    common: Common, item: tuple[str, frozenset[Any], Sequence[tuple[str, Any]]]
+) -> PartialResult:
     """Evaluate queries from the rows that several partitions have of them, in a worker."""
-    task, judgments = common
-    rankings: dict[Any, dict[Any, float]] = defaultdict(dict)
-    for place, partition in enumerate(item.partitions):
-        name = name_of(partition, place)
-        for query, documents in _rankings_of(task, partition, item.queries).items():
-            mine = rankings[query]
-            if not mine.keys().isdisjoint(documents):
-                if all(isinstance(each, str) for each in item.partitions):
-                    evaluation = task.evaluation  # for the error that one process raises
-                    check_parts([*item.partitions], evaluation.order_by, evaluation.run_columns)
-                document = next(each for each in documents if each in mine)
+    evaluation, judgments = common
+    _, queries, partitions = item
+    rankings: dict[Any, dict[Any, float]] = {}
+    for name, partition in partitions:
+        for query, documents in _rankings_of(evaluation, partition, queries).items():
+            mine = rankings.setdefault(query, {})
+            if (document := next(filter(mine.__contains__, documents), None)) is not None:
                 fields = {"source": "run", "path": name, "query": query, "document": document}
                 several = "a list is one run's partitions, evaluate_runs takes several runs"
                 raise InputError(f"another partition has this document, too; {several}", **fields)
             mine.update(documents)
-    return task.partial_of_rankings(judgments, dict(rankings))
+    part = evaluate_part(replace(evaluation, order_by="score"), judgments, Run(rankings))
+    return replace(part, evaluation=evaluation, settings=evaluation.signature())
 
 
 def _rankings_of(
-    task: PartitionTask, partition: Any, queries: frozenset[Any]
+    evaluation: Evaluation, partition: Any, queries: frozenset[Any]
 ) -> dict[Any, dict[Any, float]]:
     """Return some queries' documents and their scores, of a partition."""
     with warnings_kept():  # they were issued before
         if is_file(partition):
-            evaluation = task.evaluation
             return read_rankings(partition, queries, evaluation.order_by, evaluation.run_columns)
-        found = task.evaluation.rankings(partition).rankings
+        found = evaluation.rankings(partition).rankings
         return {query: dict(found[query]) for query in found if query in queries}
-
-
-def _evaluate_each(
-    workers: Workers, partitions: Sequence[Any], progress: Progress | None
-) -> list[PartialResult]:
-    """Evaluate every partition; the order is theirs."""
-    named = [NamedPartition(name_of(each, place), each) for place, each in enumerate(partitions)]
-    parts: dict[int, PartialResult] = {}
-    for place, part in workers.run(evaluate_one, named):
-        parts[place] = part
-        if progress is not None:
-            progress(len(parts), len(partitions))
-    return [parts[place] for place in range(len(partitions))]
 
 
 def _spanning(parts: Sequence[PartialResult]) -> dict[Any, list[int]]:
     """Return the queries that are in several partitions, and in which."""
-    first: dict[Any, int] = {}
-    spanning: dict[Any, list[int]] = {}
+    places: dict[Any, list[int]] = {}
     for place, part in enumerate(parts):
         for query in part.queries():
-            if (before := first.setdefault(query, place)) != place:
-                spanning.setdefault(query, [before]).append(place)
-    return spanning
+            places.setdefault(query, []).append(place)
+    return {query: some for query, some in places.items() if len(some) > 1}
 
 
 def _gather(
-    spanning: Mapping[Any, Sequence[int]], partitions: Sequence[Any], most: int, tasks: int
-) -> Iterator[SpanningQueries]:
+    spanning: Mapping[Any, Sequence[int]], named: Sequence[tuple[str, Any]], most: int, tasks: int
+) -> Iterator[tuple[str, frozenset[Any], list[tuple[str, Any]]]]:
     """Put queries together that are in the same partitions or in neighbours, for so many tasks.
 
-    Each task reads its partitions again, and holds about as much as a partition of `most` queries:
-    a query counts as often as there are partitions that have some of it.
+    Each task reads its partitions again, and holds about as much as a partition of `most` queries.
     """
-
-    def whole() -> SpanningQueries:
-        some = tuple(partitions[place] for place in sorted(places))
-        return SpanningQueries(frozenset(queries), some)
-
-    limit = min(most, math.ceil(sum(map(len, spanning.values())) / tasks))
-    queries: list[Any] = []
-    places: set[int] = set()
-    held = 0
-    for query in sorted(spanning, key=lambda each: (spanning[each], by_id(each))):
-        if queries and held + len(spanning[query]) > limit:
-            yield whole()
-            queries, places, held = [], set(), 0
-        queries.append(query)
-        places.update(spanning[query])
-        held += len(spanning[query])
-    yield whole()
+    queries = sorted(spanning, key=lambda each: (spanning[each], by_id(each)))
+    held = math.ceil(sum(map(len, spanning.values())) / len(queries))  # partitions a query
+    size = max(min(most // held, math.ceil(len(queries) / tasks)), 1)
+    for start in range(0, len(queries), size):
+        some = queries[start : start + size]
+        places = sorted({place for query in some for place in spanning[query]})
+        partitions = [named[place] for place in places]
+        yield partitions[0][0], frozenset(some), partitions

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.data.cells import (
     GradedCandidates,
-    check_real,
     read_labels,
     read_n_relevant,
     read_positives,
@@ -41,7 +40,6 @@ from irbatch.pack.counting import (
     rank_candidates,
     read_tie_keys,
 )
-from irbatch.runtime.arrays import is_masked, to_numpy
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -56,6 +54,17 @@ SOME_HIDDEN = (
     "as relevant; mask= is True for a candidate, exclude= for what is none"
 )
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
+
+
+class ScoreOptions(TypedDict, total=False):
+    """What `irbatch.evaluate_scores` takes beside scores and labels, where others pass it on."""
+
+    positives: Any
+    mask: Any
+    lengths: Any
+    exclude: Any
+    n_relevant: Any
+    document_ids: Any
 
 
 @dataclass(eq=False)
@@ -85,7 +94,8 @@ class ScoreEvaluator:
     def rank(
         self,
         scores: Any,
-        relevance: Any = None,
+        relevance: Any,
+        query_ids: Sequence[Any] | None,
         *,
         positives: Any = None,
         mask: Any = None,
@@ -93,7 +103,6 @@ class ScoreEvaluator:
         exclude: Any = None,
         n_relevant: Any = None,
         document_ids: Any = None,
-        query_ids: Sequence[Any] | None = None,
     ) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`, and find where relevant candidates stand.
 
@@ -383,64 +392,19 @@ def evaluate_scores(
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
     query_ids = ids_of_rows(scores) if query_ids is None else query_ids
-    batch = evaluator.rank(
+    results = evaluator.rank(
         scores,
         relevance,
+        query_ids,
         positives=positives,
         mask=mask,
         lengths=lengths,
         exclude=exclude,
         n_relevant=n_relevant,
         document_ids=document_ids,
-        query_ids=query_ids,
-    )
-    results = batch.results()
+    ).results()
     evaluator.warn_once(nothing_relevant(results))
     return results
-
-
-def evaluate_triples(
-    positive: Any,
-    negatives: Any,
-    measures: Measures | None = None,
-    cutoffs: Cutoffs = None,
-    *,
-    ties: str = "expected",
-    query_ids: Sequence[Any] | None = None,
-    threads: int | None = None,
-) -> Results:
-    """Evaluate triples: for each query the score of a positive, and those of its negatives.
-
-    Args:
-        positive: ``(queries,)``.
-        negatives: ``(queries,)``, or ``(queries, n)`` for several.
-        measures, cutoffs, ties, query_ids, threads: as in `evaluate_scores`.
-
-    Raises:
-        InputError: if numbers of queries differ, and as `evaluate_scores`.
-
-    >>> evaluate_triples([0.9, 0.2], [[0.1, 0.3], [0.6, 0.1]], "RR P@1").mean()
-    {'RR': 0.75, 'P@1': 0.5}
-    """
-    first, others = to_numpy(positive, "positive"), to_numpy(negatives, "negatives")
-    first = first[:, 0] if first.ndim == 2 and first.shape[1] == 1 else first
-    others = others[:, None] if others.ndim == 1 else others
-    if first.ndim != 1 or others.ndim != 2 or len(first) != len(others):
-        shapes = f"{first.shape} and {to_numpy(negatives, 'negatives').shape}"
-        problem = f"one score a query, and one or more of negatives: not arrays of shapes {shapes}"
-        raise InputError(problem, source="positive")
-    for name, part in (("positive", first), ("negatives", others)):
-        check_real(part, "scores", name)
-    scores = np.concatenate([first[:, None], others], axis=1)
-    if is_masked(positive) or is_masked(negatives):
-        masks = (
-            np.ma.getmaskarray(each) if is_masked(each) else np.zeros(part.shape, bool)
-            for each, part in ((positive, first), (negatives, others))
-        )
-        shaped = [mask.reshape(len(first), -1) for mask in masks]
-        scores = np.ma.array(scores, mask=np.concatenate(shaped, axis=1))
-    options: dict[str, Any] = {"ties": ties, "query_ids": query_ids, "threads": threads}
-    return evaluate_scores(scores, None, measures, cutoffs, positives="first", **options)
 
 
 def choose_ties(ties: str | None, document_ids: object) -> str:

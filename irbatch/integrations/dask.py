@@ -17,17 +17,10 @@ from uuid import uuid4
 
 from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.partial import PartitionTask, merge_partials
+from irbatch.evaluation.partial import merge_partials
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.integrations.shuffled import (
-    BUCKET,
-    check_frame,
-    choose_task,
-    columns_read,
-    evaluate_bucket,
-    sum_up,
-)
+from irbatch.integrations.shuffled import BUCKET, Task, check_frame
 
 __all__ = ["evaluate"]
 
@@ -75,7 +68,7 @@ def evaluate(
     """
     check_settings(evaluate, settings)
     apart = isinstance(qrels, _frames.DataFrame)
-    task = choose_task(measures, cutoffs, keep, apart=apart, **settings)
+    task = Task.choose(measures, cutoffs, keep, apart=apart, **settings)
     check_frame(run, _frames.DataFrame, "Dask")
     count = partitions or run.npartitions
     ranked = _in_buckets(task, run, "run", count)
@@ -84,13 +77,17 @@ def evaluate(
     else:
         judgments = task.evaluation.judgments(qrels)
         judged = [_sent(judgments)] * count
-    held, bucket, merge = _sent(task), _dask.delayed(evaluate_bucket), _dask.delayed(merge_partials)
+    held, bucket, merge = (
+        _sent(task),
+        _dask.delayed(Task.evaluate_bucket),
+        _dask.delayed(merge_partials),
+    )
     parts = [bucket(held, *both) for both in zip(judged, ranked, strict=True)]
     while len(parts) > 1:
         parts = [merge(parts[i : i + MERGED]) for i in range(0, len(parts), MERGED)]
     with _connected(client):
         totals = _dask.compute(*parts)
-    return sum_up(task, totals, judgments, name)
+    return task.sum_up(totals, judgments, name)
 
 
 def _sent(value: Any) -> Any:
@@ -98,11 +95,11 @@ def _sent(value: Any) -> Any:
     return _dask.delayed(value, name=f"irbatch-{uuid4().hex}", traverse=False)
 
 
-def _in_buckets(task: PartitionTask, frame: Any, source: str, count: int) -> list[Any]:
+def _in_buckets(task: Task, frame: Any, source: str, count: int) -> list[Any]:
     """Return delayed frames of a frame's rows, those of a query in one of them."""
     if frame.index.name is not None:
         frame = frame.reset_index()
-    columns = columns_read(task, frame.columns, source)
+    columns = task.columns_read(frame.columns, source)
     frame = frame[[*columns.values()]]
     query = frame[columns["query"]]
     frame = frame.assign(**{BUCKET: query.map_partitions(_hash, meta=(BUCKET, "int64"))})

@@ -16,17 +16,10 @@ from typing import Any, Unpack
 
 from irbatch.errors import FIELDS, InputError, imported
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.partial import PartialResult, PartitionTask
+from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.integrations.shuffled import (
-    BUCKET,
-    check_frame,
-    choose_task,
-    columns_read,
-    evaluate_bucket,
-    sum_up,
-)
+from irbatch.integrations.shuffled import BUCKET, Task, check_frame
 
 __all__ = ["evaluate"]
 
@@ -70,7 +63,7 @@ def evaluate(
     """
     check_settings(evaluate, settings)
     apart = isinstance(qrels, _sql.DataFrame)
-    task = choose_task(measures, cutoffs, keep, apart=apart, **settings)
+    task = Task.choose(measures, cutoffs, keep, apart=apart, **settings)
     check_frame(run, _sql.DataFrame, "Spark")
     count = partitions or int(run.sparkSession.conf.get(PARTITIONS))
     ranked = _in_buckets(task, run, "run", count)
@@ -83,24 +76,24 @@ def evaluate(
         cells = ranked.applyInArrow(lambda rows: _evaluate_rows(task, judgments, rows), CELL)
     items = task.evaluation.items
     parts = [_read_cell(bytes(cell[0]), items) for cell in cells.collect()]
-    return sum_up(task, parts, judgments, name)
+    return task.sum_up(parts, judgments, name)
 
 
-def _in_buckets(task: PartitionTask, frame: Any, source: str, count: int) -> Any:
+def _in_buckets(task: Task, frame: Any, source: str, count: int) -> Any:
     """Return the columns that are read of a frame, grouped so that a query is in one group."""
-    columns = columns_read(task, frame.columns, source)
+    columns = task.columns_read(frame.columns, source)
     named = {name: _functions.col(f"`{name.replace('`', '``')}`") for name in columns.values()}
     query = named[columns["query"]].cast("string")  # the same for an id whatever its type is
     bucket = _functions.pmod(_functions.hash(query), _functions.lit(count)).alias(BUCKET)
     return frame.select(*named.values(), bucket).groupBy(BUCKET)
 
 
-def _evaluate_pair(task: PartitionTask, judged: Any, ranked: Any) -> Any:
-    return _cell(lambda: evaluate_bucket(task, _rows(judged), _rows(ranked)))
+def _evaluate_pair(task: Task, judged: Any, ranked: Any) -> Any:
+    return _cell(lambda: task.evaluate_bucket(_rows(judged), _rows(ranked)))
 
 
-def _evaluate_rows(task: PartitionTask, judgments: Any, ranked: Any) -> Any:
-    return _cell(lambda: evaluate_bucket(task, judgments, _rows(ranked)))
+def _evaluate_rows(task: Task, judgments: Any, ranked: Any) -> Any:
+    return _cell(lambda: task.evaluate_bucket(judgments, _rows(ranked)))
 
 
 def _rows(table: Any) -> Any:

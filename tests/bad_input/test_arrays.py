@@ -59,10 +59,6 @@ def embeddings(queries: Any = TEXTS[:2], documents: Any = TEXTS, relevance: Any 
     return irbatch.evaluate_embeddings(queries, documents, relevance, measures, **options)
 
 
-def triples(positive: Any = (1, 2), negatives: Any = (1, 2)) -> Any:
-    return irbatch.evaluate_triples(positive, negatives, "RR")
-
-
 # Ways in, their argument, the field `source` of the error if it is always one, and what may not be
 # given: a value, and words that the error has. "query 1" also tells the field `query`.
 NO_NUMBERS: list[tuple[Any, ...]] = [
@@ -183,13 +179,6 @@ TABLE: list[tuple[list[Callable[..., Any]], str, str | None, list[tuple[Any, ...
     ]),
     ([embeddings], "relevance", None, [(LABELS.T, "(3, 2)"), (None, "positives")]),
     ([embeddings], "similarity", None, [("l2", "'l2'", "cosine")]),
-    ([triples], "positive", None, [
-        ([1, 2, 3], "(3,)", "(2,)"), (np.ones((2, 2)), "(2, 2)"), ([1, "2"], "positive"),
-        ([1, NAN], "query 1", "nan"),
-    ]),
-    ([triples], "negatives", None, [
-        ([1j, 2], "complex"), ([[1, 1], [1, NAN]], "query 1", "nan"),
-    ]),
 ]  # fmt: skip
 
 
@@ -232,7 +221,6 @@ def test_arguments_that_contradict_each_other() -> None:
     input_error(lambda: ids({"a": [1]}, {}), "no queries", source="qrels")
     input_error(lambda: ids({"b": [1]}, {"a": [1]}), "'a'", "'b'")
     input_error(lambda: ids({"a": [1]}, {"a": [1], "b": [1]}, missing="error"), "'b'", source="run")
-    input_error(lambda: triples([], []), "no queries")
     input_error(lambda: irbatch.evaluate(pd.Series([[1]]), pd.Series([[1]]), "RR"), "not a table")
 
 

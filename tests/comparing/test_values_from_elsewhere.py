@@ -12,6 +12,7 @@ import pytest
 
 import irbatch
 from irbatch.comparing import Comparison, compare_results
+from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 from irbatch.statistics import resampling, tests
 
 pa = pytest.importorskip("pyarrow")
@@ -30,11 +31,11 @@ ARRAYS = ("values", "means", "intervals", "difference_intervals", "p_values", "c
           "effects")  # fmt: skip
 
 
-def partial(name: str, judgments: Any = QRELS) -> list[irbatch.PartialResult]:
+def partial(name: str, judgments: Any = QRELS) -> list[PartialResult]:
     """A system's partial results, of three partitions."""
     run = RUNS[name]
     parts = [{query: run[query] for query in list(run)[i::3]} for i in (2, 0, 1)]
-    return [irbatch.evaluate_partition(judgments, part, MEASURES) for part in parts]
+    return [evaluate_partition(judgments, part, MEASURES) for part in parts]
 
 
 def table(results: irbatch.Results, seed: int = 0) -> Any:
@@ -56,7 +57,7 @@ def assert_same(found: Comparison, right: Comparison) -> None:
 
 def test_partial_results_and_their_tables(tmp_path: Path) -> None:
     right = compare_results(RESULTS, baseline="old")
-    merged = {name: irbatch.merge_partials(partial(name)) for name in RUNS}
+    merged = {name: merge_partials(partial(name)) for name in RUNS}
     mixed: dict[str, Any] = {
         "old": RESULTS["old"],
         "new": merged["new"].to_arrow(),
@@ -102,7 +103,7 @@ def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
 def test_groups_over_partitions() -> None:
     """Partitions cut groups anywhere; each group's numbers are those of one process."""
     groups = {query: f"of {place % 3}" for place, query in enumerate(QRELS)}
-    merged = {name: irbatch.merge_partials(partial(name)) for name in RUNS}
+    merged = {name: merge_partials(partial(name)) for name in RUNS}
     right = compare_results(RESULTS, baseline="old", groups=groups)
     found = compare_results(merged, baseline="old", groups=groups, qrels=QRELS)
     assert_same(found, right)

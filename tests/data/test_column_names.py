@@ -20,6 +20,7 @@ import irbatch
 from irbatch.comparing.diagnosis import missing_queries
 from irbatch.comparing.rankings import overlap, ranking_correlation, tau_union
 from irbatch.data.column_names import check_columns, choose_columns, names_for
+from irbatch.partial import evaluate_partition
 
 JUDGED: dict[str, list[Any]] = {
     "who": ["a", "a", "b"],
@@ -102,7 +103,7 @@ def test_every_entrance() -> None:
     assert irbatch.compare(qrels, runs, "RR", **given).means.tolist() == [[0.75], [1.0]]
     explained = irbatch.explain(qrels, run, other, "RR", **given)
     assert (explained.worse, explained.better) == (0, 1)
-    part = irbatch.evaluate_partition(qrels, run, "RR", **given)
+    part = evaluate_partition(qrels, run, "RR", **given)
     judgments = irbatch.Qrels.from_table(qrels, query="who", document="thing", grade="stars")
     assert part.results(judgments).to_dict() == EXPECTED
     parts = [run.filter(pl.col("who") == query) for query in "ab"]
@@ -136,7 +137,7 @@ def test_every_entrance() -> None:
 def test_what_is_no_mapping_of_roles(columns: Any, fact: str) -> None:
     qrels, run = pl.DataFrame(JUDGED), pl.DataFrame(RANKED)
     said = fact, "columns"
-    for call in (irbatch.evaluate, irbatch.evaluate_partition):
+    for call in (irbatch.evaluate, evaluate_partition):
         input_error(lambda call=call: call(qrels, run, "RR", columns=columns), *said)
     input_error(lambda: irbatch.evaluate_runs(qrels, {"a": run}, "RR", columns=columns), *said)
     input_error(lambda: irbatch.explain(qrels, run, run, columns=columns), *said)

@@ -19,6 +19,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import InputWarning, Qrels, Run, evaluate
 from irbatch.evaluation import session_dcg
+from irbatch.partial import evaluate_partition, merge_partials
 
 QRELS = {f"q{i}": {"d1": 1, "d2": 0} for i in range(12)}
 RUN = {f"q{i}": {"d1": 2.0, "d3": 1.0} for i in range(12)}
@@ -85,7 +86,7 @@ def test_labels_of_nothing_are_told_once() -> None:
         lambda: irbatch.evaluate_ids([[1]] * 12, [[]] * 12, "RR"),
         lambda: irbatch.evaluate_embeddings(scores, scores[:3], nothing, "RR"),
         lambda: evaluate(none, RUN, "RR"),
-        lambda: irbatch.evaluate_partition(none, RUN, "RR").results(none),
+        lambda: evaluate_partition(none, RUN, "RR").results(none),
         *(evaluator.compute for evaluator in evaluators),
     ):
         with pytest.warns(InputWarning, match="no query has a relevant document") as heard:
@@ -109,7 +110,7 @@ def test_queries_without_relevant_documents_are_counted_at_the_level_asked_for()
     for call in (
         lambda: evaluate(qrels, RUN, "HR@1", rel=6),
         lambda: irbatch.evaluate_runs(qrels, {"a": RUN}, "HR@1", rel=6),
-        lambda: irbatch.evaluate_partition(qrels, RUN, "HR@1", rel=6).results(qrels),
+        lambda: evaluate_partition(qrels, RUN, "HR@1", rel=6).results(qrels),
     ):
         with pytest.warns(
             InputWarning, match=r"of grade 6 or more\), .*check the labels and rel=6"
@@ -164,8 +165,8 @@ def test_results_are_looked_up() -> None:
     ):
         with pytest.raises(KeyError, match=said):
             call()
-    part = irbatch.evaluate_partition(QRELS, RUN, "AP")
-    assert irbatch.merge_partials(part) is part
+    part = evaluate_partition(QRELS, RUN, "AP")
+    assert merge_partials(part) is part
 
 
 @pytest.mark.parametrize(

@@ -316,20 +316,6 @@ def test_tensors_without_numbers() -> None:
 
 
 @policies
-def test_triples(ties: str) -> None:
-    positive, negatives = SCORES[:, 0], SCORES[:, 1:]
-    found = irbatch.evaluate_triples(positive, negatives, MEASURES, ties=ties)
-    assert found.values.tolist() == values(SCORES, positives="first", ties=ties)
-    pairs = irbatch.evaluate_triples(positive.tolist(), negatives[:, 0].tolist(), MEASURES,
-                                     ties=ties, query_ids=[f"q{i}" for i in range(N)])  # fmt: skip
-    assert pairs.values.tolist() == values(SCORES[:, :2], positives="first", ties=ties)
-    assert pairs.query_ids[-1] == f"q{N - 1}"
-    ahead = np.sign(SCORES[:, 0] - SCORES[:, 1])
-    assert ahead.all(), "no two are equal here"
-    assert pairs["nDCG@1"] == (1 + ahead.mean()) / 2
-
-
-@policies
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i8"])
 def test_embeddings(dtype: str, ties: str) -> None:
     """Whole numbers, so that products are exact, and tie."""
@@ -387,13 +373,6 @@ def test_a_loop_of_calls_warns_once() -> None:
             scores, hidden = np.ones((n, 5)), [[0], *[[]] * (n - 1)]
             irbatch.evaluate_scores(scores, measures="RR", positives=[[0]] * n, exclude=hidden)
     assert len(caught) == 1
-
-
-def test_triples_of_tensors() -> None:
-    torch = pytest.importorskip("torch")
-    positive, negatives = torch.tensor([0.9, 0.2]), torch.tensor([[0.1, 0.3], [0.6, 0.1]])
-    found = irbatch.evaluate_triples(positive.requires_grad_(), negatives.half(), "RR P@1")
-    assert found.mean() == {"RR": 0.75, "P@1": 0.5}
 
 
 def test_rows_of_different_lengths() -> None:

@@ -20,8 +20,9 @@ from support.random_problems import nasty_problems
 from support.replacing import places, replaced, without
 
 import irbatch
-from irbatch import ItemStatistics, PartialResult, evaluate_partition, merge_partials
+from irbatch import ItemStatistics
 from irbatch.measures import measure
+from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 
 EVERY = [
     measure(name)(**parameters)
