@@ -1,4 +1,4 @@
-"""Records in files: JSON, ir_metadata as YAML, and the headers of run files.
+"""ir_metadata: records as YAML, and at the head of run files.
 
 ir_metadata (Breuer, Keller and Schaer, SIGIR 2022) says where a run comes from. Under
 ``resources`` its keys are those of tirex-tracker 0.2 where that has them; what neither has stands
@@ -8,23 +8,20 @@ beside it in the same style. Here a record is a dict, as `EfficiencyRecord.to_di
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import partial
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from irbatch.efficiency.quantities import of_system, refuse
+from irbatch.efficiency.fields import field_error
+from irbatch.efficiency.quantities import of_system
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.files import replacing
 from irbatch.runtime.numbers import DECIMAL
-
-BLANK = "\ufeff \t\r\n"  # before JSON
 
 SOURCE = "ir_metadata"
 LARGEST = 1 << 20  # bytes of metadata; what is larger is a run
@@ -37,79 +34,70 @@ LAST_LINE = re.compile(rb"#[ \t]*ir_metadata\.end\s*")
 LIKE_NUMBER = re.compile(r"[-+.]*[0-9]\S*")  # which some reader of YAML may take for one
 NULL = re.compile(r"(|~|null|Null|NULL)\Z")
 AMOUNT = re.compile(rf"({DECIMAL}) ?(.*)", re.DOTALL)
-DIMENSIONS: list[dict[Any, Decimal]] = [  # units that are converted into each other, and sizes
-    {unit: Decimal(size) for unit, size in units.items()}
-    for units in (
-        {"ns": "1e-9", "us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1", "min": "60",
-         "h": "3600"},
-        {"B": "1", "KB": "1e3", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12",
-         "KiB": "1024", "MiB": "1048576", "GiB": "1073741824"},
-        {"mJ": "1e-3", "J": "1", "kJ": "1e3", "MJ": "1e6", "Wh": "3600", "kWh": "3.6e6"},
-        {"mg": "1e-6", "g": "1e-3", "kg": "1"},
-    )
+SIZES: list[dict[str, str]] = [  # of units that are converted into each other
+    {"ns": "1e-9", "us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1", "min": "60", "h": "3600"},
+    {"B": "1", "KB": "1e3", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12",
+     "KiB": "1024", "MiB": "1048576", "GiB": "1073741824"},
+    {"mJ": "1e-3", "J": "1", "kJ": "1e3", "MJ": "1e6", "Wh": "3600", "kWh": "3.6e6"},
+    {"mg": "1e-6", "g": "1e-3", "kg": "1"},
 ]  # fmt: skip
+UNSAID = {"resources: ram: used process: max": "KB"}  # the unit that is meant where none is written
 
-
-class Place(NamedTuple):
-    """Where ir_metadata has a field, and the unit of its number, or what it is without one."""
-
-    field: str  # of a record, or of its hardware or latency: ``"latency.mean"``
-    keys: str
-    form: str | type  # a unit; or `str`, `int`, `float`
-    bare: str = ""  # the unit that is meant where none is written
-
-
-STATISTICS = ("mean", "p50", "p90", "p95", "p99")
-PLACES = (
-    Place("system", "method: name", str),
-    Place("hardware.instance", "platform: hardware: instance", str),
-    Place("hardware.cpu", "platform: hardware: cpu: model", str),
-    Place("hardware.n_cpu", "platform: hardware: cpu: number of cores", int),
-    Place("hardware.gpu", "platform: hardware: gpu: model", str),
-    Place("hardware.n_gpu", "platform: hardware: gpu: number of gpus", int),
-    Place("hardware.ram_gb", "platform: hardware: ram", "GB"),
-    Place("dataset", "data: test collection: name", str),
-    Place("source", "data: source", str),
-    Place("start_time", "resources: runtime: start time", str),
-    Place("wall_time", "resources: runtime: wallclock", "s"),
-    Place("user_time", "resources: runtime: user", "s"),
-    Place("system_time", "resources: runtime: system", "s"),
-    Place("children_time", "resources: runtime: children", "s"),
-    Place("indexing_time", "resources: runtime: indexing", "s"),
-    Place("n_queries", "resources: queries: number", int),
-    Place("batch_size", "resources: queries: batch size", int),
-    Place("warmup", "resources: queries: warm-up calls", int),
-    Place("warmed_queries", "resources: queries: asked in the warm-up", int),
-    Place("repeat", "resources: queries: repeats", int),
-    *(Place(f"latency.{name}", f"resources: latency: {name}", "ms") for name in STATISTICS),
-    Place("latency.calls", "resources: latency: calls", int),
-    Place("latency.loop", "resources: latency: loop", str),
-    Place("latency.rate", "resources: latency: rate", "queries/s"),
-    Place("latency.arrivals", "resources: latency: arrivals", str),
-    Place("latency.errors", "resources: latency: errors", int),
-    Place("latency.timeouts", "resources: latency: timeouts", int),
-    Place("latency.level", "resources: latency: level", float),
-    Place("latency.intervals", "resources: latency: intervals", "ms"),
-    Place("throughput", "resources: throughput: value", "queries/s"),
-    Place("throughput_batch_size", "resources: throughput: batch size", int),
-    Place("sustained_rate", "resources: throughput: sustained", "queries/s"),
-    Place("sustained_p99", "resources: throughput: sustained within", "ms"),
-    Place("peak_memory", "resources: ram: used process: max", "MB", bare="KB"),
-    Place("peak_gpu_memory", "resources: memory: gpu", "MB"),
-    Place("children_memory", "resources: memory: children", "MB"),
-    Place("model_memory", "resources: memory: model", "MB"),
-    Place("index_memory", "resources: memory: index", "MB"),
-    Place("indexing_memory", "resources: memory: indexing", "MB"),
-    Place("model_disk", "resources: disk: model", "MB"),
-    Place("index_disk", "resources: disk: index", "MB"),
-    Place("flops", "resources: compute: flops", "FLOPs/query"),
-    Place("cpu_used", "resources: compute: cores used", "cores"),
-    Place("energy", "resources: energy", "J"),
-    Place("emissions", "resources: emissions", "kg"),
-    Place("price_per_hour", "resources: cost: price per hour", float),
-    Place("cost_per_million", "resources: cost: per million queries", float),
-    Place("currency", "resources: cost: currency", str),
-)
+# Where ir_metadata has a field of a record, of its hardware or latency; and the unit of its number,
+# or what it is without one.
+PLACES: dict[str, tuple[str, str | type]] = {
+    "system": ("method: name", str),
+    "hardware.instance": ("platform: hardware: instance", str),
+    "hardware.cpu": ("platform: hardware: cpu: model", str),
+    "hardware.n_cpu": ("platform: hardware: cpu: number of cores", int),
+    "hardware.gpu": ("platform: hardware: gpu: model", str),
+    "hardware.n_gpu": ("platform: hardware: gpu: number of gpus", int),
+    "hardware.ram_gb": ("platform: hardware: ram", "GB"),
+    "dataset": ("data: test collection: name", str),
+    "source": ("data: source", str),
+    "start_time": ("resources: runtime: start time", str),
+    "wall_time": ("resources: runtime: wallclock", "s"),
+    "user_time": ("resources: runtime: user", "s"),
+    "system_time": ("resources: runtime: system", "s"),
+    "children_time": ("resources: runtime: children", "s"),
+    "indexing_time": ("resources: runtime: indexing", "s"),
+    "n_queries": ("resources: queries: number", int),
+    "batch_size": ("resources: queries: batch size", int),
+    "warmup": ("resources: queries: warm-up calls", int),
+    "warmed_queries": ("resources: queries: asked in the warm-up", int),
+    "repeat": ("resources: queries: repeats", int),
+    **{
+        f"latency.{name}": (f"resources: latency: {name}", "ms")
+        for name in ("mean", "p50", "p90", "p95", "p99")
+    },
+    "latency.calls": ("resources: latency: calls", int),
+    "latency.loop": ("resources: latency: loop", str),
+    "latency.rate": ("resources: latency: rate", "queries/s"),
+    "latency.arrivals": ("resources: latency: arrivals", str),
+    "latency.errors": ("resources: latency: errors", int),
+    "latency.timeouts": ("resources: latency: timeouts", int),
+    "latency.level": ("resources: latency: level", float),
+    "latency.intervals": ("resources: latency: intervals", "ms"),
+    "throughput": ("resources: throughput: value", "queries/s"),
+    "throughput_batch_size": ("resources: throughput: batch size", int),
+    "sustained_rate": ("resources: throughput: sustained", "queries/s"),
+    "sustained_p99": ("resources: throughput: sustained within", "ms"),
+    "peak_memory": ("resources: ram: used process: max", "MB"),
+    "peak_gpu_memory": ("resources: memory: gpu", "MB"),
+    "children_memory": ("resources: memory: children", "MB"),
+    "model_memory": ("resources: memory: model", "MB"),
+    "index_memory": ("resources: memory: index", "MB"),
+    "indexing_memory": ("resources: memory: indexing", "MB"),
+    "model_disk": ("resources: disk: model", "MB"),
+    "index_disk": ("resources: disk: index", "MB"),
+    "flops": ("resources: compute: flops", "FLOPs/query"),
+    "cpu_used": ("resources: compute: cores used", "cores"),
+    "energy": ("resources: energy", "J"),
+    "emissions": ("resources: emissions", "kg"),
+    "price_per_hour": ("resources: cost: price per hour", float),
+    "cost_per_million": ("resources: cost: per million queries", float),
+    "currency": ("resources: cost: currency", str),
+}
 
 
 def write_ir_metadata(record: Mapping[str, Any], more: Mapping[str, Any] | None) -> str:
@@ -118,7 +106,7 @@ def write_ir_metadata(record: Mapping[str, Any], more: Mapping[str, Any] | None)
         problem = f"more= takes a mapping, not {kind_of(more)}"
         raise InputError(problem, source=SOURCE, value=more)
     document: dict[str, Any] = {"schema version": 0.2, "tag": record["system"]}
-    for field, keys, form, _ in PLACES:
+    for field, (keys, form) in PLACES.items():
         part, _, name = field.rpartition(".")
         value = (record.get(part) or {} if part else record).get(name)
         if value is not None:
@@ -165,67 +153,67 @@ def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
     elif not isinstance(source, Mapping):
         problem = f"it is read from a path, YAML or a mapping, not from {kind_of(source)}"
         raise InputError(problem, source=SOURCE, value=source)
-    record: dict[str, Any] = {}
-    name = system
-    for place in PLACES:  # of which the system is the first
-        value = _read_place(of_system(name) if record else SOURCE, source, place)
-        if place.field == "system":
-            name = system or value or _read_place(SOURCE, source, Place("system", "tag", str))
-            if name is None:
-                problem = "it names no system, neither as method: name nor as tag; say system="
-                raise InputError(problem, source=SOURCE)
-            value = name
-        part, _, field = place.field.rpartition(".")
+    name = system or _read_place(SOURCE, source, *PLACES["system"])
+    name = name or _read_place(SOURCE, source, "tag", str)
+    if name is None:
+        problem = "it names no system, neither as method: name nor as tag; say system="
+        raise InputError(problem, source=SOURCE)
+    record: dict[str, Any] = {"system": name}
+    for field, place in PLACES.items():
+        part, _, last = field.rpartition(".")
+        value = None if field == "system" else _read_place(of_system(name), source, *place)
         if value is not None:
-            (record.setdefault(part, {}) if part else record)[field] = value
+            (record.setdefault(part, {}) if part else record)[last] = value
     return record
 
 
-def _read_place(source: str, document: Any, place: Place) -> Any:
+def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
     """Return the value at a place of a document; None where there is none."""
-    path, value = place.keys.split(": "), document
+    path, value = keys.split(": "), document
     for depth, key in enumerate(path):
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            keys = ": ".join(path[:depth])
-            raise refuse(source, keys, f"is {shown(value)}, not a mapping", value)
+            inside = ": ".join(path[:depth])
+            raise field_error(source, inside, f"is {shown(value)}, not a mapping", value)
         value = value.get(key)
     if value is None:
         return None
-    problem = partial(refuse, source, place.keys, value=value)
-    if isinstance(place.form, str):
-        return _read_amount(value, place, problem)
+    if isinstance(form, str):
+        return _read_amount(source, keys, value, form)
     if isinstance(value, Mapping | list):
-        raise problem(f"is {shown(value)}, which is not a text or a number")
+        problem = f"is {shown(value)}, which is not a text or a number"
+        raise field_error(source, keys, problem, value)
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)  # of a date
     try:
-        return place.form(text)
+        return form(text)
     except ValueError:
-        raise problem(f"is {shown(value)}, which is not a number") from None
+        raise field_error(
+            source, keys, f"is {shown(value)}, which is not a number", value
+        ) from None
 
 
-def _read_amount(value: Any, place: Place, problem: Any) -> Any:
-    """Return a number in the unit of a place; of a mapping or a list each."""
+def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
+    """Return a number in a unit; of a mapping or a list each."""
     if isinstance(value, Mapping):
-        return {name: _read_amount(part, place, problem) for name, part in value.items()}
+        return {name: _read_amount(source, keys, part, unit) for name, part in value.items()}
     if isinstance(value, list):
-        return [_read_amount(part, place, problem) for part in value]
+        return [_read_amount(source, keys, part, unit) for part in value]
     text = str(value).strip()
     if text.partition(" ")[0] == "null":  # as tools write what they could not measure
         return None
     match = AMOUNT.fullmatch(text)
-    if match is None:
-        raise problem(f"is {shown(value)}, which is not a number with a unit")
-    number, unit = match[1], match[2].strip() or place.bare
-    units = next((each for each in DIMENSIONS if place.form in each), {place.form: Decimal(1)})
-    if unit not in units:
-        wanted = join_words([str(each) for each in units], "or")
-        raise problem(f"is {shown(value)}, whose unit is not {wanted}")
-    try:
-        return float(Decimal(number) * (units[unit] / units[place.form]))
-    except ArithmeticError:  # more digits in the exponent than there are
-        raise problem(f"is {shown(value)}, which is not finite") from None
+    written = "" if match is None else match[2].strip() or UNSAID.get(keys, "")
+    sizes = next((each for each in SIZES if unit in each), {unit: "1"})
+    problem = "is not a number with a unit"
+    if match is not None and written in sizes:
+        try:
+            return float(Decimal(match[1]) * (Decimal(sizes[written]) / Decimal(sizes[unit])))
+        except ArithmeticError:  # more digits in the exponent than there are
+            problem = "is not finite"
+    elif match is not None:
+        problem = f"has none of the units {join_words(list(sizes), 'or')}"
+    raise field_error(source, keys, f"is {shown(value)}, which {problem}", value)
 
 
 def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:
@@ -280,11 +268,11 @@ def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
         depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            mark = self.peek_event().start_mark
-            if self.check_event(yaml.AliasEvent):
-                raise yaml.MarkedYAMLError(problem="it has an alias", problem_mark=mark)
-            if self.depth == DEEPEST:
-                raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=mark)
+            problem = "it has an alias" if self.check_event(yaml.AliasEvent) else None
+            problem = "it is nested too deeply" if self.depth == DEEPEST else problem
+            if problem is not None:
+                mark = self.peek_event().start_mark
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1
@@ -409,43 +397,3 @@ def annotate_run(
             new.write("\n".join([START, *(f"# {line}" for line in lines), END, ""]).encode())
             for piece in _split_header(file)[1]:
                 new.write(piece)
-
-
-def read_object(source: str | PathLike[str], what: str) -> Any:
-    """Read JSON, no key twice, from a path or a text; `what` says in errors what is read."""
-    if not isinstance(source, str | PathLike):
-        problem = f"JSON is read from a path or a text, not from {kind_of(source)}"
-        raise InputError(problem, source=what, value=source)
-    path = None if is_text(source) else str(source)
-    try:
-        text = str(source).lstrip(BLANK) if path is None else Path(path).read_text("utf-8-sig")
-        with ErrorsIn(source=what, path=path):
-            return json.loads(text, object_pairs_hook=_with_single_keys)
-    except UnicodeDecodeError:
-        reason, line = "it is not UTF-8", None
-    except json.JSONDecodeError as problem:
-        reason, line = f"not JSON: {problem.msg} at column {problem.colno}", problem.lineno
-    except InputError:
-        raise
-    except RecursionError:
-        reason, line = "not JSON: it is nested too deeply", None
-    except ValueError:  # of whole numbers of more digits than Python reads
-        reason, line = "not JSON: a number of thousands of digits", None
-    except OSError as problem:  # one of reading names no file
-        problem.filename = problem.filename or path
-        raise
-    raise InputError(reason, source=what, path=path, line=line)
-
-
-def is_text(source: object) -> bool:
-    """Tell JSON from a path."""
-    return isinstance(source, str) and source.lstrip(BLANK)[:1] in ("{", "[")
-
-
-def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"key {shown(twice)} is given twice", value=twice)
-    return values

@@ -17,6 +17,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.efficiency.answers import read_queries
+from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.load_report import Load, LoadAtRate
 from irbatch.efficiency.measure import (
     MILLISECOND,
@@ -26,7 +27,7 @@ from irbatch.efficiency.measure import (
     loop_for,
     name_of,
 )
-from irbatch.efficiency.quantities import PERCENTILES, of_system, refuse
+from irbatch.efficiency.quantities import PERCENTILES, of_system
 from irbatch.efficiency.record import ARRIVALS, OPEN, POISSON, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.report.numbers import show_quantity
@@ -120,7 +121,7 @@ def measure_load(
     name = name_of(search) if system is None else system
     source = of_system(name)
     if not callable(search):
-        raise refuse(source, "search", f"is {kind_of(search)}, not to be called", search)
+        raise field_error(source, "search", f"is {kind_of(search)}, not to be called", search)
     ids, asked = read_queries(source, queries)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)

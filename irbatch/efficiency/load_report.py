@@ -7,10 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from irbatch.efficiency.interchange import read_object
-from irbatch.efficiency.quantities import check_fields, only_known, part_of_record, refuse
+from irbatch.efficiency.fields import (
+    Count,
+    Whole,
+    check_fields,
+    field_error,
+    only_known,
+    read_fields,
+    read_object,
+)
 from irbatch.efficiency.record import OPEN, POISSON, EfficiencyRecord, Hardware, Latency
-from irbatch.errors import InputError, did_you_mean, imported, join_words, many, printable, shown
+from irbatch.errors import InputError, imported, join_words, many, printable, shown
 from irbatch.report import axes
 from irbatch.report.document import (
     BEST,
@@ -28,7 +35,6 @@ from irbatch.report.reported import Path, Reported
 
 LATE = 0.1  # share of the latency that the sender itself may add
 DRAWN = ("p50", "p95", "p99")
-SETTINGS = ("callers", "timeout", "within", "seed")  # fields that are one number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +65,8 @@ class LoadAtRate:
 
     def __post_init__(self) -> None:
         check_fields(self, "load")
-        if not isinstance(self.growing, bool):
-            problem = f"is {shown(self.growing)}, not true or false"
-            raise refuse("load", "growing", problem, self.growing)
-        if not isinstance(self.latency, Latency) or self.latency.loop != OPEN:
-            raise refuse("load", "latency", "is not of an open loop", self.latency)
+        if self.latency.loop != OPEN:
+            raise field_error("load", "latency", "is not of an open loop", self.latency)
 
     @property
     def p99(self) -> float:
@@ -78,18 +81,6 @@ class LoadAtRate:
     def holds(self, within: float) -> bool:
         """Tell whether p99 is within so many ms, and no queue grows."""
         return self.p99 <= within and not self.growing
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is known, as JSON has it."""
-        return only_known({**vars(self), "latency": self.latency.to_dict()})
-
-    @classmethod
-    def from_dict(cls, values: Any) -> LoadAtRate:
-        """Make one of what `to_dict` returned; `InputError` naming what cannot be read."""
-        if isinstance(values, Mapping):
-            latency = part_of_record("load", "latency", Latency, values.get("latency") or {})
-            values = {**values, "latency": latency}
-        return part_of_record("load", "rates", cls, values)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -116,21 +107,16 @@ class Load(Reported):
 
     about: EfficiencyRecord
     rates: Sequence[LoadAtRate]
-    callers: int | None = None
+    callers: Count | None = None
     timeout: float | None = None
     within: float | None = None
-    seed: int = 0
+    seed: Whole = 0
 
     def __post_init__(self) -> None:
         check_fields(self, "load")
-        if not isinstance(self.about, EfficiencyRecord):
-            raise refuse("load", "about", f"is {shown(self.about)}, not a record", self.about)
-        for at_rate in self.rates:
-            if not isinstance(at_rate, LoadAtRate):
-                raise refuse("load", "rates", f"hold {shown(at_rate)}, not a LoadAtRate", at_rate)
         rates = {at_rate.rate: at_rate for at_rate in self.rates}
         if not rates or len(rates) < len(self.rates):
-            raise refuse("load", "rates", "are none, or one is there twice", list(rates))
+            raise field_error("load", "rates", "are none, or one is there twice", list(rates))
         object.__setattr__(self, "rates", tuple(rates[rate] for rate in sorted(rates)))
 
     def __repr__(self) -> str:
@@ -171,7 +157,7 @@ class Load(Reported):
         if self.within is None:
             if len(self.rates) > 1:
                 problem = f"there are several, {self._numbers}, and no bound: use record_at"
-                raise refuse("load", "rates", problem, None)
+                raise field_error("load", "rates", problem, None)
             return self.record_at(self.rates[0].rate)
         if not self.sustained_rate:
             return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
@@ -203,20 +189,10 @@ class Load(Reported):
     @classmethod
     def from_dict(cls, values: Any) -> Self:
         """Make one of what `to_dict` returned; `InputError` naming what cannot be read."""
-        if not isinstance(values, Mapping):
-            raise InputError(f"it is an object, not {shown(values)}", source="load", value=values)
-        for name in values:
-            if name not in ("about", *SETTINGS, "rates"):
-                hint = did_you_mean(name, ("about", *SETTINGS, "rates"))
-                raise refuse("load", shown(name), f"is not known{hint}", name)
-        rates = values.get("rates")
-        if not isinstance(rates, list):
-            raise refuse("load", "rates", f"are {shown(rates)}, not a list", rates)
-        return cls(
-            about=EfficiencyRecord.from_dict(values.get("about") or {}),
-            rates=[LoadAtRate.from_dict(each) for each in rates],
-            **only_known({name: values.get(name) for name in SETTINGS}),
-        )
+        if isinstance(values, Mapping) and values.get("about") is not None:
+            values = {**values, "about": EfficiencyRecord.from_dict(values["about"])}
+        load: Self = read_fields(cls, values, "load")
+        return load
 
     @classmethod
     def from_json(cls, source: Path) -> Self:
@@ -224,9 +200,10 @@ class Load(Reported):
         return cls.from_dict(read_object(source, "load"))
 
     def _everything(self) -> dict[str, Any]:
-        settings = only_known({name: getattr(self, name) for name in SETTINGS})
-        rates = [at_rate.to_dict() for at_rate in self.rates]
-        return {"about": self.about.to_dict(), **settings, "rates": rates}
+        rates = [
+            only_known({**vars(each), "latency": each.latency.to_dict()}) for each in self.rates
+        ]
+        return only_known({**vars(self), "about": self.about.to_dict(), "rates": rates})
 
     def _records(self) -> tuple[Sequence[str], list[Record]]:
         return list_records(_columns(self), self.rates)

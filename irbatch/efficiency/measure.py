@@ -17,13 +17,8 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import Ranking, read_answers, read_queries, split_answers
-from irbatch.efficiency.quantities import (
-    check_fields,
-    of_system,
-    only_known,
-    refuse,
-    require,
-)
+from irbatch.efficiency.fields import Whole, check_fields, check_value, field_error, only_known
+from irbatch.efficiency.quantities import of_system
 from irbatch.efficiency.readings import (
     BETWEEN_CALLS,
     IN_WARM_UP,
@@ -146,7 +141,7 @@ def loop_for(source: str, *searches: Any) -> AbstractContextManager[Any]:
     except RuntimeError:
         return asyncio.Runner()
     why = "is async def, and a loop is running here already: measure it in another thread"
-    raise refuse(source, "search", f"{why}, as with asyncio.to_thread", searches[0])
+    raise field_error(source, "search", f"{why}, as with asyncio.to_thread", searches[0])
 
 
 def name_of(search: Any) -> str:
@@ -310,16 +305,16 @@ def measure_search(
     source = of_system(name)
     for argument, value in (("search", search), ("search_many", search_many)):
         if not callable(value) and (value is not None or argument == "search"):
-            raise refuse(source, argument, f"is {kind_of(value)}, not to be called", value)
+            raise field_error(source, argument, f"is {kind_of(value)}, not to be called", value)
     torch = sys.modules.get("torch")  # which every model has loaded
     if model is not None and (torch is None or not isinstance(model, torch.nn.Module)):
-        raise refuse(source, "model", f"is {kind_of(model)}, not a torch.nn.Module", model)
+        raise field_error(source, "model", f"is {kind_of(model)}, not a torch.nn.Module", model)
     if indexing is not None and not isinstance(indexing, Indexing):
-        raise refuse(source, "indexing", f"is {kind_of(indexing)}, not an Indexing", indexing)
+        raise field_error(source, "indexing", f"is {kind_of(indexing)}, not an Indexing", indexing)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)
-    require(source, warmup=warmup)
     with ErrorsIn(source=source):
+        check_value("warmup", Whole, warmup)
         check_level(level)
         draws, seed = check_whole("draws", draws, 0), check_whole("seed", seed, 0)
     ids, asked = read_queries(source, queries)
@@ -345,10 +340,10 @@ def measure_search(
         currency=currency,
     )
     if throughput_batch_size is None and search_many is not None:
-        raise refuse(source, "throughput_batch_size", "is missing: search_many needs it", None)
+        raise field_error(source, "throughput_batch_size", "is missing: search_many needs it", None)
     if throughput_batch_size is not None and search_many is None and record.batch_size == 1:
         why = "search takes one query, and throughput_batch_size needs what takes a list"
-        raise refuse(source, "search_many", f"is missing: {why}", None)
+        raise field_error(source, "search_many", f"is missing: {why}", None)
     record = replace(record, warmed_queries=_count_warmed(record, asked, warm and warm[1]))
     with loop_for(source, search, search_many) as loop, steps_on_bar(progress) as step:
         answer = f"answer of {shown(name)}"
@@ -559,7 +554,7 @@ def measure_indexing(build: Callable[[], Any], *, index_path: Paths | None = Non
         why = f"is {kind_of(build)}, not to be called"
         if callable(build):
             why = "is async def: give a function that runs it, as with asyncio.run"
-        raise refuse("indexing", "build", why, build)
+        raise field_error("indexing", "build", why, build)
     memory = MemoryWatch()
     with memory.looking(BETWEEN_CALLS):
         begin = time.perf_counter()

@@ -1,19 +1,15 @@
-"""What is known of a system beside its accuracy: names, units, which way is better, and checks."""
+"""What is known of a system beside its accuracy: names, units, and which way is better."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from irbatch.errors import ErrorsIn, InputError, did_you_mean, kind_of, shown
-from irbatch.runtime.numbers import LARGEST_WHOLE, check_number, check_whole
+from irbatch.errors import InputError, did_you_mean, shown
 
 LOWER, HIGHER = "lower", "higher"  # is better
 MEGA = 1e6  # bytes
 
 PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
-FROM_ONE = ("n_queries", "batch_size", "repeat", "throughput_batch_size", "calls", "callers")
 
 
 class Quantity(NamedTuple):
@@ -111,80 +107,3 @@ def quantity_name(name: object) -> str:
 def of_system(system: object) -> str:
     """Name the record of a system, for errors."""
     return f"record of {shown(system)}"
-
-
-def only_known(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is None."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def refuse(source: str, field: str, problem: str, value: object) -> InputError:
-    """Return the error that names a field, and what is wrong with it."""
-    return InputError(f"{field} {problem}", source=source, value=value)
-
-
-def check_quantity(source: str, field: str, value: Any) -> float | None:
-    """Return a measured number, finite and from 0 on, as a float; None for None."""
-    if value is None:
-        return None
-    with ErrorsIn(source=source):
-        return check_number(field, value, least=0)
-
-
-def check_count(source: str, field: str, value: Any, least: int) -> int | None:
-    """Return a whole number that is large enough; None for None."""
-    if value is None:
-        return None
-    with ErrorsIn(source=source):
-        return check_whole(field, value, least, LARGEST_WHOLE)
-
-
-def check_text(source: str, field: str, value: Any) -> None:
-    """Reject what is neither None nor a text with characters in it."""
-    if value is not None and (not isinstance(value, str) or not value.strip()):
-        raise refuse(source, field, f"is {shown(value)}, which is not a text", value)
-
-
-def require(source: str, **values: Any) -> None:
-    """Reject None."""
-    for name, value in values.items():
-        if value is None:
-            raise refuse(source, name, "is missing", None)
-
-
-def check_fields(record: Any, source: str) -> None:
-    """Check texts and numbers of a frozen dataclass by their annotations; make numbers Python's.
-
-    All but whole numbers of `FROM_ONE` may be 0, and what can be None is said by the annotation.
-    """
-    for field in fields(record):
-        name, (kind, _, optional) = field.name, str(field.type).partition(" | ")
-        value = getattr(record, name)
-        if not optional and kind != "Any":
-            require(source, **{name: value})
-        if kind == "str":
-            check_text(source, name, value)
-        elif kind == "float":
-            object.__setattr__(record, name, check_quantity(source, name, value))
-        elif kind == "int":
-            least = int(name in FROM_ONE)
-            object.__setattr__(record, name, check_count(source, name, value, least))
-
-
-def part_of_record(source: str, name: str, kind: Any, values: Any) -> Any:
-    """Make a frozen dataclass of a mapping of its fields; errors name the field of the record."""
-    if not isinstance(values, Mapping):
-        raise refuse(source, name, f"is {shown(values)}, {kind_of(values)}, not an object", values)
-    known = {field.name: field for field in fields(kind)}
-    for key in values:
-        if key not in known:
-            hint = did_you_mean(key, known) or f": known are {', '.join(known)}"
-            raise refuse(source, f"{name}: {shown(key)}", f"is not known{hint}", key)
-    for key, field in known.items():
-        optional = field.default is not MISSING or field.default_factory is not MISSING
-        if values.get(key) is None and not optional:
-            raise refuse(source, f"{name}: {key}", "is missing", None)
-    try:
-        return kind(**only_known(values))
-    except InputError as problem:
-        raise refuse(source, f"{name}:", problem.message, problem.value) from None

@@ -9,13 +9,15 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from irbatch.efficiency.quantities import MEGA, refuse
+from irbatch.efficiency.fields import field_error
+from irbatch.efficiency.quantities import MEGA
 from irbatch.errors import imported, shown
 
 try:
@@ -115,27 +117,56 @@ class Watch:
         }
 
 
+class Peak:
+    """The most that is held from now on, in MB.
+
+    What keeps a mark of the most that it ever held is read, and its mark left as it is: others read
+    it, too. Where the mark rises it is exact. Else the most counts that was seen here, which misses
+    what is taken and given back between two looks.
+    """
+
+    def __init__(
+        self,
+        held: Callable[[], float],
+        mark: Callable[[], float | None] = lambda: None,
+        new: bool = False,
+    ) -> None:
+        self._held, self._mark = held, mark
+        self._before = 0.0 if new else mark()
+        self._most = held()
+
+    def look(self) -> None:
+        """Look how much is held now."""
+        self._most = max(self._most, self._held())
+
+    def read(self) -> float:
+        """Return the most."""
+        mark = self._mark()
+        rose = mark is not None and self._before is not None and mark > self._before
+        return mark if mark is not None and rose else self._most
+
+
 class MemoryWatch:
     """Tells the most memory that this process, its accelerators and its children hold from now on.
 
-    The operating system's mark of the most since the process began is read, and left as it is:
-    others read it, too. Where it rises it is exact. Else the most counts that was seen here, which
-    misses what is taken and given back between two looks. Of children nothing else is known.
+    On accelerators it is that of torch's tensors, where it uses some, or else what NVIDIA's driver
+    counts for this process and its children, where nvidia-ml-py is installed.
     """
 
     def __init__(self) -> None:
-        self._processes, self._gpus = Processes(), GpuWatch()
-        self._mark, self._most = self._processes.peak_memory(), self._processes.memory()
-        self._children, self._due = self._processes.children_memory(), 0.0
+        processes = self._processes = Processes()
+        self._own = Peak(processes.memory, processes.peak_memory)
+        self._children = Peak(processes.children_memory)
+        self._gpus = _watch_gpus(processes)
+        self._due = 0.0
 
     def look(self) -> None:
         """Look how much is held now, if the last look is some time ago."""
         now = time.monotonic()
         if now < self._due:
             return
-        self._gpus.look(self._processes)
-        self._most = max(self._most, self._processes.memory())
-        self._children = max(self._children, self._processes.children_memory())
+        for peak in (*self._gpus, self._own, self._children):
+            peak.look()
         self._due = now + BETWEEN_CALLS
 
     @contextmanager
@@ -158,56 +189,31 @@ class MemoryWatch:
             self._due = 0.0
 
     def read(self) -> dict[str, float | None]:
-        """Return the most, in MB, as fields of a record; None where it isn't told."""
-        mark = self._processes.peak_memory()
-        rose = mark is not None and self._mark is not None and mark > self._mark
-        own = mark if rose else self._most
-        gpus = self._gpus.read()
-        return {"peak_memory": own, "peak_gpu_memory": gpus, "children_memory": self._children}
+        """Return the most, in MB, as fields of a record; that of several accelerators added up."""
+        gpus = self._gpus or _watch_gpus(self._processes, new=True)  # torch came to them since
+        return {
+            "peak_memory": self._own.read(),
+            "peak_gpu_memory": sum(peak.read() for peak in gpus) or None,
+            "children_memory": self._children.read(),
+        }
 
 
-class GpuWatch:
-    """Tells the most memory on accelerators from now on: of torch's tensors, where it uses some.
-
-    Torch's marks of the most are read and left as they are, as `MemoryWatch` does with the
-    system's. Without torch, it is the most that was seen of what NVIDIA's driver counts for this
-    process and its children, where nvidia-ml-py is installed.
-    """
-
-    def __init__(self) -> None:
-        torch = _torch()
-        devices = range(torch.cuda.device_count()) if torch is not None else ()
-        self._marks = [torch.cuda.max_memory_allocated(device) for device in devices]
-        self._most = [torch.cuda.memory_allocated(device) for device in devices]
-        self._driver = None if torch is not None else _nvml()
-        self._seen = 0
-
-    def look(self, processes: Processes) -> None:
-        """Look how much is held now."""
-        torch = _torch()
-        if torch is not None:
-            for device, most in enumerate(self._most):
-                self._most[device] = max(most, torch.cuda.memory_allocated(device))
-        elif self._driver is not None:
-            pids = {os.getpid(), *(child.pid for child in processes.children())}
-            self._seen = max(self._seen, _driver_bytes(self._driver, pids))
-
-    def read(self) -> float | None:
-        """Return the most, in MB, that of several accelerators added up; None if it isn't told."""
-        torch = _torch()
-        if torch is None:
-            return self._seen / MEGA if self._seen else None
-        marks = [torch.cuda.max_memory_allocated(i) for i in range(torch.cuda.device_count())]
-        if not self._marks:  # torch came to them since
-            return float(sum(marks)) / MEGA
-        both = zip(marks, self._marks, self._most, strict=True)
-        return float(sum(mark if mark > before else most for mark, before, most in both)) / MEGA
-
-
-def _torch() -> Any:
-    """Return torch, if it is loaded and uses accelerators of NVIDIA (or AMD)."""
+def _watch_gpus(processes: Processes, new: bool = False) -> list[Peak]:
+    """Watch accelerators of NVIDIA (or AMD): by torch, if it is loaded and uses some, or NVML."""
     torch = sys.modules.get("torch")
-    return torch if torch is not None and torch.cuda.is_initialized() else None
+    if torch is not None and torch.cuda.is_initialized():
+        cuda, devices = torch.cuda, range(torch.cuda.device_count())
+        return [
+            Peak(partial(_in_mb, cuda.memory_allocated, i),
+                 partial(_in_mb, cuda.max_memory_allocated, i), new)
+            for i in devices
+        ]  # fmt: skip
+    library = _nvml()
+    return [] if library is None else [Peak(partial(_driver_memory, library, processes))]
+
+
+def _in_mb(count: Callable[[int], int], device: int) -> float:
+    return count(device) / MEGA
 
 
 def _nvml() -> Any:
@@ -220,15 +226,15 @@ def _nvml() -> Any:
     return library
 
 
-def _driver_bytes(library: Any, pids: set[int]) -> int:
-    """Return what the driver counts for some processes."""
-    total = 0
+def _driver_memory(library: Any, processes: Processes) -> float:
+    """Return what the driver counts for this process and its children, in MB."""
+    total, pids = 0, {os.getpid(), *(child.pid for child in processes.children())}
     with suppress(library.NVMLError):
         for number in range(library.nvmlDeviceGetCount()):
             device = library.nvmlDeviceGetHandleByIndex(number)
             for process in library.nvmlDeviceGetComputeRunningProcesses(device):
                 total += (process.usedGpuMemory or 0) if process.pid in pids else 0
-    return total
+    return total / MEGA
 
 
 def model_size(model: Any) -> float:
@@ -246,14 +252,12 @@ def size_on_disk(source: str, field: str, paths: Any) -> float | None:
         return None
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
     listed = list(paths) if several else [paths]
-    if not listed:
-        raise refuse(source, field, "names no path", paths)
     sizes: dict[tuple[int, int], int] = {}
-    for path in listed:
-        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-            raise refuse(source, field, f"is {shown(path)}, which is not a path", path)
-        if not Path(path).exists():
-            raise refuse(source, field, f"is {shown(str(path))}, which is not there", path)
+    for path in listed or [None]:
+        is_path = isinstance(path, str | os.PathLike) and os.fspath(path)
+        if not is_path or not Path(path).exists():
+            problem = "which is not there" if is_path else "which is not a path"
+            raise field_error(source, field, f"is {shown(path or paths)}, {problem}", path)
         for file in _files(Path(path)):
             sizes[file.st_dev, file.st_ino] = file.st_size
     return sum(sizes.values()) / MEGA

@@ -15,20 +15,24 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.interchange import read_ir_metadata, read_object, write_ir_metadata
+from irbatch.efficiency.fields import (
+    Count,
+    Whole,
+    check_fields,
+    check_value,
+    field_error,
+    only_known,
+    read_fields,
+    read_object,
+)
+from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.quantities import (
     ALIASES,
     FORMULAS,
     PERCENTILES,
     UNITS,
-    check_fields,
-    check_quantity,
-    check_text,
     of_system,
-    only_known,
-    part_of_record,
     quantity_name,
-    refuse,
     with_currency,
 )
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
@@ -65,9 +69,9 @@ class Hardware:
 
     instance: str | None = None
     cpu: str | None = None
-    n_cpu: int | None = None
+    n_cpu: Whole | None = None
     gpu: str | None = None
-    n_gpu: int | None = None
+    n_gpu: Whole | None = None
     ram_gb: float | None = None
 
     def __post_init__(self) -> None:
@@ -157,33 +161,32 @@ class Latency:
     p99: float | None = None
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     level: float = 0.05
-    calls: int | None = None
+    calls: Count | None = None
     loop: str | None = None
     rate: float | None = None
     arrivals: str | None = None
-    errors: int | None = None
-    timeouts: int | None = None
+    errors: Whole | None = None
+    timeouts: Whole | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, "latency")
         check_level(self.level)
+        check_fields(self, "latency")
         with ErrorsIn(source="latency"):
             check_choice("loop", self.loop, (None, CLOSED, OPEN))
             check_choice("arrivals", self.arrivals, (None, *ARRIVALS))
         for name in ("rate", "arrivals", "errors", "timeouts"):
             if self.loop != OPEN and getattr(self, name) is not None:
                 problem = f"is of an open loop, and loop is {shown(self.loop)}"
-                raise refuse("latency", name, problem, getattr(self, name))
-        known = [name for name in PERCENTILES if getattr(self, name) is not None]
-        for lower, upper in pairwise(known):
+                raise field_error("latency", name, problem, getattr(self, name))
+        for name, (low, high) in self.intervals.items():
+            if name not in STATISTICS or low > high:
+                known = "two bounds in order, of a statistic"
+                raise field_error("latency", f"intervals: {shown(name)}", f"is not {known}", name)
+        known_percentiles = [name for name in PERCENTILES if getattr(self, name) is not None]
+        for lower, upper in pairwise(known_percentiles):
             low, high = getattr(self, lower), getattr(self, upper)
             if low > high:
-                raise refuse("latency", lower, f"is {low:g}, more than {upper}, {high:g}", low)
-        if not isinstance(self.intervals, Mapping):
-            problem = f"are {shown(self.intervals)}, not bounds by name"
-            raise refuse("latency", "intervals", problem, self.intervals)
-        intervals = {name: _bounds(name, ends) for name, ends in self.intervals.items()}
-        object.__setattr__(self, "intervals", intervals)
+                raise field_error("latency", lower, f"is {low:g}, more than {upper}, {high:g}", low)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known, as JSON has it: no level where it is of no intervals."""
@@ -246,18 +249,6 @@ def _find_intervals(
             first, last = repeats * (ranks[0] - 1), repeats * ranks[1] - 1
             intervals[name] = float(ordered[first]), float(ordered[last])
     return intervals
-
-
-def _bounds(name: str, ends: Any) -> tuple[float, float]:
-    """Return the bounds of the interval of a statistic."""
-    place = f"interval of {name}"
-    if name not in STATISTICS:
-        raise refuse("latency", place, f"is of none of {', '.join(STATISTICS)}", name)
-    if isinstance(ends, tuple | list) and len(ends) == 2:
-        low, high = (check_quantity("latency", place, end) for end in ends)
-        if low is not None and high is not None and low <= high:
-            return low, high
-    raise refuse("latency", place, f"is {shown(ends)}, not a lower and an upper bound", ends)
 
 
 def _as_times(milliseconds: Any) -> Floats:
@@ -333,14 +324,14 @@ class EfficiencyRecord:
     dataset: str | None = None
     source: str | None = None
     hardware: Hardware = field(default_factory=Hardware)
-    n_queries: int | None = None
-    batch_size: int = 1
-    warmup: int | None = None
-    warmed_queries: int | None = None
-    repeat: int = 1
+    n_queries: Count | None = None
+    batch_size: Count = 1
+    warmup: Whole | None = None
+    warmed_queries: Whole | None = None
+    repeat: Count = 1
     latency: Latency | None = None
     throughput: float | None = None
-    throughput_batch_size: int | None = None
+    throughput_batch_size: Count | None = None
     sustained_rate: float | None = None
     sustained_p99: float | None = None
     peak_memory: float | None = None
@@ -367,20 +358,16 @@ class EfficiencyRecord:
 
     def __post_init__(self) -> None:
         if not isinstance(self.system, str) or not self.system.strip():
-            problem = f"system is {shown(self.system)}, which is not a name"
-            raise InputError(problem, source="efficiency record", value=self.system)
+            problem = f"is {shown(self.system)}, which is not a name"
+            raise field_error("efficiency record", "system", problem, self.system)
         source = of_system(self.system)
         if isinstance(self.hardware, str):
-            check_text(source, "hardware", self.hardware)
-            object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
+            with ErrorsIn(source=source):
+                instance = check_value("hardware", str, self.hardware)
+            object.__setattr__(self, "hardware", Hardware(instance=instance))
         check_fields(self, source)
         if self.throughput == 0:
-            raise refuse(source, "throughput", "is 0: nothing was answered", 0.0)
-        for name, kind in (("hardware", Hardware), ("latency", Latency)):
-            value = getattr(self, name)
-            if not isinstance(value, kind) and (value is not None or name == "hardware"):
-                what = f"is {kind_of(value)}, not of irbatch.efficiency.{kind.__name__}"
-                raise refuse(source, name, what, value)
+            raise field_error(source, "throughput", "is 0: nothing was answered", 0.0)
 
     def __repr__(self) -> str:
         defaults = {each.name: each.default for each in fields(self)} | {"hardware": Hardware()}
@@ -501,26 +488,20 @@ class EfficiencyRecord:
         if not isinstance(system, str):
             raise InputError("a record names its system", source="efficiency record", value=system)
         source = of_system(system)
-        names = [each.name for each in fields(cls) if each.name != "stated_cost"]
-        known = [*names, "cost_per_million", "units", "derived"]
-        for name, value in values.items():
-            if name not in known:
-                other = {**ALIASES, "stated_cost": "cost_per_million"}.get(name)
-                hint = f"; did you mean {other}?" if other else did_you_mean(name, known)
-                raise refuse(source, shown(name), f"is not a field of a record{hint}", value)
+        others = {**ALIASES, "stated_cost": "cost_per_million"}
+        given = {key: each for key, each in values.items() if key not in ("units", "derived")}
+        if "stated_cost" in given:
+            raise field_error(source, "'stated_cost'", "is cost_per_million in JSON", values)
         _check_units(source, values.get("units"), values.get("currency"))
-        arguments = {name: values.get(name) for name in names}
-        arguments["stated_cost"] = check_quantity(
-            source, "cost_per_million", values.get("cost_per_million")
-        )
-        latency, hardware = values.get("latency"), values.get("hardware")
-        if isinstance(latency, int | float):
-            latency = {"mean": latency}
-        if latency is not None:
-            arguments["latency"] = part_of_record(source, "latency", Latency, latency)
-        if hardware is not None and not isinstance(hardware, str):
-            arguments["hardware"] = part_of_record(source, "hardware", Hardware, hardware)
-        return cls(**only_known(arguments))
+        if (cost := given.pop("cost_per_million", None)) is not None:
+            with ErrorsIn(source=source):
+                given["stated_cost"] = check_value("cost_per_million", float, cost)
+        if isinstance(given.get("latency"), int | float):
+            given["latency"] = {"mean": given["latency"]}
+        if isinstance(given.get("hardware"), str):
+            given["hardware"] = {"instance": given["hardware"]}
+        record: EfficiencyRecord = read_fields(cls, given, source, also=others)
+        return record
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return the record as JSON; also write it to `path`, replaced whole or not at all."""
@@ -565,14 +546,11 @@ class EfficiencyRecord:
 
 def _check_units(source: str, units: Any, currency: Any) -> None:
     """Reject units that numbers are not read in."""
-    check_text(source, "currency", currency)
     if units is not None and not isinstance(units, Mapping):
-        raise refuse(source, "units", "are an object of names to units", units)
+        raise field_error(source, "units", "are an object of names to units", units)
     for name, unit in (units or {}).items():
-        if name not in UNITS:
+        ours = with_currency(UNITS[name], currency) if name in UNITS else None
+        if unit != ours or ours is None:
             problem = f"is of no field{did_you_mean(name, UNITS)}"
-            raise refuse(source, f"unit of {shown(name)}", problem, unit)
-        ours = with_currency(UNITS[name], currency)
-        if unit != ours:
-            problem = f"is {shown(unit)}; it is read as {ours:.80}"
-            raise refuse(source, f"unit of {name}", problem, unit)
+            problem = problem if ours is None else f"is {shown(unit)}; it is read as {ours:.80}"
+            raise field_error(source, f"unit of {shown(name)}", problem, unit)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from irbatch.efficiency import Quantity
+from irbatch.efficiency import EfficiencyRecord, Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
+from irbatch.efficiency.record import OPEN
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
+from irbatch.report.numbers import show_quantity
 
 Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those that take one
 
@@ -22,9 +24,9 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
         if words in QUANTITIES or words in ALIASES:
             return QUANTITIES[ALIASES.get(words, words)]
         canonical = canonical_name(name)
-        for each in measures if canonical is not None else ():
-            if canonical_name(each) == canonical:
-                return Quantity(each, "", HIGHER, each)
+        for known in measures if canonical is not None else ():
+            if canonical_name(known) == canonical:
+                return Quantity(known, "", HIGHER, known)
     hint = did_you_mean(name, [*measures, *QUANTITIES, *ALIASES])
     hint = hint or f"; measures here: {', '.join(measures)}"
     raise InputError(f"there is no axis {shown(name)}{hint}", source="axis", value=name)
@@ -32,19 +34,17 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
 
 def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity]:
     """Find several axes, one at least and none twice."""
-    if isinstance(names, str):
-        names = [names]
     if not isinstance(names, Iterable):
         raise InputError(f"axes are names, not {shown(names)}", source="axis", value=names)
-    found: dict[str, Quantity] = {}
-    for name in names:
+    axes: dict[str, Quantity] = {}
+    for name in [names] if isinstance(names, str) else names:
         axis = find_axis(name, measures)
-        if axis.name in found:
+        if axis.name in axes:
             raise InputError(f"{axis.name} is given twice", source="axis", value=axis.name)
-        found[axis.name] = axis
-    if not found:
+        axes[axis.name] = axis
+    if not axes:
         raise InputError("there is no axis to compare systems along", source="axis")
-    return list(found.values())
+    return list(axes.values())
 
 
 def check_directions(
@@ -65,6 +65,41 @@ def check_directions(
             raise InputError(problem, source="directions", value=better)
         checked[axis.name] = better
     return checked
+
+
+def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
+    """Say under what conditions the times and rates among some axes were measured.
+
+    Only under the same ones are they comparable: on one machine, of calls of one size, in one kind
+    of loop. Empty where no axis is a time or a rate.
+
+    >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g", batch_size=8), ["latency_p50"])
+    'c6g, calls of 8 queries'
+    >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g"), ["cost_per_million"])
+    ''
+    """
+    said: list[str] = []
+    for name in names:
+        if not is_of_machine(name):
+            continue
+        said.append(str(record.hardware) or "a machine unsaid")
+        if name.startswith("latency_"):
+            latency = record.latency
+            said += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
+            if latency is not None and latency.loop == OPEN:
+                rate = (
+                    "" if latency.rate is None else f" at {show_quantity(latency.rate)} queries/s"
+                )
+                said.append(f"an open loop{rate}")
+        elif name == "sustained_rate":
+            bound = record.sustained_p99
+            said.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
+    return ", ".join(dict.fromkeys(said))
+
+
+def is_of_machine(name: str) -> bool:
+    """Tell whether an axis is a time or a rate, which another machine would change."""
+    return name in QUANTITIES and QUANTITIES[name].unit in ("ms", "s", "queries/s")
 
 
 def is_share(name: str) -> bool:

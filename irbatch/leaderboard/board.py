@@ -4,40 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from typing import Any, Self, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.gate import each_condition, read_limit
-from irbatch.efficiency import Quantity
-from irbatch.efficiency.quantities import (
-    HIGHER,
-    QUANTITIES,
-    check_quantity,
-    of_system,
-    refuse,
-    with_currency,
-)
-from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
+from irbatch.comparing.gate import each_condition
+from irbatch.efficiency import EfficiencyRecord, Quantity
+from irbatch.efficiency.fields import check_value, field_error
+from irbatch.efficiency.quantities import HIGHER, QUANTITIES, of_system, with_currency
+from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.leaderboard.axes import check_directions, find_axis, list_axes, lower_measures
-from irbatch.leaderboard.joining import Records, join_accuracy, name_records, set_prices
-from irbatch.leaderboard.json_form import board_to_dict, read_statement
-from irbatch.leaderboard.plots import picture_frontier, plot_frontier
-from irbatch.leaderboard.report import (
-    is_latency,
-    list_board,
-    make_document,
-    name_loop,
-    warn_of_differences,
-    write_caption,
+from irbatch.leaderboard.axes import (
+    check_directions,
+    conditions_of,
+    find_axis,
+    list_axes,
+    lower_measures,
 )
+from irbatch.leaderboard.joining import Records, join_accuracy, name_records, set_prices
+from irbatch.leaderboard.json_form import (
+    board_to_dict,
+    check_accuracy,
+    evaluate_systems,
+    read_statement,
+    stated_directions,
+    stated_fields,
+)
+from irbatch.leaderboard.plots import picture_frontier, plot_frontier
+from irbatch.leaderboard.report import list_board, make_document, write_caption
 from irbatch.leaderboard.study import (
     Pareto,
     Significance,
+    find_broken,
     find_failures,
     find_pareto,
     find_significance,
@@ -56,6 +57,7 @@ NEEDS = {  # what quantities that are worked out follow from
 }
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Leaderboard(Reported):
     r"""Systems side by side: how accurate they are, and what they take for it.
 
@@ -126,7 +128,22 @@ class Leaderboard(Reported):
     system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,latency_mean,batch_size,repeat
     """
 
-    _label = "tab:leaderboard"
+    _label: ClassVar[str] = "tab:leaderboard"
+
+    systems: list[str]
+    records: list[EfficiencyRecord]
+    measures: list[str]
+    means: Floats
+    intervals: Floats
+    decimals: Floats
+    n_queries: list[int | None]
+    settings: dict[str, str]
+    results: list[Any]
+    level: float | None
+    directions: dict[str, str]
+    constraints: list[str]
+    left_out: dict[str, list[str]]
+    significance: Significance | None
 
     def __init__(
         self,
@@ -145,16 +162,24 @@ class Leaderboard(Reported):
         check_draws(draws, seed, least=0)
         how = IntervalOptions(interval, level, draws, seed)
         named = name_records(records)
-        self.systems, self.records = list(named), list(named.values())
         accuracy = join_accuracy(results, named, measures, how)
-        self.measures, self.means, self.intervals = accuracy[:3]
-        self.decimals, self.n_queries, self.settings, self.results = accuracy[3:]
-        self.level: float | None = level  # None: of bounds that were typed
-        turned = check_directions(directions, self.measures)
-        self.directions = {**lower_measures(self.measures), **turned}
-        self.constraints: list[str] = []
-        self.left_out: dict[str, list[str]] = {}
-        self.significance: Significance | None = None
+        turned = check_directions(directions, accuracy.measures)
+        vars(self).update(
+            accuracy._asdict(),
+            systems=list(named),
+            records=list(named.values()),
+            level=level,
+            directions={**lower_measures(accuracy.measures), **turned},
+            constraints=[],
+            left_out={},
+            significance=None,
+        )
+
+    def _with(self, **fields: Any) -> Self:
+        """Return a leaderboard that differs in some fields."""
+        other = copy(self)
+        vars(other).update(fields)
+        return other
 
     def __len__(self) -> int:
         return len(self.systems)
@@ -165,11 +190,15 @@ class Leaderboard(Reported):
 
     def axis(self, name: str) -> Quantity:
         """Find an axis by any of its names, with its unit and the way that is better."""
-        found = find_axis(name, self.measures)
-        better = self.directions.get(found.name, found.better)
-        if is_latency(found.name):
-            found = found._replace(label=name_loop(found.label, self.records))
-        return found._replace(better=better, unit=with_currency(found.unit, self.currency or None))
+        axis = find_axis(name, self.measures)
+        better = self.directions.get(axis.name, axis.better)
+        label = axis.label
+        if axis.name.startswith("latency_"):
+            loops = {each.latency.loop for each in self.records if each.latency is not None}
+            loop = loops.pop() if len(loops) == 1 else None
+            label = label if loop is None else f"{loop}-loop {label}"
+        unit = with_currency(axis.unit, self.currency or None)
+        return axis._replace(better=better, unit=unit, label=label)
 
     @property
     def currency(self) -> str:
@@ -197,10 +226,12 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures).name
         if axis in self.measures:
             return self.means[:, self.measures.index(axis)].copy()
-        known = (
-            check_quantity(of_system(each.system), axis, each.value(axis)) for each in self.records
-        )
-        return np.array([np.nan if value is None else value for value in known], np.float64)
+        values = []
+        for record in self.records:
+            value = record.value(axis)
+            with ErrorsIn(source=of_system(record.system)):
+                values.append(np.nan if value is None else check_value(axis, float, value))
+        return np.array(values, np.float64)
 
     def decimals_of(self, name: str, most: int) -> list[int]:
         """Return how many decimals of each system's mean are shown: no more than were typed."""
@@ -221,6 +252,10 @@ class Leaderboard(Reported):
             return [self.level] * len(self)
         timed = [each.latency for each in self.records]
         return [self.level if each is None else each.level for each in timed]
+
+    def conditions(self, names: Iterable[str]) -> list[str]:
+        """Say under what conditions each system's times and rates among some axes were measured."""
+        return [conditions_of(record, names) for record in self.records]
 
     def currencies(self, name: str) -> dict[str | None, str]:
         """Return each currency that an axis is in, with a system whose value is in it."""
@@ -269,29 +304,17 @@ class Leaderboard(Reported):
         Raises:
             InputError: if a constraint has another form, or no system has a value of its axis.
         """
+        said: list[str] = []
         broken: dict[str, list[str]] = {}
-        said = []
         for text in constraints:
-            limit = read_limit(text) if isinstance(text, str) else None
-            if limit is None:
-                problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
-                raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
-            axis = find_axis(limit.name, self.measures).name
-            known, lacking = self.having([axis])
-            bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
-            said.append(f"{axis}{bound} {limit}")
-            values = known.comparable(axis)
-            if limit.bound is not None:
-                values = known.bounds(axis)[:, limit.bound]
-            for system in lacking:
-                broken.setdefault(system, []).append(f"{axis} is missing")
-            for system, value in zip(known.systems, values.tolist(), strict=True):
-                if not limit.holds(value):
-                    broken.setdefault(system, []).append(said[-1])
+            constraint, reasons = find_broken(self, text)
+            said.append(constraint)
+            for system, reason in reasons.items():
+                broken.setdefault(system, []).append(reason)
         left = self.at([i for i, system in enumerate(self.systems) if system not in broken])
-        left.constraints = [*self.constraints, *said]
-        left.left_out = {**self.left_out, **broken}
-        return left
+        return left._with(
+            constraints=[*self.constraints, *said], left_out={**self.left_out, **broken}
+        )
 
     def priced(self, prices: Mapping[str, float], currency: str | None = None) -> Self:
         """Return the leaderboard with prices per hour by instance, and costs that follow from them.
@@ -306,9 +329,7 @@ class Leaderboard(Reported):
         >>> board.values("cost").tolist()
         [5.0]
         """
-        other = self.at(list(range(len(self))))
-        other.records = set_prices(self.records, prices, currency)
-        return other
+        return self._with(records=set_prices(self.records, prices, currency))
 
     def tested(
         self,
@@ -335,13 +356,13 @@ class Leaderboard(Reported):
                 they were evaluated on different ones.
         """
         options = {"test": test, "correction": correction, "level": level, "draws": draws}
-        other = self.at(list(range(len(self))))
-        other.significance = find_significance(self, {**options, "seed": seed})
-        return other
+        return self._with(significance=find_significance(self, {**options, "seed": seed}))
 
     def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
 
+        Times and rates are compared between systems that were measured under the same conditions:
+        on one machine, in calls of one size, in a closed loop or in an open one of the same rate.
         Systems without a value of an axis are not compared: `Pareto.left_out` names them.
 
         Args:
@@ -353,8 +374,13 @@ class Leaderboard(Reported):
         """
         names = [each.name for each in list_axes(axes, self.measures)]
         known, lacking = self.having(names)
-        values, signs = known.compare(names, directions)
-        return find_pareto(known.systems, names, values * signs, lacking)
+        if not known.systems:
+            raise InputError("no system is left on the leaderboard", source="leaderboard")
+        turned = check_directions(directions, self.measures)
+        better = [turned.get(name, self.axis(name).better) for name in names]
+        signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
+        values = np.stack([known.comparable(name) for name in names], axis=1)
+        return find_pareto(known.systems, names, values * signs, known.conditions(names), lacking)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
         """Return the leaderboard of the systems with values of all axes, and what others lack.
@@ -386,17 +412,12 @@ class Leaderboard(Reported):
 
     def at(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
-        other = copy(self)
-        other.measures, other.constraints = list(self.measures), list(self.constraints)
-        other.settings, other.directions = dict(self.settings), dict(self.directions)
-        other.left_out = {name: list(each) for name, each in self.left_out.items()}
-        for name in ("systems", "records", "n_queries", "results"):
-            setattr(other, name, [getattr(self, name)[i] for i in places])
-        if len(places) < len(self):  # what was found is of all of them together
-            other.significance = None
-        other.means, other.intervals = self.means[places], self.intervals[places]
-        other.decimals = self.decimals[places]
-        return other
+        listed = ("systems", "records", "n_queries", "results")
+        chosen = {name: [getattr(self, name)[i] for i in places] for name in listed}
+        arrays = {name: getattr(self, name)[places] for name in ("means", "intervals", "decimals")}
+        # What was found is of all of them together.
+        found = self.significance if len(places) == len(self) else None
+        return self._with(**chosen, **arrays, significance=found)
 
     def comparable(self, axis: str) -> Floats:
         """Return values along an axis, which every system must have and in the same currency."""
@@ -405,12 +426,8 @@ class Leaderboard(Reported):
         if missing:
             others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
             problem = f"is missing{NEEDS.get(axis, '')}{others}"
-            raise refuse(of_system(missing[0]), axis, problem, None)
+            raise field_error(of_system(missing[0]), axis, problem, None)
         self.check_currency(axis)
-        sizes = list(dict.fromkeys(str(each.batch_size) for each in self.records))
-        if axis.startswith("latency_") and len(sizes) > 1:
-            warn(f"{axis} is of calls of {join_words(sizes)} queries, which take different times")
-        warn_of_differences(axis, self.records)
         return values
 
     def check_currency(self, axis: str) -> None:
@@ -419,18 +436,7 @@ class Leaderboard(Reported):
         for other, owner in others:
             unsaid = "no currency that is said"
             problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
-            raise refuse(of_system(system), axis, problem, one)
-
-    def compare(
-        self, names: list[str], directions: Mapping[str, str] | None
-    ) -> tuple[Floats, Floats]:
-        """Return values ``(systems, axes)``, and 1 for axes of which higher is better, else -1."""
-        if not self.systems:
-            raise InputError("no system is left on the leaderboard", source="leaderboard")
-        turned = check_directions(directions, self.measures)
-        better = [turned.get(name, self.axis(name).better) for name in names]
-        signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
-        return np.stack([self.comparable(name) for name in names], axis=1), signs
+            raise field_error(of_system(system), axis, problem, one)
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.
@@ -523,14 +529,30 @@ class Leaderboard(Reported):
         """
         check_settings(cls.from_json, settings)
         given: dict[str, Any] = {**settings, **({} if cutoffs is None else {"cutoffs": cutoffs})}
-        read = read_statement(source, qrels, measures, given)
-        drawn: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
-        if qrels is None:
-            drawn |= {"level": level if read.level is None else read.level, "draws": 0}
-        board = cls(read.results, read.records, measures=read.measures, interval=interval, **drawn)
-        read.complete(board, stated=qrels is None)
-        board.directions |= check_directions(directions, board.measures)
-        return board
+        statement, systems = read_statement(source)
+        results: dict[str, Any] = {}
+        if qrels is not None:
+            results = evaluate_systems(systems, source, qrels, measures, given)
+            measures = next(iter(results.values())).measures if results else measures
+        elif given:
+            problem = f"{', '.join(given)}: only where runs are evaluated, which takes qrels"
+            raise InputError(problem, source="leaderboard", value=given)
+        for name, row in systems.rows.items():
+            if name not in results:
+                check_accuracy(name, row)
+        board = cls(
+            {**systems.accuracy, **results},
+            systems.records,
+            measures=measures,  # type: ignore[arg-type]
+            level=level if qrels is not None or statement.level is None else statement.level,
+            draws=draws if qrels is not None else 0,
+            seed=seed,
+            interval=interval,
+        )
+        said = {} if qrels is not None else stated_fields(board, statement, systems)
+        turned = check_directions(directions, board.measures)
+        ways = {**board.directions, **stated_directions(board, statement, systems), **turned}
+        return board._with(**said, directions=ways)
 
     def _document(
         self,

@@ -14,7 +14,8 @@ from irbatch.array_types import Floats
 from irbatch.comparing.gate import values_behind, within_range
 from irbatch.comparing.report import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Load, Measurement
-from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system, refuse
+from irbatch.efficiency.fields import field_error
+from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
@@ -149,14 +150,14 @@ def join_accuracy(
             others = join_words([shown(each) for each in list(named)[:NAMED]])
             hint = did_you_mean(system, [each for each in named if isinstance(each, str)])
             problem = f"is missing: there are results of {others or 'no system'}{hint}"
-            raise refuse(of_system(system), "accuracy", problem, None)
+            raise field_error(of_system(system), "accuracy", problem, None)
     for system, each in named.items():
         if system not in systems:
             problem = f"system {shown(system)} has results and no efficiency record"
             raise InputError(problem, source="records", value=system)
         if not isinstance(each, Mapping | Results):
             problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
-            raise refuse(of_system(system), "accuracy", problem, each)
+            raise field_error(of_system(system), "accuracy", problem, each)
     in_order = [named[system] for system in systems]
     spellings = {str(name) for each in in_order for name in _names(each)}
     canonical = {text: canonical_name(text) or text for text in spellings}
@@ -245,7 +246,7 @@ def _cell(
     if "mean" not in given or set(given) - {"mean", *BOUNDS}:
         named = ", ".join(map(str, given))
         problem = f"has a mean, and may have low and high bounds; not {named}"
-        raise refuse(of_system(system), measure, problem, given)
+        raise field_error(of_system(system), measure, problem, given)
     mean = _number(system, measure, given["mean"])
     low, high = (
         np.nan
@@ -255,7 +256,7 @@ def _cell(
     )
     if low > high:  # the mean may lie outside: of few draws it does
         problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
-        raise refuse(of_system(system), measure, problem, given)
+        raise field_error(of_system(system), measure, problem, given)
     return mean, low, high, max(map(_decimals, given.values()))
 
 
@@ -278,7 +279,7 @@ def _warn_of_missing(
         if unknown or (lacking and len(lacking) == len(names)):
             missing = [*unknown, *lacking][0]
             hint = did_you_mean(missing, map(str, results[row]))
-            raise refuse(of, missing, f"is missing{hint}", None)
+            raise field_error(of, missing, f"is missing{hint}", None)
         if lacking:
             warn(f"{of}: {join_words(lacking)} missing, shown as –")
 
@@ -287,7 +288,7 @@ def _number(system: str, field: str, value: Any) -> float:
     if not is_number(value) or not math.isfinite(value):
         what = "a text, not a number" if isinstance(value, str) else "no finite number"
         problem = f"is {shown(value)}, which is {what}"
-        raise refuse(of_system(system), f"accuracy: {field}", problem, value)
+        raise field_error(of_system(system), f"accuracy: {field}", problem, value)
     return float(value)
 
 

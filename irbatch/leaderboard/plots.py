@@ -11,7 +11,8 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
-from irbatch.efficiency.quantities import of_system, refuse
+from irbatch.efficiency.fields import field_error
+from irbatch.efficiency.quantities import of_system
 from irbatch.errors import InputError, imported, many, printable, shown
 from irbatch.leaderboard.axes import Board, check_directions
 from irbatch.leaderboard.report import list_names, tell_left_out, write_value
@@ -21,11 +22,13 @@ from irbatch.report.axes import (
     LARGEST,
     MUTED,
     Axes,
+    Style,
     add_legend,
     add_note,
     check_axes,
     fit_names,
     new_axes,
+    styles,
     tidy,
 )
 from irbatch.report.document import Cell, Column, Figure, Figures, Part, Row, Table, isolate
@@ -43,30 +46,36 @@ PLAIN_FROM, PLAIN_TO = 1e-4, 1e7  # what is written without an exponent
 BEHIND = 0.65  # how solid the grey of a system is that another one dominates
 MOST_NAMES = 12  # of more systems numbers stand beside points
 LONGEST, LONGEST_BESIDE = 60, 28  # characters of a name; of one that stands beside its point
-PLACES = [  # of a label beside its point, in typographic points; earlier ones are liked better
-    (x * distance, y * distance, ha, va)
-    for distance in (6, 14, 24, 36)
-    for x, y, ha, va in (
-        (1, 0.4, "left", "bottom"), (0.7, 0.7, "left", "bottom"), (0.7, -0.7, "left", "top"),
-        (-1, 0, "right", "bottom"), (-0.7, 0.7, "right", "bottom"), (-0.7, -0.7, "right", "top"),
-        (0, 1, "center", "bottom"), (0, -1, "center", "top"),
-    )
-]  # fmt: skip
+PLACES = (  # of a label beside its point, in typographic points; earlier ones are liked better
+    (6, 2, "left", "bottom"), (-6, 2, "right", "bottom"), (0, 6, "center", "bottom"),
+    (6, -4, "left", "top"), (-6, -4, "right", "top"), (0, -6, "center", "top"),
+)  # fmt: skip
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
 
 
 class Frontier(NamedTuple):
     """Systems with values of two axes, and which of them nothing dominates."""
 
+    board: Board  # the systems themselves
     x: Quantity  # with the way that is better as it was asked for
     y: Quantity
     values: Floats  # (systems, 2)
     bounds: Floats  # (systems, 2, 2): system, axis, low and high; NaN where there are none
-    strong: Bools  # (systems,): on the frontier
     dominated_by: dict[str, list[str]]
-    log: bool  # whether the x axis is logarithmic
-    board: Board  # the systems themselves
+    conditions: list[str]  # each system's; only systems of the same are compared
     left_out: dict[str, list[str]]  # others, with the axes that they have no value of
+    log: bool  # whether the x axis is logarithmic
+
+    @property
+    def strong(self) -> Bools:
+        """Whether each system is on the frontier of its conditions: ``(systems,)``."""
+        return np.array([system not in self.dominated_by for system in self.board.systems])
+
+    @property
+    def styles(self) -> dict[str, Style]:
+        """How the systems of each of the conditions are drawn."""
+        kinds = list(dict.fromkeys(self.conditions))
+        return dict(zip(kinds, styles(len(kinds)), strict=True))
 
 
 def find_frontier(
@@ -86,35 +95,30 @@ def find_frontier(
     pareto = board.pareto(names, directions=directions)
     board, _ = board.having(names)
     turned = check_directions(directions, board.measures)
-    axes = [axis._replace(better=turned.get(axis.name, axis.better)) for axis in axes]
+    x_axis, y_axis = (axis._replace(better=turned.get(axis.name, axis.better)) for axis in axes)
     values = np.stack([board.values(name) for name in names], axis=1)
     bounds = np.stack([board.bounds(name) for name in names], axis=1)
-    positive = values[:, 0] > 0
-    if log and not positive.all():
-        first = int(np.argmin(positive))
-        problem = f"is {values[first, 0]:g}, which has no logarithm"
-        raise refuse(of_system(board.systems[first]), names[0], problem, float(values[first, 0]))
+    lowest = float(values[:, 0].min())
+    if log and lowest <= 0:
+        source = of_system(board.systems[int(values[:, 0].argmin())])
+        raise field_error(source, names[0], f"is {lowest:g}, which has no logarithm", lowest)
     if log is None:
-        spans = bool(positive.all() and values[:, 0].max() > WIDE * values[:, 0].min())
-        log = spans and names[0] not in board.measures
-    strong = np.array([system not in pareto.dominated_by for system in board.systems])
-    return Frontier(
-        axes[0], axes[1], values, bounds, strong, pareto.dominated_by, bool(log), board,
-        pareto.left_out,
-    )  # fmt: skip
+        spans = lowest > 0 and values[:, 0].max() > WIDE * lowest
+        log = bool(spans and names[0] not in board.measures)
+    kinds = board.conditions(names)
+    dominated, left_out = pareto.dominated_by, pareto.left_out
+    return Frontier(board, x_axis, y_axis, values, bounds, dominated, kinds, left_out, bool(log))
 
 
-def reach(found: Frontier, bounds: Floats) -> tuple[list[float], list[float]]:
+def reach(frontier: Frontier, bounds: Floats) -> tuple[list[float], list[float]]:
     """Return the lower and the upper ends of both axes: around all points and their intervals."""
     ends = []
     for axis in (0, 1):
-        log = found.log and axis == 0
-        known = np.append(found.values[:, axis], bounds[:, axis].ravel())
+        log = frontier.log and axis == 0
+        known = np.append(frontier.values[:, axis], bounds[:, axis].ravel())
         known = known[np.isfinite(known) & ((known > 0) | (not log))]
         known = np.clip(known, SMALLEST if log else -LARGEST, LARGEST)
-        low, high = (float(each) for each in (known.min(), known.max()))
-        if log:
-            low, high = math.log(low), math.log(high)
+        low, high = (math.log(each) if log else float(each) for each in (known.min(), known.max()))
         room = (high - low) * MARGIN
         if high - low <= LEAST_SPAN * max(abs(low), abs(high)):  # one value, a tenth to either side
             room = 0.1 if log else abs(high) / 10 or 0.5
@@ -125,14 +129,17 @@ def reach(found: Frontier, bounds: Floats) -> tuple[list[float], list[float]]:
     return [low for low, _ in ends], [high for _, high in ends]
 
 
-def stairs(found: Frontier, low: Sequence[float], high: Sequence[float]) -> Floats:
-    """Return the corners of the frontier, float64 ``(corners, 2)``, to both ends of the axes.
+def stairs(
+    values: Floats, signs: Sequence[float], low: Sequence[float], high: Sequence[float]
+) -> Floats:
+    """Return the corners of a frontier, float64 ``(corners, 2)``, to both ends of the axes.
 
     Of a cost and a measure: what measure is within reach of a cost, from the least cost on.
+    `values` are those of the systems on the frontier; `signs` 1 for axes of which higher is better.
     """
-    signs = np.array([axis.sign for axis in found[:2]])
     worst = [low[i] if signs[i] > 0 else high[i] for i in (0, 1)]
-    best_first = np.unique(found.values[found.strong] * -signs, axis=0) * -signs
+    turned = np.array(signs)
+    best_first = np.unique(values * -turned, axis=0) * -turned
     corners = [[best_first[0, 0], worst[1]]]
     for i, (x, y) in enumerate(best_first.tolist()):
         corners += [[x, best_first[i - 1, 1]]] if i else []
@@ -140,13 +147,13 @@ def stairs(found: Frontier, low: Sequence[float], high: Sequence[float]) -> Floa
     return np.array([*corners, [worst[0], corners[-1][1]]])
 
 
-def tell_levels(found: Frontier, bounds: Floats) -> str:
+def tell_levels(frontier: Frontier, bounds: Floats) -> str:
     """Say how sure the intervals in a picture are: ``"95% intervals"``; empty if it has none."""
     known = np.asarray(~np.isnan(bounds).any(axis=2))
     levels = {
         level
-        for i, axis in enumerate(found[:2])
-        for level, has in zip(found.board.levels(axis.name), known[:, i].tolist(), strict=True)
+        for i, axis in enumerate((frontier.x, frontier.y))
+        for level, has in zip(frontier.board.levels(axis.name), known[:, i].tolist(), strict=True)
         if has
     }
     return f"{show_levels(levels)} intervals".strip() if levels else ""
@@ -166,9 +173,10 @@ def plot_frontier(
     """Plot systems between two axes, and the Pareto frontier: those that no other one dominates.
 
     The frontier is drawn as a staircase: on the way to a better system there is none better than
-    the last one. Board without a value of an axis are left out, and counted above the axes. Names
-    are placed for the size and the limits that the axes have then; where there is no room for a
-    name stands a number, which a legend explains.
+    the last one. Where an axis is a time or a rate that was measured under several conditions, such
+    as on several machines, each has a frontier of its own. Systems without a value of an axis are
+    left out, and counted above the axes. Names are placed for the size and the limits that the axes
+    have then; where there is no room for a name stands a number, which a legend explains.
 
     Args:
         board: the leaderboard.
@@ -177,7 +185,7 @@ def plot_frontier(
         log: whether the x axis is logarithmic; default: if it is a quantity whose values are
             above zero and span more than a factor of three.
         intervals: whether there are bars for the intervals that are known.
-        labels: whether systems are named; of more than 100, those on the frontier are. Board
+        labels: whether systems are named; of more than 100, those on the frontier are. Systems
             without a name or a number are counted above the axes.
         directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
         ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
@@ -199,70 +207,83 @@ def plot_frontier(
     ['bm25', 'dense']
     """
     check_axes(ax)
-    found = find_frontier(board, x, y, log=log, directions=directions)
-    return draw_frontier(found, intervals=intervals, labels=labels, ax=ax)[0]
+    frontier = find_frontier(board, x, y, log=log, directions=directions)
+    return draw_frontier(frontier, intervals=intervals, labels=labels, ax=ax)
 
 
 def draw_frontier(
-    found: Frontier, *, intervals: bool = True, labels: bool = True, ax: Axes | None = None
-) -> tuple[Axes, list[Any]]:
-    """Draw what was found; return the axes, and the point of each system in it."""
-    board = found.board
-    bounds = found.bounds if intervals else np.full_like(found.bounds, np.nan)
-    systems, grows = len(board), ax is None
-    ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, systems - 12), 8.0))
-    low, high = reach(found, bounds)
-    if found.log:
+    frontier: Frontier, *, intervals: bool = True, labels: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Draw what was found."""
+    bounds = frontier.bounds if intervals else np.full_like(frontier.bounds, np.nan)
+    systems, grows = frontier.board.systems, ax is None
+    ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, len(systems) - 12), 8.0))
+    low, high = reach(frontier, bounds)
+    if frontier.log:
         ax.set_xscale("log")
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
-    corners = stairs(found, low, high)
-    bars = np.clip(bounds, np.array(low)[:, None], np.array(high)[:, None])
-    area = np.vstack([corners, [corners[-1, 0], corners[0, 1]]])
-    ax.fill(*area.T, facecolor=BETTER, alpha=0.08, edgecolor="none", zorder=0.4)
-    ax.plot(*corners.T, color=BETTER, linewidth=1.4, zorder=2, solid_joinstyle="miter")
-    points = _draw_points(ax, found, bars)
-    ax.set_xlabel(_axis_label(found.x))
-    ax.set_ylabel(_axis_label(found.y))
+    lines = _draw_lines(ax, frontier, low, high)
+    _draw_points(ax, frontier, np.clip(bounds, np.array(low)[:, None], np.array(high)[:, None]))
+    ax.set_xlabel(_axis_label(frontier.x))
+    ax.set_ylabel(_axis_label(frontier.y))
     tidy(ax, "both")
-    if found.log:
+    if frontier.log:
         _write_ticks(ax)
-    sure = tell_levels(found, bounds)
-    told = [
-        "line: Pareto frontier",
-        *["grey: dominated"] * (not found.strong.all()),
-        *[f"bars: {sure}"] * bool(sure),
-        *[f"{many(len(found.left_out), 'system')} left out, without a value"]
-        * bool(found.left_out),
-    ]
-    add_note(ax, "; ".join(told))
-    if labels:
-        named = np.flatnonzero(found.strong | (systems <= MOST_NAMED))[:MOST_NAMED].tolist()
-        hidden = _write_labels(
-            ax, {row: board.systems[row] for row in named}, found, corners, grows
-        )
-        if left_out := systems - len(named):
-            told.append(f"{many(left_out, 'name')} left out")
-        if hidden:
-            told.append(f"no room for {many(hidden, 'number')}")
-        add_note(ax, "; ".join(told))
-    return ax, points
+    note = _note(frontier, bounds)
+    add_note(ax, note)
+    order = np.lexsort(frontier.values.T[::-1])
+    named = order[frontier.strong[order] | (len(systems) <= MOST_NAMED)][:MOST_NAMED].tolist()
+    hidden = _write_labels(ax, frontier, named if labels else [], lines, grows)
+    if labels and len(named) < len(systems):
+        note += f"; {many(len(systems) - len(named), 'name')} left out"
+    add_note(ax, note + (f"; no room for {many(hidden, 'number')}" if hidden else ""))
+    return ax
 
 
-def _draw_points(ax: Axes, found: Frontier, bars: Floats) -> list[Any]:
+def _note(frontier: Frontier, bounds: Floats) -> str:
+    """Say what the lines and colours are."""
+    several = len(frontier.styles) > 1
+    note = "lines: a Pareto frontier each" if several else "line: Pareto frontier"
+    note += "; grey: dominated" if frontier.dominated_by else ""
+    if sure := tell_levels(frontier, bounds):
+        note += f"; bars: {sure}"
+    if frontier.left_out:
+        note += f"; {many(len(frontier.left_out), 'system')} left out, without a value"
+    return note
+
+
+def _draw_lines(
+    ax: Axes, frontier: Frontier, low: Sequence[float], high: Sequence[float]
+) -> list[Floats]:
+    """Draw the frontier of each of the conditions; return the corners."""
+    signs = [frontier.x.sign, frontier.y.sign]
+    lines = []
+    for kind, style in frontier.styles.items():
+        is_of_kind = np.array([each == kind for each in frontier.conditions])
+        corners = stairs(frontier.values[frontier.strong & is_of_kind], signs, low, high)
+        if len(frontier.styles) == 1:
+            area = np.vstack([corners, [corners[-1, 0], corners[0, 1]]])
+            ax.fill(*area.T, facecolor=BETTER, alpha=0.08, edgecolor="none", zorder=0.4)
+        look = {"color": style.color, "linestyle": style.linestyle, "solid_joinstyle": "miter"}
+        ax.plot(*corners.T, linewidth=1.4, zorder=2, **look)
+        lines.append(corners)
+    return lines
+
+
+def _draw_points(ax: Axes, frontier: Frontier, bars: Floats) -> None:
     """Draw systems, those on the frontier above the others, and their intervals."""
-    points = []
-    for (x, y), (across, along), strong in zip(
-        found.values.tolist(), bars.tolist(), found.strong.tolist(), strict=True
+    kinds = frontier.styles
+    for (x, y), (across, along), strong, kind in zip(
+        frontier.values.tolist(), bars.tolist(), frontier.strong, frontier.conditions, strict=True
     ):
-        colour, order = (BETTER, 3.5) if strong else (MUTED, 2.5)
+        colour, order = (kinds[kind].color, 3.5) if strong else (MUTED, 2.5)
         for draw, at, (low, high) in ((ax.hlines, y, across), (ax.vlines, x, along)):
             if not (np.isnan(low) or np.isnan(high)):
                 draw(at, low, high, color=colour, linewidth=1.1, alpha=0.5, zorder=order - 0.1)
         size, alpha = (34, 1.0) if strong else (22, BEHIND)
         look = {"color": colour, "alpha": alpha, "edgecolors": "white", "linewidths": 0.7}
-        points.append(ax.scatter([x], [y], s=size, zorder=order, **look))
-    return points
+        ax.scatter([x], [y], s=size, zorder=order, marker=kinds[kind].marker, **look)
 
 
 def _axis_label(axis: Quantity) -> str:
@@ -291,75 +312,74 @@ def _write_ticks(ax: Axes) -> None:
 
 
 def _write_labels(
-    ax: Axes, names: Mapping[int, str], found: Frontier, lines: Floats, grows: bool
+    ax: Axes, frontier: Frontier, rows: list[int], lines: list[Floats], grows: bool
 ) -> int:
     """Write names beside points; where they are many, long or collide, numbers and a legend.
 
     The figure may grow by the legend. Return how many numbers there is no room for.
     """
-    strong = found.strong
-    order = sorted(names, key=lambda row: found.values[row].tolist())
-    short = fit_names((names[row] for row in order), LONGEST)
-    if len(order) <= MOST_NAMES and max(map(len, short)) <= LONGEST_BESIDE:
-        notes, clashing = _place(ax, dict(zip(order, short, strict=True)), found, lines)
-        if not clashing:
-            return 0
-        for note in notes:
-            note.remove()
+    names = fit_names((frontier.board.systems[row] for row in rows), LONGEST)
     dot = imported("plots", "plot", "matplotlib.lines").Line2D
-    looks: dict[bool, Any] = {True: {"color": BETTER}, False: {"color": MUTED, "alpha": BEHIND}}
-    dots = [dot([], [], marker="o", ls="", markersize=4, **looks[bool(strong[i])]) for i in order]
-    add_legend(ax, dots, [f"{number}  {name}" for number, name in enumerate(short, 1)])
-    if grows:
-        figure = ax.get_figure()
-        figure.draw_without_rendering()
-        legend = ax.get_legend().get_window_extent().size / figure.dpi
-        width, height = figure.get_size_inches()
-        figure.set_size_inches(width + legend[0], max(height, legend[1] + 0.3))
-    numbers = {row: str(number) for number, row in enumerate(order, 1)}
-    _, clashing = _place(ax, numbers, found, lines)
-    for note in clashing:
-        note.remove()
-    return len(clashing)
+    legend = {}
+    if len(frontier.styles) > 1:
+        for kind, style in frontier.styles.items():
+            look = {"color": style.color, "ls": style.linestyle, "markersize": 4}
+            legend[fit_names([kind], LONGEST)[0]] = dot([], [], marker=style.marker, **look)
+    hidden, numbers = len(rows), {row: str(number) for number, row in enumerate(rows, 1)}
+    if len(rows) <= MOST_NAMES and max(map(len, names), default=0) <= LONGEST_BESIDE:
+        notes, hidden = _place(ax, dict(zip(rows, names, strict=True)), frontier, lines)
+        for note in notes if hidden else ():
+            note.remove()
+    for row, name in zip(rows, names, strict=True) if hidden else ():
+        style = frontier.styles[frontier.conditions[row]]
+        look = {"color": MUTED, "alpha": BEHIND, "marker": style.marker}
+        look |= {"color": style.color, "alpha": 1} if frontier.strong[row] else {}
+        legend[f"{numbers[row]}  {name}"] = dot([], [], ls="", markersize=4, **look)
+    if legend:
+        add_legend(ax, list(legend.values()), list(legend))
+        if grows:
+            figure = ax.get_figure()
+            figure.draw_without_rendering()
+            size = ax.get_legend().get_window_extent().size / figure.dpi
+            width, height = figure.get_size_inches()
+            figure.set_size_inches(width + size[0], max(height, size[1] + 0.3))
+    return _place(ax, numbers, frontier, lines)[1] if hidden else 0
 
 
 def _place(
-    ax: Axes, labels: Mapping[int, str], found: Frontier, lines: Floats
-) -> tuple[list[Any], list[Any]]:
-    """Write labels of rows where each covers least; return them, and those that cover something.
+    ax: Axes, labels: Mapping[int, str], frontier: Frontier, lines: list[Floats]
+) -> tuple[list[Any], int]:
+    """Write the labels of rows that can stand beside their points without covering anything.
 
-    That is a point, another label, or the `lines`, float64 ``(points, 2)``.
+    That is a point, another label, or the `lines`, float64 ``(points, 2)``. Return what was
+    written, and how many others there are.
     """
     bbox = imported("plots", "plot", "matplotlib.transforms").Bbox
     ax.get_figure().figure.draw_without_rendering()  # settles where the axes are
-    inside = ax.get_window_extent()
-    taken = [bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in ax.transData.transform(found.values)]
-    corners = ax.transData.transform(lines)
-    along = [np.linspace(*ends, 40) for ends in itertools.pairwise(corners)]
-    taken += [bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in np.concatenate(along)]
-    notes, clashing = [], []
+    frame = ax.get_window_extent()
+    points = ax.transData.transform(frontier.values)
+    taken = [bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in points]
+    for corners in lines:
+        for ends in itertools.pairwise(ax.transData.transform(corners)):
+            taken += [bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in np.linspace(*ends, 40)]
+    notes = []
     for row, label in labels.items():
-        colour = INK if found.strong[row] else MUTED
-        look = {"fontsize": 8.5, "color": colour, "zorder": 5, "in_layout": False}
-        note = ax.annotate(label, found.values[row], (0, 0), textcoords="offset points", **look)
-        tried = []
-        for place, (x, y, ha, va) in enumerate(PLACES):
+        look = {"fontsize": 8.5, "color": INK if frontier.strong[row] else MUTED, "zorder": 5}
+        note = ax.annotate(
+            label, frontier.values[row], (0, 0), textcoords="offset points", in_layout=False, **look
+        )
+        for x, y, ha, va in PLACES:
             note.set(position=(x, y), ha=ha, va=va)
             box = note.get_window_extent()
-            out = box.x0 < inside.x0 or box.x1 > inside.x1
-            out = out or box.y0 < inside.y0 or box.y1 > inside.y1
-            tried.append((box.count_overlaps(taken) + 100 * out, place, box))
-            if not tried[-1][0]:
+            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
+            inside = inside and frame.y0 <= box.y0 and box.y1 <= frame.y1
+            if inside and not box.count_overlaps(taken):
+                taken.append(box)
+                notes.append(note)
                 break
-        covered, place, box = min(tried, key=lambda each: each[:2])
-        x, y, ha, va = PLACES[place]
-        note.set(position=(x, y), ha=ha, va=va)
-        notes.append(note)
-        if covered:
-            clashing.append(note)
         else:
-            taken.append(box)
-    return notes, clashing
+            note.remove()
+    return notes, len(labels) - len(notes)
 
 
 def picture_frontier(
@@ -380,49 +400,53 @@ def picture_frontier(
         x = next(iter(of_all + of_some), None)
     if x is None or not len(board):
         return []
-    found = find_frontier(board, x, y)
-    board = found.board
-    values = [_show_values(found, row, digits) for row in range(len(board))]
-    said = [f"{system}: {value}" for system, value in zip(board.systems, values, strict=True)]
+    frontier = find_frontier(board, x, y)
     told = "; ".join(
-        f"{each}{'' if strong else ' (dominated)'}"
-        for each, strong in zip(said, found.strong.tolist(), strict=True)
+        f"{system}: {_show_values(frontier, row, digits)}{'' if strong else ' (dominated)'}"
+        for row, (system, strong) in enumerate(
+            zip(frontier.board.systems, frontier.strong, strict=True)
+        )
     )
 
     def draw() -> Any:
-        return draw_frontier(found)[0].get_figure()
+        return draw_frontier(frontier).get_figure()
 
-    title = f"{found.y.label} against {found.x.label}"
-    parts: list[Part] = [Figures("", [Figure(title, told, _tell(found), draw)])]
-    if found.dominated_by:
+    title = f"{frontier.y.label} against {frontier.x.label}"
+    parts: list[Part] = [Figures("", [Figure(title, told, _tell(frontier), draw)])]
+    if frontier.dominated_by:
         heads = [Column("system", "name"), Column("dominated by", "text")]
         rows = [
             Row([Cell(system), Cell(list_names(others))])
-            for system, others in found.dominated_by.items()
+            for system, others in frontier.dominated_by.items()
         ]
         parts.append(Table("Systems that others dominate", heads, rows))
     return parts
 
 
-def _show_values(found: Frontier, row: int, digits: int) -> str:
+def _show_values(frontier: Frontier, row: int, digits: int) -> str:
     """Write a system's values along both axes: ``0.3300, 30 ms``."""
+    board = frontier.board
     written = []
-    for axis, value in zip((found.y, found.x), found.values[row, ::-1].tolist(), strict=True):
-        is_measure = axis.name in found.board.measures
-        decimals = found.board.decimals_of(axis.name, digits)[row] if is_measure else None
-        written.append(f"{write_value(value, decimals)} {axis.unit}".rstrip())
+    for axis, value in zip((frontier.y, frontier.x), frontier.values[row, ::-1], strict=True):
+        is_measure = axis.name in board.measures
+        decimals = board.decimals_of(axis.name, digits)[row] if is_measure else None
+        written.append(f"{write_value(float(value), decimals)} {axis.unit}".rstrip())
     return ", ".join(written)
 
 
-def _tell(found: Frontier) -> str:
+def _tell(frontier: Frontier) -> str:
     """Say what the picture shows."""
-    strong = [system for system in found.board.systems if system not in found.dominated_by]
-    axes = " and ".join(isolate(axis.label) for axis in (found.y, found.x))
-    said = [f"Pareto frontier of {axes}: {', '.join(map(isolate, strong))}."]
-    if found.dominated_by:
+    systems = frontier.board.systems
+    strong = [isolate(system) for system in systems if system not in frontier.dominated_by]
+    axes = " and ".join(isolate(axis.label) for axis in (frontier.y, frontier.x))
+    several = len(frontier.styles) > 1
+    said = [f"Pareto {'frontiers' if several else 'frontier'} of {axes}: {', '.join(strong)}."]
+    if several:
+        said.append("Systems are compared with those measured under the same conditions.")
+    if frontier.dominated_by:
         said.append("Grey: dominated.")
-    if sure := tell_levels(found, found.bounds):
+    if sure := tell_levels(frontier, frontier.bounds):
         said.append(f"Bars: {sure}.")
-    if found.left_out:
-        said.append(f"Left out: {tell_left_out(found.board, found.left_out, isolate)}.")
+    if frontier.left_out:
+        said.append(f"Left out: {tell_left_out(frontier.board, frontier.left_out, isolate)}.")
     return " ".join(said)

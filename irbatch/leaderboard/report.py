@@ -11,8 +11,8 @@ import numpy as np
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.efficiency.record import CLOSED, OPEN
-from irbatch.errors import InputError, join_words, many, shown, warn
-from irbatch.leaderboard.axes import Board, find_axis
+from irbatch.errors import InputError, join_words, many, shown
+from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
 from irbatch.leaderboard.joining import INTERVALS_ARE
 from irbatch.report.document import (
     BEST,
@@ -27,9 +27,7 @@ from irbatch.report.document import (
 from irbatch.report.numbers import check_digits, show, show_levels, show_quantity
 
 MARK = "●"  # of systems on the frontier
-AS_GOOD = "="  # of systems that are not significantly worse than the best of a measure
-OPEN_MARK = "o"  # of latencies of an open loop beside others
-MEANT = "of an open loop, from when a query was due, with its waiting: not comparable with others"
+NOT_WORSE = "ns"  # of systems whose difference from the best of a measure is not significant
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
@@ -83,13 +81,12 @@ def list_axis(board: Board, name: str, intervals: bool, digits: int) -> list[Col
     axis, values, bounds = board.axis(name), board.values(name), board.bounds(name)
     is_measure = name in board.measures
     decimals = board.decimals_of(name, digits) if is_measure else [None] * len(board)
-    known = values[~np.isnan(values)]
-    mixed = is_latency(name) and are_mixed(board.records)
+    known = ~np.isnan(values)
+    measured = {each for each, has in zip(board.conditions([name]), known, strict=True) if has}
     best = np.nan  # one value alone is not the best
-    if len(known) > 1 and len(board.currencies(name)) < 2 and not mixed:
-        best = known.max() if axis.better == HIGHER else known.min()
-    as_good = [] if board.significance is None else board.significance.not_worse(name)
-
+    if known.sum() > 1 and len(board.currencies(name)) < 2 and len(measured) < 2:
+        best = values[known].max() if axis.better == HIGHER else values[known].min()
+    not_worse = [] if board.significance is None else board.significance.not_worse(name)
     rows = np.column_stack([values, bounds]).tolist()
     bounded = (intervals & ~np.isnan(bounds).all(axis=1)).tolist()
 
@@ -97,8 +94,7 @@ def list_axis(board: Board, name: str, intervals: bool, digits: int) -> list[Col
         value = rows[i][0]
         text, low, high = (write_value(each, decimals[i]) for each in rows[i])
         within = f"[{low}, {high}]" if bounded[i] else ""
-        marks = [AS_GOOD] if board.systems[i] in as_good and value != best else []
-        marks += [OPEN_MARK] if mixed and value == value and is_open(board.records[i]) else []
+        marks = [NOT_WORSE] if board.systems[i] in not_worse and value != best else []
         return {"text": text, "stands_out": value == best, "after": within, "marks": marks}
 
     def values_of(k: int) -> Callable[[int], float | None]:
@@ -157,7 +153,8 @@ def make_document(
     ]
     title = count_systems(board.records)
     table = Table(f"Values of {title}", heads, rows)
-    legend = [*_explain(board, table, shown_columns, frontier if pareto else [])]
+    several = pareto is not None and bool(pareto.conditions)
+    legend = [*_explain(board, table, shown_columns, frontier if pareto else [], several)]
     if pareto is not None and pareto.left_out:
         legend.append(("not compared", tell_left_out(board, pareto.left_out, str)))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
@@ -198,7 +195,11 @@ def _choose_columns(
 
 
 def _explain(
-    board: Board, table: Table, columns: Sequence[Column], frontier: Sequence[Quantity]
+    board: Board,
+    table: Table,
+    columns: Sequence[Column],
+    frontier: Sequence[Quantity],
+    several: bool,
 ) -> Iterator[tuple[str, str]]:
     """Explain what stands out and what is marked."""
     cells = [cell for row in table.rows for cell in row.cells]
@@ -206,13 +207,12 @@ def _explain(
         yield BEST, "the best of its column"
     if frontier:
         labels = join_words([axis.label for axis in frontier])
+        of_each = " of its conditions" if several else ""
         yield (
             MARK,
-            f"on the Pareto frontier of {labels}, where no other system is as good along every "
-            "axis and better along one",
+            f"on the Pareto frontier of {labels}{of_each}, where no other system is as good along "
+            "every axis and better along one",
         )
-    if any(OPEN_MARK in cell.marks for cell in cells):
-        yield OPEN_MARK, MEANT
     first = len(table.columns) - len(columns)
     sure = {
         board.levels(column.name)[i]
@@ -229,7 +229,7 @@ def _explain(
         untested = [system for system in board.systems if not tests.has(system)]
         untested += [name for name in board.measures if name not in tests.p_values]
         more = f"; not tested: {list_names(untested, str)}" if untested else ""
-        yield AS_GOOD, meaning + more
+        yield NOT_WORSE, meaning + more
 
 
 def write_value(value: float, decimals: int | None) -> str:
@@ -267,12 +267,10 @@ def write_caption(board: Board) -> str:
     queries = f", {least}{many(counts[-1], 'query')}" if known else ""
     said = [f"{count_systems(records)}{queries}.", *_calls(records, counts if known else [])]
     machines = [record.hardware for record in records if record.hardware != Hardware()]
-    if len(set(machines)) > 1:
-        said.append("Not all were measured on the same hardware.")
-    elif machines:
-        all_known = len(machines) == len(records)
-        which = "Measured" if all_known else f"{many(len(machines), 'system')} measured"
-        said.append(f"{which} on {machines[0]}.")
+    if len(set(machines)) == 1:
+        which = f"{many(len(machines), 'system')} measured"
+        said.append(f"{'Measured' if len(machines) == len(records) else which} on {machines[0]}.")
+    said += _tell_conditions(board)
     if board.constraints:
         said.append(f"Constraints: {', '.join(board.constraints)}.")
     who = []
@@ -282,6 +280,19 @@ def write_caption(board: Board) -> str:
     if who:
         said.append(f"Left out by them: {', '.join(who)}.")
     return " ".join(said)
+
+
+def _tell_conditions(board: Board) -> Iterator[str]:
+    """Say under which conditions times and rates were measured, where these differ."""
+    groups: dict[str, list[str]] = {}
+    times = [name for name in board.axes if is_of_machine(name)]
+    for system, record in zip(board.systems, board.records, strict=True):
+        own = [name for name in times if record.value(name) is not None]
+        if own:
+            groups.setdefault(conditions_of(record, own), []).append(system)
+    if len(groups) > 1:
+        named = "; ".join(f"{kind}: {list_names(some, str)}" for kind, some in groups.items())
+        yield f"Times and rates are compared only within the same conditions ({named})."
 
 
 def count_systems(records: Sequence[EfficiencyRecord]) -> str:
@@ -299,20 +310,21 @@ def _calls(records: Sequence[EfficiencyRecord], counts: list[int]) -> Iterator[s
     """Say how latency and throughput were measured, of systems of which it is known."""
     timed = [record for record in records if record.latency is not None and record.latency.calls]
     if timed:
-        sizes = {record.batch_size for record in timed}
         queries = sorted({record.n_queries for record in timed if record.n_queries is not None})
         others = queries and queries != counts
         of = f", of {join_words(list(map(str, queries)))} queries" if others else ""
-        kinds = list(_by_loop(timed))
-        loop = f", in {kinds[0]}" if len(kinds) == 1 and kinds[0] else ""
+        loops = {record.latency.loop for record in timed if record.latency is not None}
+        told: dict[tuple[str | None, ...], str] = {
+            (CLOSED,): ", in a closed loop",
+            (OPEN,): ", in an open loop, from when a query was due",
+        }
+        loop = told.get(tuple(loops), "")
+        sizes = {record.batch_size for record in timed}
         yield f"Latency in ms, of calls of {_tell_sizes(sizes)}{of}{loop}."
-    if are_mixed(records):
-        yield f"Latency is not comparable across loops: {_tell_groups('in', _by_loop(records))}."
-    bounds = _by_bound(records)
-    if len(bounds) == 1:
-        yield f"Sustained rate: with {next(iter(bounds))}."
-    elif bounds:
-        yield f"Sustained rates are of different bounds: {_tell_groups('with', bounds)}."
+    bounds = {record.sustained_p99 for record in records if record.sustained_rate is not None}
+    bound = bounds.pop() if len(bounds) == 1 else None
+    if bound is not None:
+        yield f"Sustained rate: with p99 within {show_quantity(bound)} ms."
     larger = {record.throughput_batch_size for record in records if record.throughput is not None}
     if stated := {size for size in larger if size is not None}:
         yield f"Throughput of calls of {_tell_sizes(stated)}."
@@ -321,67 +333,3 @@ def _calls(records: Sequence[EfficiencyRecord], counts: list[int]) -> Iterator[s
 def _tell_sizes(sizes: set[int]) -> str:
     written = join_words([str(size) for size in sorted(sizes)], "or")
     return f"{written} {'query' if sizes == {1} else 'queries'}"
-
-
-def _tell_groups(word: str, groups: Mapping[str, list[str]]) -> str:
-    return "; ".join(
-        f"{list_names(names, str) if len(names) > NAMED else join_words(names)} {word} "
-        f"{kind or 'one unsaid'}"
-        for kind, names in groups.items()
-    )
-
-
-def is_latency(axis: str) -> bool:
-    """Tell whether an axis is of latency."""
-    return axis.startswith("latency_")
-
-
-def is_open(record: EfficiencyRecord) -> bool:
-    """Tell whether a record's latency is of an open loop."""
-    return record.latency is not None and record.latency.loop == OPEN
-
-
-def name_loop(label: str, records: Sequence[EfficiencyRecord]) -> str:
-    """Say in the label of latency which loop it is of: ``"closed-loop mean latency"``."""
-    loops = {record.latency.loop for record in records if record.latency is not None}
-    if OPEN in loops and len(loops) > 1:
-        return f"{label}, loops differ"
-    loop = loops.pop() if len(loops) == 1 else None
-    return label if loop is None else f"{loop}-loop {label}"
-
-
-def are_mixed(records: Sequence[EfficiencyRecord]) -> bool:
-    """Tell whether latencies are of open loops of several rates, or not all of an open loop."""
-    return len(_by_loop(records)) > 1 and any(map(is_open, records))
-
-
-def warn_of_differences(axis: str, records: Sequence[EfficiencyRecord]) -> None:
-    """Warn where values along an axis are compared that are not of the same."""
-    if is_latency(axis) and are_mixed(records):
-        kinds = [kind or "one unsaid" for kind in _by_loop(records)]
-        warn(f"{axis} is of different loops, {join_words(kinds)}: they are not comparable")
-    if axis == "sustained_rate" and len(bounds := _by_bound(records)) > 1:
-        warn(f"{axis} is of different bounds, {join_words(list(bounds))}")
-
-
-def _by_loop(records: Sequence[EfficiencyRecord]) -> dict[str, list[str]]:
-    """Return systems by what their latency is of, in words; nothing where it isn't said."""
-    found: dict[str, list[str]] = {}
-    for record in records:
-        if record.latency is not None:
-            rate = record.latency.rate
-            kind = {None: "", CLOSED: "a closed loop", OPEN: "an open loop"}[record.latency.loop]
-            kind += "" if rate is None else f" of {show_quantity(rate)} queries/s"
-            found.setdefault(kind, []).append(record.system)
-    return found
-
-
-def _by_bound(records: Sequence[EfficiencyRecord]) -> dict[str, list[str]]:
-    """Return systems by the bound of their sustained rate, in words."""
-    found: dict[str, list[str]] = {}
-    for record in records:
-        if record.sustained_rate is not None:
-            bound = record.sustained_p99
-            known = "a bound unsaid" if bound is None else f"p99 within {show_quantity(bound)} ms"
-            found.setdefault(known, []).append(record.system)
-    return found

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing import compare_results
-from irbatch.comparing.gate import ROUNDING, Limit, check_range, check_side, parse_on_board
+from irbatch.comparing.gate import (
+    ROUNDING,
+    Limit,
+    check_range,
+    check_side,
+    parse_on_board,
+    read_limit,
+    values_behind,
+)
 from irbatch.comparing.report import NAMES
+from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, join_words, many, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.leaderboard.axes import Board, canonical_name
 from irbatch.measures import measure
 from irbatch.report.text import shorten
+from irbatch.statistics.bounded import bounded_intervals
+from irbatch.statistics.resampling import check_level
 
 AT_ONCE = 1 << 22  # comparisons of two systems along one axis
 LONGEST = 60  # columns of a terminal for those that dominate a system
@@ -30,17 +41,21 @@ class Pareto:
 
     A system is dominated by one that is at least as good along every axis and better along one
     (Santhanam et al. 2022). Systems that are equal along every axis are on the frontier together
-    or not at all.
+    or not at all. Where axes are times or rates that were measured under several conditions, such
+    as on several machines, there is a frontier of each, and `conditions` says of which.
     """
 
     axes: list[str]
     frontier: list[str]  # systems that nothing dominates, in the leaderboard's order
     dominated_by: dict[str, list[str]]  # each of the others, with all that dominate it
     left_out: dict[str, list[str]] = field(default_factory=dict)  # not compared: axes it lacks
+    conditions: dict[str, str] = field(default_factory=dict)  # systems to how they were measured
 
     def __str__(self) -> str:
         lines = [f"Pareto frontier of {', '.join(map(printable, self.axes))}:"]
-        lines += [f"  {printable(system)}" for system in self.frontier]
+        for system in self.frontier:
+            measured = f", of {self.conditions[system]}" if self.conditions else ""
+            lines.append(f"  {printable(system)}{measured}")
         for system, others in self.dominated_by.items():
             by = shorten(", ".join(map(printable, others)), LONGEST)
             lines.append(f"  {printable(system)} is dominated by {by}")
@@ -50,19 +65,30 @@ class Pareto:
 
 
 def find_pareto(
-    systems: Sequence[str], axes: list[str], values: Floats, left_out: dict[str, list[str]]
+    systems: Sequence[str],
+    axes: list[str],
+    values: Floats,
+    conditions: Sequence[str],
+    left_out: dict[str, list[str]],
 ) -> Pareto:
-    """Find the frontier of systems; `values` are ``(systems, axes)``, of which higher is better."""
+    """Find the frontiers of systems, one for each of the conditions that they were measured under.
+
+    `values` are ``(systems, axes)``, of which higher is better.
+    """
     dominated_by: dict[str, list[str]] = {}
+    alike = np.unique(np.array(conditions), return_inverse=True)[1]
     step = max(1, AT_ONCE // max(1, values.size))
     for start in range(0, len(systems), step):
         some = values[start : start + step, None]
         beats = np.asarray((values >= some).all(axis=2) & (values > some).any(axis=2))
+        beats &= alike == alike[start : start + step, None]
         for system, row in zip(systems[start : start + step], beats, strict=True):
             if row.any():
                 dominated_by[system] = [systems[place] for place in np.flatnonzero(row).tolist()]
     frontier = [system for system in systems if system not in dominated_by]
-    return Pareto(axes, frontier, dominated_by, left_out)
+    several = len(set(conditions)) > 1
+    measured = dict(zip(systems, conditions, strict=True)) if several else {}
+    return Pareto(axes, frontier, dominated_by, left_out, measured)
 
 
 @dataclass(frozen=True)
@@ -83,6 +109,32 @@ class Significance:
     queries: int
     best: dict[str, str]
     p_values: dict[str, dict[str, float]]
+
+    def __post_init__(self) -> None:
+        source = "significance"
+        check_fields(self, source)
+        check_level(self.level)
+        for name in (self.test, self.correction):
+            if name not in NAMES and name != "none":
+                raise InputError(f"there is no test {shown(name)}", source=source, value=name)
+        for name, by_system in self.p_values.items():
+            if self.best.get(name) not in by_system:
+                problem = f"the best of {shown(name)} is not among its systems"
+                raise InputError(problem, source=source, value=self.best)
+            for system, p in by_system.items():
+                if p > 1:
+                    problem = f"p of {shown(system)} is {p:g}, not 0 to 1"
+                    raise InputError(problem, source=source, value=p)
+
+    def among(self, systems: Sequence[str], measures: Sequence[str]) -> Significance:
+        """Return what was found of some measures; `InputError` if it is of other systems."""
+        for system in (each for by_system in self.p_values.values() for each in by_system):
+            if system not in systems:
+                problem = f"there is no system {shown(system)}"
+                raise InputError(problem, source="significance", value=system)
+        best = {name: each for name, each in self.best.items() if name in measures}
+        p_values = {name: each for name, each in self.p_values.items() if name in measures}
+        return replace(self, best=best, p_values=p_values)
 
     def not_worse(self, measure: str) -> list[str]:
         """Name the systems that are not significantly worse than the best, which is among them."""
@@ -218,12 +270,45 @@ def _find_beyond(
         problem = f"condition {shown(text)}: {axis.name} of {value:.4g} is not between {low:g} and "
         problem += f"{high:g}" + (": in per cent?" if high == 1 and 0 <= value <= 100 else "")
         raise InputError(problem, source="accuracy", value=value)
-    if limit.bound is not None:
-        values = known.bounds(axis.name)[:, limit.bound]
-    for system, value in zip(known.systems, values.tolist(), strict=True):
+    for system, value in zip(known.systems, _judged(known, limit), strict=True):
         if math.isnan(value):
             yield system, f"{axis.name} has no interval"
         elif limit.holds(value) != required:
             yield system, f"{limit.told(value)}, {'not ' if required else ''}{limit}"
     for system in lacking:
         yield system, f"{axis.name} is missing"
+
+
+def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
+    """Read a constraint; return it as it is said, and by which systems it is broken, and how."""
+    limit = read_limit(text) if isinstance(text, str) else None
+    if limit is None:
+        problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
+        raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
+    limit = limit._replace(name=board.axis(limit.name).name)
+    known, lacking = board.having([limit.name])
+    known.check_currency(limit.name)
+    bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
+    said = f"{limit.name}{bound} {limit}"
+    values = zip(known.systems, _judged(known, limit), strict=True)
+    broken = {system: said for system, value in values if not limit.holds(value)}
+    return said, {**broken, **dict.fromkeys(lacking, f"{limit.name} is missing")}
+
+
+def _judged(board: Board, limit: Limit) -> list[float]:
+    """Return what a limit looks at: each system's value, or an end of its interval.
+
+    Of means over queries of a measure with a range, intervals are those that hold whatever the
+    values are; NaN where there is none.
+    """
+    if limit.bound is None:
+        return [float(value) for value in board.values(limit.name)]
+    ends = board.bounds(limit.name)
+    for row, results in enumerate(board.results if limit.name in board.measures else ()):
+        if not isinstance(results, Results) or not results.has_values or limit.name not in results:
+            continue
+        behind = values_behind(results, limit.name)
+        lowest, highest = np.array(results.columns[results.column_of(limit.name)].range)[:, None]
+        if behind is not None and not behind[1] and np.isfinite(highest - lowest).all():
+            (ends[row],) = bounded_intervals(behind[0][:, None], lowest, highest, board.level)
+    return [float(end) for end in ends[:, limit.bound]]

@@ -851,7 +851,7 @@ def several(queries: list[Any]) -> list[Any]:
         ({"index_memory": float("inf")}, "index_memory=inf"),
         ({"model_path": "/nowhere/model"}, "model_path is '/nowhere/model', which is not there"),
         ({"index_path": ["/nowhere/index"]}, "index_path is '/nowhere/index'"),
-        ({"index_path": []}, "index_path names no path"),
+        ({"index_path": []}, "index_path is [], which is not a path"),
         ({"index_path": ""}, "index_path is '', which is not a path"),
         ({"index_path": 3}, "index_path is 3, which is not a path"),
         ({"index_path": b"."}, "which is not a path"),

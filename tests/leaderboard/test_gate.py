@@ -142,3 +142,16 @@ def test_measures_say_which_way_is_better() -> None:
     results = irbatch.evaluate_matrix(labels, "FirstRank", query_ids=list("abc"))
     results.name = "x"
     assert Leaderboard([results], record("x", 1)).axis("FirstRank").better == "lower"
+
+
+def test_bounds_hold_for_losses_that_were_not_seen() -> None:
+    """Student's interval of ten equal values has no width: the next query may be a loss."""
+    results = irbatch.evaluate_matrix([[1.0]] * 10, "P@1")
+    results.name = "a"
+    board = Leaderboard([results], record("a", 1))
+    assert board.bounds("P@1").tolist() == [[1.0, 1.0]]
+    assert board.unmet("P@1 lower bound >= 0.9") == [
+        "a: the lower bound of P@1 is 0.6915, not >= 0.9"
+    ]
+    assert board.unmet("P@1 lower bound >= 0.6") == []
+    assert board.where("P@1 lower bound >= 0.9").left_out == {"a": ["P@1 lower bound >= 0.9"]}

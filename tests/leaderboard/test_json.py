@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +80,6 @@ def test_what_is_written_is_read_back(evaluated: Leaderboard, tmp_path: Path) ->
         assert again.caption() == evaluated.caption()
 
 
-@pytest.mark.parametrize("level", [0.01, 0.2])
-def test_the_level_of_written_intervals_counts(evaluated: Leaderboard, level: float) -> None:
-    assert read_leaderboard(evaluated.to_json(), level=level).level == 0.1
-    for unknown in (written(typed()), written(typed(), level=None)):
-        board = read_leaderboard(unknown, level=level)
-        assert board.level is None, "nobody knows of what level typed bounds are"
-        assert read_leaderboard(board.to_json()).level is None
-
-
 @pytest.mark.parametrize("draws", [1, 3, 100])
 @pytest.mark.parametrize("same", [True, False])
 def test_every_interval_is_read_back(draws: int, same: bool) -> None:
@@ -112,7 +102,7 @@ def test_hostile_names_are_read_back() -> None:
             for name in names
         ],
     )
-    board.settings = {name: name for name in names}
+    board = board._with(settings={name: name for name in names})
     assert_same(board, read_leaderboard(board.to_json()))
 
 
@@ -135,22 +125,11 @@ def test_every_digit_is_read_back(rows: list[Any], counts: list[int | None]) -> 
         records.append(EfficiencyRecord(system=f"s{i}", price_per_hour=price,
                                         latency=Latency(mean=latency)))  # fmt: skip
     board = Leaderboard(accuracy, records)
-    board.n_queries = counts[: len(rows)]
+    board = board._with(n_queries=counts[: len(rows)])
     assert_same(board, read_leaderboard(board.to_json()))
 
 
-def test_reading_changes_nothing_that_is_handed_in(evaluated: Leaderboard) -> None:
-    before = evaluated.to_json()
-    directions = {"cost": "higher"}
-    again = read_leaderboard(before, directions=directions)
-    again.settings["x"] = again.directions["y"] = "z"
-    again.left_out["good"] = []
-    assert evaluated.to_json() == before
-    assert directions == {"cost": "higher"}
-
-
-GARBAGE: list[Any] = [None, True, "x", "", "x" * 999, math.nan, -1, 2.5, 10**30, 10**400, [], {},
-                      {"x": 1}, [1, "x"], [[[[]]]]]  # fmt: skip
+GARBAGE: list[Any] = [None, True, "x" * 999, -1, 10**400, [], {"x": 1}, [[[[]]]]]
 
 
 @pytest.mark.filterwarnings("ignore::irbatch.InputWarning")  # of units
@@ -209,14 +188,6 @@ def test_measures_are_spread(measures: Any) -> None:
     assert board.means.tolist() == [[0.25, 0.125, 0.5]]
 
 
-def test_short_forms_that_people_type() -> None:
-    text = written(typed(latency=8, hardware="c6g", source="Table 2"))
-    (record,) = read_leaderboard(text).records
-    assert record.latency == Latency(mean=8)
-    assert record.hardware == Hardware(instance="c6g")
-    assert record.source == "Table 2"
-
-
 def test_typed_numbers_keep_their_digits_in_what_is_written() -> None:
     results = {"mixed": irbatch.evaluate({"q": {"d": 1}}, {"q": {"x": 2, "d": 1}}, "RR"),
                "typed": {"RR": 0.25}}  # fmt: skip
@@ -224,7 +195,7 @@ def test_typed_numbers_keep_their_digits_in_what_is_written() -> None:
     again = read_leaderboard(Leaderboard(results, records).to_json())
     assert again.to_markdown().splitlines()[2:4] == ["| mixed | **0.5000** |", "| typed | 0.25 |"]
     assert read_leaderboard(again.to_json()).to_markdown() == again.to_markdown()
-    input_error(lambda: read_leaderboard(written(typed(typed=1))), "'bm25'", "typed", "1")
+    input_error(lambda: read_leaderboard(written(typed(typed=1))), "'bm25'", "typed")
 
 
 def test_intervals_of_a_level_that_nobody_knows() -> None:
@@ -248,49 +219,30 @@ def test_directions_that_are_given_come_first() -> None:
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": None}, ("accuracy is missing",)),
     ({"accuracy": {}}, ("accuracy has no measure",)),
-    ({"accuracy": 0.5}, ("accuracy is 0.5, not an object",)),
     ({"accuracy": [0.5]}, ("accuracy is [0.5], not an object",)),
-    ({"accuracy": {"P@1": None}}, ("P@1 is None", "no finite number")),
-    ({"accuracy": {"P@1": "0.5"}}, ("accuracy: P@1 is '0.5', which is a text, not a number",)),
-    ({"accuracy": {"P@1": True}}, ("P@1 is True",)),
-    ({"accuracy": {"P@1": [0.5]}}, ("P@1 is [0.5]",)),
-    ({"accuracy": {"P@1": float("nan")}}, ("P@1 is nan",)),
-    ({"accuracy": {"P@1": float("inf")}}, ("P@1 is inf",)),
-    ({"accuracy": {"P@1": 10**400}}, ("P@1 is 1000",)),
-    ({"accuracy": {"P@1": {}}}, ("P@1 has a mean",)),
+    *(({"accuracy": {"P@1": value}}, ("P@1 is",))
+      for value in (None, "0.5", True, [0.5], math.nan, math.inf, 10**400)),
     ({"accuracy": {"P@1": {"mean": 0.5, "std": 0.1}}}, ("P@1 has a mean", "std")),
-    ({"accuracy": {"P@1": {"mean": None}}}, ("P@1 is None",)),
     ({"accuracy": {"P@1": {"mean": 0.5, "low": "x"}}}, ("low bound of P@1 is 'x'",)),
     ({"accuracy": {"P@1": {"mean": 0.5, "low": 1, "high": 0}}}, ("lies between 1 and 0",)),
-    ({"queries": -1}, ("queries=-1",)),
-    ({"queries": 1.5}, ("queries=1.5",)),
-    ({"queries": "many"}, ("queries='many'",)),
+    *(({"queries": value}, ("queries=",)) for value in (-1, 1.5, "many")),
     ({"accurracy": {}}, ("'accurracy'", "did you mean accuracy?")),
     ({"runs": "x"}, ("'runs'", "did you mean run?")),
+    ({"run": 3}, ("run is 3",)),
+    ({"row": 3}, ("row is 3",)),
     ({"thruput": 3}, ("'thruput'", "did you mean throughput?")),
-    ({"xyz": 3}, ("'xyz' is not a field",)),
+    ({"xyz": 3}, ("'xyz' is not known",)),
     ({"latency": "3"}, ("latency is '3'", "not an object")),
     ({"latency_p95": 3}, ("latency_p95", "did you mean latency?")),
     ({"qps": 3}, ("'qps'", "did you mean throughput?")),
-    ({"cost": 3}, ("'cost'", "did you mean cost_per_million?")),
     ({"units": {"thruput": "queries/s"}}, ("unit of 'thruput'", "did you mean throughput?")),
     ({"latency": {"mean": -1}}, ("latency", "mean=-1")),
-    ({"latency": {"mean": "8"}}, ("latency: mean='8' must be a number",)),
     ({"latency": {"std": 8}}, ("latency: 'std' is not known: known are mean, p50",)),
-    ({"latency_ms": 8}, ("did you mean latency?",)),
-    ({"gpu": "A100"}, ("'gpu' is not a field",)),
-    ({"hardware": ["A100"]}, ("hardware is ['A100']", "not an object")),
     ({"hardware": {"GPU": "A100"}}, ("hardware: 'GPU'", "did you mean gpu?")),
     ({"nDCG@10": 0.5}, ("'nDCG@10' is not known", 'write "accuracy": {"nDCG@10": …}')),
     ({"metrics": {"nDCG@10": 0.5}}, ("'metrics' is not known", "did you mean accuracy?")),
     ({"Accuracy": {"nDCG@10": 0.5}}, ("'Accuracy' is not known", "did you mean accuracy?")),
-    ({"cost_per_million": "5"}, ("cost_per_million='5' must be a number",)),
-    ({"latency": {"p97": 1}}, ("latency: 'p97'",)),
-    ({"hardware": {"cpu": 3}}, ("hardware", "cpu is 3")),
-    ({"price_per_hour": "0.5"}, ("price_per_hour='0.5'",)),
-    ({"throughput": 0}, ("throughput is 0",)),
-    ({"units": {"throughput": "queries/h"}}, ("unit of throughput is 'queries/h'",)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fields", "facts"), SYSTEMS)
@@ -302,65 +254,46 @@ def test_errors_name_the_system_and_the_field(
     input_error(lambda: read_leaderboard(written(first, system)), r"'b\x1bm'", *facts)
 
 
-TABLES: list[tuple[str, tuple[str, ...]]] = [
-    ("[]", ("systems are none",)),
-    ("{}", ("systems are missing",)),
-    ('{"systems": null}', ("systems are missing",)),
-    ('{"systems": []}', ("systems are none",)),
-    ('{"systems": {"bm25": {}}}', ("systems: {'bm25': {}} is not a list",)),
-    ('{"system": "bm25", "accuracy": {}}', ("'system' is not a field", "did you mean systems?")),
-    ('{"systems": [], "x": 1}', ("'x' is not a field", "they are irbatch, level")),
-    ('{"systems": [], "currency": "EUR"}', ("'currency' is", "it stands with each system")),
-    ("[3]", ("systems, 1: 3 is not an object",)),
-    ("[null]", ("systems, 1: None is not an object",)),
-    (written(typed(), {"accuracy": {}}), ('system 2 has no "system", which is its name',)),
-    (written({"system": 3}), ("system 1 is called 3",)),
-    (written({"system": " "}), ("system 1 is called ' '",)),
-    (
-        written(typed(), typed("x"), typed()),
-        ("there are two records of 'bm25'; several take an instance each",),
-    ),
-    ('{"systems": [], "systems": []}', ("'systems' is given twice",)),
-    ('[{"system": "a", "accuracy": {"AP": 1, "AP": 1}}]', ("'AP' is given twice",)),
-    (written(typed(), level=2), ("level=2",)),
-    (written(typed(), level="x"), ("level: 'x' is not a number",)),
-    (written(typed(), settings=[]), ("settings: [] is not an object",)),
-    (written(typed(), settings={"a": 1}), ("settings: 'a': 1 is not a text",)),
-    (written(typed(), directions=["cost"]), ("directions: ['cost'] is not an object",)),
-    (written(typed(), constraints="cost < 3"), ("constraints: 'cost < 3' is not a list",)),
-    (written(typed(), constraints=[3]), ("constraints, 1: 3 is not a text",)),
-    (written(typed(), left_out=["x"]), ("left_out: ['x'] is not an object",)),
-    (written(typed(), left_out={"x": "y"}), ("left_out: 'x': 'y' is not a list",)),
-    ('{"systems": [}', ("not JSON",)),
-    ("[" * 100_000, ("nested too deeply",)),
-]
+TABLES: list[tuple[str, str]] = [
+    ("[]", "systems are none"),
+    ("{}", "systems is missing"),
+    ('{"systems": {"bm25": {}}}', "systems: {'bm25': {}} is not a list"),
+    ('{"system": "bm25"}', "'system' is not known; did you mean systems?"),
+    (written(typed(), x=1), "'x' is not known: known are systems, irbatch"),
+    (written(typed(), currency="EUR"), "'currency' is not a field of a leaderboard; it stands"),
+    ("[3]", "systems, 1: 3 is not an object"),
+    (written(typed(), {"accuracy": {}}), 'system 2 has no "system", which is its name'),
+    (written({"system": " "}), "system 1 is called ' '"),
+    (written(typed(), typed()), "two records of 'bm25'; several take an instance each"),
+    ('{"systems": [], "systems": []}', "'systems' is given twice"),
+    (written(typed(), level=2), "level=2"),
+    *((written(typed(), **{name: value}), name) for name, value in (
+        ("level", "x"), ("settings", []), ("settings", {"a": 1}), ("directions", ["cost"]),
+        ("constraints", "cost < 3"), ("constraints", [3]), ("left_out", {"x": "y"}))),
+    ('{"systems": [}', "not JSON"),
+    ("[" * 100_000, "nested too deeply"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "facts"), TABLES)
-def test_tables_that_are_none(text: str, facts: tuple[str, ...], tmp_path: Path) -> None:
-    input_error(lambda: read_leaderboard(text), *facts)
+@pytest.mark.parametrize(("text", "fact"), TABLES)
+def test_tables_that_are_none(text: str, fact: str, tmp_path: Path) -> None:
+    input_error(lambda: read_leaderboard(text), fact)
     path = tmp_path / "x.json"
     path.write_text(text)
-    input_error(lambda: read_leaderboard(path), *facts)
+    input_error(lambda: read_leaderboard(path), fact)
 
 
-@pytest.mark.parametrize("content", ["3", "null", '"systems"', "true"])
-def test_files_of_something_else(content: str, tmp_path: Path) -> None:
+def test_what_is_no_table(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text(content)
-    input_error(lambda: read_leaderboard(path), "an object with systems, or their list")
-
-
-@pytest.mark.parametrize("source", [None, 3, {"systems": []}, [typed()], b"[]"])
-def test_what_is_neither_a_path_nor_json(source: Any) -> None:
-    input_error(lambda: read_leaderboard(source), "leaderboard: it is a path or JSON")
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for content, fact in (("3", "with systems, or their list"), ("null", "with systems")):
+        path.write_text(content)
+        input_error(lambda fact=fact: read_leaderboard(path), fact)
+    for source in (None, 3, {"systems": []}, b"[]"):
+        input_error(lambda source=source: read_leaderboard(source), "from a path or JSON")
+    path.write_bytes(b"\xff[]")
+    input_error(lambda: read_leaderboard(path), "not UTF-8", "x.json")
     with pytest.raises(FileNotFoundError, match="absent"):
         read_leaderboard(tmp_path / "absent.json")
-    (tmp_path / "x.json").write_bytes(b"\xff[]")
-    input_error(lambda: read_leaderboard(tmp_path / "x.json"), "not UTF-8", "x.json")
 
 
 # Runs.
@@ -479,7 +412,6 @@ def test_runs_of_json_text_are_found_from_here(
         (" ", ("run is ' '",)),
         (3, ("run is 3",)),
         (["x"], ("run is ['x']",)),
-        (None, ("run is missing: qrels are given",)),
     ],
 )
 def test_runs_that_are_none(folder: Path, run: Any, facts: tuple[str, ...]) -> None:
@@ -528,13 +460,6 @@ def test_runs_take_qrels_and_so_do_settings(folder: Path) -> None:
             "run is evaluated where qrels are given")  # fmt: skip
     input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "missing, rel",
             "takes qrels")  # fmt: skip
-
-
-def test_records_may_be_written_beside(evaluated: Leaderboard) -> None:
-    record = evaluated.records[0]
-    one = read_leaderboard(json.dumps([record.to_dict() | {"accuracy": {"P@1": 0.5}}]))
-    assert one.records == [record]
-    assert replace(record, system="x") != record
 
 
 def test_stated_accuracy_stands_beside_evaluated_runs(tmp_path: Path) -> None:

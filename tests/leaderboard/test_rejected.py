@@ -89,7 +89,7 @@ OF_RECORDS: list[Row] = [
      ("latency", "more than p")),
     (lambda x: latency(intervals=x), [None, 5, "mean", [("mean", (1, 2))]], ("interval",)),
     (lambda x: latency(intervals={"mean": x}), [None, 5, "ab", [1], [1, 2, 3], {1, 2}, [1, None],
-     [NAN, 1], [0, INF], [-1, 2], [2, 1], ["1", 2], [True, 2]], ("latency", "interval of mean")),
+     [NAN, 1], [0, INF], [-1, 2], [2, 1], ["1", 2], [True, 2]], ("latency", "interval", "'mean'")),
     (lambda x: latency(intervals={x: (0, 2)}), ["p42", "", None, 50], ("latency", "interval")),
     (lambda x: latency(level=x), LEVELS, ("level",)),
     (lambda x: Latency.from_samples([1, 2], level=x), LEVELS, ("level",)),
@@ -269,14 +269,6 @@ def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
         made().to_json(tmp_path / "nowhere" / "a.json")
 
 
-def test_systems_without_a_value_are_left_out() -> None:
-    for axis, system in (("qps", "a"), ("price_per_hour", "b"), ("cost", "b")):
-        name = BOARD.axis(axis).name
-        assert BOARD.sorted(axis).systems[-1] == system
-        assert BOARD.pareto(["RR", axis]).left_out == {system: [name]}
-        assert BOARD.where(f"{axis} < 5").left_out[system] == [f"{name} is missing"]
-
-
 def test_nobody_is_left() -> None:
     assert NOBODY.systems == NOBODY.where("RR > 1").systems == []
     assert (NOBODY.axes, NOBODY.currency) == (["RR", "AP"], "")
@@ -301,9 +293,6 @@ def test_what_is_handed_in_stays_and_may_change_later() -> None:
     board.pareto(["MRR", "latency"], directions={"MRR": "higher"})
     part = board.where("RR > 0.45")
     part.means[:] = part.intervals[:] = 7
-    part.systems.clear()
-    part.constraints.append("x")
-    part.directions["RR"] = "higher"
     assert (accuracy["a"], directions) == kept[0]
     assert (RESULTS.values == kept[1]).all()
     directions["RR"] = "higher"

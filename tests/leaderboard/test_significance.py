@@ -85,12 +85,14 @@ def test_tables_mark_what_is_as_good() -> None:
     board = evaluated().tested()
     report = board._document("text")
     cells = {row.cells[0].text: row.cells[1] for row in report.parts[0].rows}
-    assert [cells[each].marks for each in LATENCIES] == [[], ["="], []]
+    assert [cells[each].marks for each in LATENCIES] == [[], ["ns"], []]
     assert cells["best"].stands_out
-    assert ("=", "not significantly worse than the best of the measure (paired randomisation test, "
-            "Holm correction over all pairs, 16 queries, level 0.05)") in report.legend  # fmt: skip
-    assert "=" not in dict(evaluated()._document("text").legend), "nothing was tested"
-    assert r"\textsuperscript{=}" in board.to_latex()
+    assert dict(report.legend)["ns"] == (
+        "not significantly worse than the best of the measure (paired randomisation test, "
+        "Holm correction over all pairs, 16 queries, level 0.05)"
+    )
+    assert "ns" not in dict(evaluated()._document("text").legend), "nothing was tested"
+    assert r"\textsuperscript{ns}" in board.to_latex()
     rows = board.to_csv().splitlines()
     assert "RR p against the best" in rows[0]
 
@@ -101,7 +103,7 @@ def test_systems_without_values_of_queries_are_not_tested() -> None:
     board = Leaderboard(results, records).tested()
     assert board.significance is not None
     assert board.significance.best["RR"] == "best"
-    assert "not tested: typed" in dict(board._document("text").legend)["="]
+    assert "not tested: typed" in dict(board._document("text").legend)["ns"]
     typed = board.select("typed", "best")
     assert typed.significance is None, "it was of all systems together"
     input_error(typed.tested, "values of queries are known of fewer than two systems")
@@ -147,12 +149,12 @@ def test_findings_are_written_and_read_back() -> None:
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
-        (("significance",), [], "significance: [] is not an object"),
-        (("significance", "test"), "guess", "significance has no test 'guess'"),
+        (("significance",), [], "significance is [], a list, not an object"),
+        (("significance", "test"), "guess", "there is no test 'guess'"),
         (("significance", "level"), 2, "level=2"),
         (("significance", "p_values", "RR", "far"), 1.5, "is 1.5, not 0 to 1"),
-        (("significance", "p_values", "RR", "nobody"), 0.5, "has no system 'nobody'"),
-        (("significance", "best", "RR"), "nobody", "best is not known of 'RR'"),
+        (("significance", "p_values", "RR", "nobody"), 0.5, "there is no system 'nobody'"),
+        (("significance", "best", "RR"), "nobody", "the best of 'RR' is not among its systems"),
     ],
 )
 def test_findings_that_cannot_be_read(place: tuple[str, ...], value: Any, said: str) -> None:
