@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 import irbatch
-from irbatch.comparing.diagnosis import missing_queries
 from irbatch.comparing.rankings import overlap, rank_correlation
 
 DATA = Path(__file__).parent / "data"
@@ -16,7 +15,7 @@ CUTOFFS = [1, 2, 3, 5, 10, 20, 50, 100]
 Runs = dict[str, irbatch.Run]
 
 
-def show_queries(found: irbatch.comparing.Explanation, qrels: irbatch.Qrels, runs: Runs) -> None:
+def show_queries(found: irbatch.comparing.Explanation, comparison: irbatch.Comparison) -> None:
     """Print where two systems differ most, and what became of documents that changed the value."""
     print(f"\nWhere {CHANGED} differs most from {BASELINE} in {found.measure}, ranks in both:")
     for each in found.queries:
@@ -27,7 +26,7 @@ def show_queries(found: irbatch.comparing.Explanation, qrels: irbatch.Qrels, run
             if row.change
         ]
         print(f"  {each.query:6}{before:.3f} → {after:.3f}  {', '.join(moved[:4])}")
-    for name, queries in missing_queries(runs, qrels).items():
+    for name, queries in comparison.unanswered.items():
         if queries:
             print(f"  {name} has no ranking, and counts 0, for {', '.join(queries)}")
 
@@ -77,7 +76,7 @@ def main() -> None:
     comparison = irbatch.compare(qrels, runs, MEASURES, baseline=BASELINE)
     print(comparison)
     found = irbatch.explain(qrels, runs[BASELINE], runs[CHANGED], "nDCG@10", most=8)
-    show_queries(found, qrels, runs)
+    show_queries(found, comparison)
     show_overlaps(runs)
     show_agreement(comparison)
     if options.html:

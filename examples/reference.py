@@ -13,7 +13,7 @@ PUBLIC = ["irbatch"] + [
     f"irbatch.{name}"
     for name in (
         "data", "evaluation", "measures",
-        "comparing", "comparing.plots", "comparing.diagnosis", "comparing.rankings",
+        "comparing", "comparing.plots", "comparing.rankings",
         "comparing.reproducibility", "efficiency", "leaderboard", "trec_eval",
         "integrations.pytrec_eval", "integrations.ir_measures", "integrations.beir",
         "integrations.torchmetrics", "integrations.transformers",

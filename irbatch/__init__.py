@@ -13,7 +13,7 @@ from irbatch.on_demand import load_on_demand
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
-    from irbatch.comparing.compare import compare, compare_results
+    from irbatch.comparing.compare import compare
     from irbatch.comparing.comparison import Comparison
     from irbatch.comparing.explain import explain
     from irbatch.data.about_items import Groups
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BatchEvaluator", "Comparison", "EfficiencyRecord", "Groups", "InputError", "InputWarning",
     "ItemStatistics", "Leaderboard", "Qrels", "Results", "Run", "__version__", "compare",
-    "compare_results", "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids",
+    "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids",
     "evaluate_matrix", "evaluate_runs", "evaluate_scores", "explain", "measure", "read_qrels",
     "read_run",
 ]  # fmt: skip
@@ -44,7 +44,7 @@ __all__ = [
 __getattr__, __dir__ = load_on_demand(
     __name__,
     {
-        "comparing.compare": ("compare", "compare_results"),
+        "comparing.compare": ("compare",),
         "comparing.comparison": ("Comparison",),
         "comparing.explain": ("explain",),
         "data.about_items": ("Groups",),

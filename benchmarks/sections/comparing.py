@@ -68,14 +68,14 @@ def _default_settings(table: Table, queries: int, settings: Settings) -> None:
     timed = in_turn(
         {
             "pair": lambda: irbatch.compare(qrels, runs, "AP nDCG@10", draws=draws),
-            "systems": lambda: irbatch.compare_results(results, baseline=first, draws=draws),
+            "systems": lambda: irbatch.compare(results, baseline=first, draws=draws),
         },
         settings.rounds,
         clock=time.process_time,
     )
     work = f"compare, one pair, 2 measures, {many:,} queries, CPU"
     table.alone(work, timed["pair"], key="comparing, one pair")
-    work = f"compare_results, {SYSTEMS} systems against a baseline, CPU"
+    work = f"compare, values of {SYSTEMS} systems against a baseline, CPU"
     table.alone(work, timed["systems"], key="comparing, systems")
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
-from typing import Any, cast
+from typing import Any
 
 from irbatch import compare
 from irbatch.cli.gates import GATE_FAILED, NOT_SO, add_gate, check_axes, say_outcome
@@ -29,7 +29,7 @@ from irbatch.cli.writing import (
 )
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
-from irbatch.comparing.comparison import ComparisonOptions
+from irbatch.comparing.differences import ComparisonOptions
 from irbatch.comparing.gate import Limit, parse_condition
 from irbatch.errors import InputError, imported, join_words, many, printable
 from irbatch.measures import parse_measures
@@ -49,7 +49,7 @@ CHOICES = tuple(ComparisonOptions.__annotations__)
 # Options of what is printed, and for which forms they are.
 PRINTED = {
     **dict.fromkeys(("digits", "intervals", "judged"), TABLES),
-    "words": ("text", "markdown", "html"),
+    "pairs": TABLES,
     "power": ("text", "markdown", "html", "csv", "json"),
 }
 
@@ -82,8 +82,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--intervals", action="store_true", help="means with their intervals, in tables")
     told = "the judged share of documents up to cutoffs beside means, in tables"
     add("--judged", action="store_true", help=told)
-    told = "a sentence on each pair, for those who read no tables"
-    add("--words", action="store_true", help=told)
+    told = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
+    add("--pairs", action="store_true", default=None, help=told)
     told = "which difference so many queries show, and how many the one seen takes"
     add("--power", action="store_true", help=told)
     add_gate(
@@ -174,9 +174,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def _renamed(found: Comparison, names: list[str]) -> Comparison:
     """Call the measures otherwise, in groups too."""
-    groups = {
-        group: _renamed(cast(Comparison, each), names) for group, each in found.groups.items()
-    }
+    groups = {group: _renamed(each, names) for group, each in found.groups.items()}
     return replace(found, measures=names, groups=groups)
 
 
@@ -209,7 +207,7 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
             problem = f"{name} is not compared: add -m {quote(name)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
     written = {form_of(options, FORMS), *files_asked(options)}
-    for name in ("intervals", "judged", "words", "power"):
+    for name in ("intervals", "judged", "pairs", "power"):
         if getattr(options, name) and not written.intersection(PRINTED[name]):
             raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)
     if options.power:

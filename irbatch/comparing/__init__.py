@@ -1,8 +1,8 @@
-"""Comparing systems: intervals, tests, corrections, reports, plots and diagnosis.
+"""Comparing systems: intervals, tests, corrections, reports and plots.
 
 `irbatch.compare` makes a `Comparison`, `irbatch.explain` an `Explanation`. Beside what they tell
-themselves: `irbatch.comparing.plots` draws, `irbatch.comparing.diagnosis` looks at single queries,
-`irbatch.comparing.rankings` at rankings and at the systems' order under different measures;
+themselves: `irbatch.comparing.plots` draws, `irbatch.comparing.rankings` looks at rankings and at
+the systems' order under different measures;
 `irbatch.comparing.reproducibility` compares reproduced runs with the original ones.
 """
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from irbatch.on_demand import load_on_demand
 
 if TYPE_CHECKING:
-    from irbatch.comparing.compare import compare_results
-    from irbatch.comparing.comparison import Comparison, Difference
+    from irbatch.comparing.comparison import Comparison
+    from irbatch.comparing.differences import Difference
     from irbatch.comparing.explanation import Explanation
 
-__all__ = ["Comparison", "Difference", "Explanation", "compare_results"]
+__all__ = ["Comparison", "Difference", "Explanation"]
 
 __getattr__, __dir__ = load_on_demand(
     __name__,
     {
-        "compare": ("compare_results",),
-        "comparison": ("Comparison", "Difference"),
+        "comparison": ("Comparison",),
+        "differences": ("Difference",),
         "explanation": ("Explanation",),
     },
 )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Positions
-from irbatch.comparing.comparison import Comparison, ComparisonOptions, Options
+from irbatch.comparing.comparison import Comparison
+from irbatch.comparing.differences import ComparisonOptions, Options
+from irbatch.comparing.read import Aligned, align, is_read, read_results
 from irbatch.data.frames import is_series, rows_by_label
-from irbatch.errors import InputError, kind_of, shown, warn
-from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings
-from irbatch.evaluation.queries import QueryMark
-from irbatch.evaluation.results import Results, weight_column
+from irbatch.errors import InputError, kind_of, warn
+from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
@@ -41,23 +40,35 @@ from irbatch.statistics.tests import (
     read_margin,
 )
 
-# Values by query of one system: results or partial ones, a dict, an Arrow table, paths of Parquet.
-QueryValues: TypeAlias = Any
+# Rankings of several systems, or values by query of each: `compare` tells the forms.
+Systems: TypeAlias = Mapping[str, Any] | Iterable[Any]
+RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
+
+
+class CompareOptions(ComparisonOptions, EvaluateOptions, TypedDict, total=False):
+    """The keyword options of `compare`: its own, and those of `irbatch.evaluate`."""
 
 
 def compare(
-    qrels: Judgments,
-    runs: Mapping[str, Rankings] | Iterable[Rankings],
-    measures: Measures,
+    qrels: Judgments | Systems,
+    runs: Systems | None = None,
+    measures: Measures | None = None,
     cutoffs: Cutoffs = None,
     *,
     groups: Mapping[Any, str] | None = None,
     **settings: Unpack[CompareOptions],
 ) -> Comparison:
-    """Evaluate systems on the same queries, and tell which differences are more than chance.
+    """Compare systems on the same queries, and tell which differences are more than chance.
 
     Args:
-        qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`.
+        qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`; results among the runs are
+            not evaluated again. Without measures, and then perhaps without judgments,
+            ``compare({"old": …, "new": …})`` takes values that are there already: `Results`; a dict
+            of queries to measures to values, as pytrec_eval returns it; a `PartialResult` or a
+            table that it became (`PartialResult.to_arrow`), with the judgments unless it had its
+            own; a table of any framework with a column of queries and one a measure, as the
+            engines' ``per_query(…)`` make; or paths of Parquet files or folders of such tables.
+            Files of one system may be several, in a list; their queries may stand in any order.
         baseline: the system that all others are compared with; default: each with each.
         test: of the paired differences: ``"randomisation"`` (default), flipping signs, exact where
             up to 24 queries differ, p-values below 0.01 by saddlepoint approximation; ``"t"``,
@@ -94,7 +105,8 @@ def compare(
 
     Raises:
         InputError: if there are fewer than two systems or two common queries, the baseline or an
-            option is unknown, and as `irbatch.evaluate`.
+            option is unknown, results are of different measures, a table has a query twice or
+            columns that are not measures, and as `irbatch.evaluate`.
 
     >>> import irbatch
     >>> qrels = {q: {"d1": 1} for q in "abcdefgh"}
@@ -103,22 +115,40 @@ def compare(
     >>> found = irbatch.compare(qrels, {"bad": bad, "good": good}, "RR", baseline="bad")
     >>> found.difference("good", "bad", "RR").p_value  # 2 of 256 assignments of signs
     0.0078125
+    >>> first = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
+    >>> other = irbatch.evaluate_matrix([[0, 1], [0, 1], [1, 0]], "RR P@1")
+    >>> irbatch.compare({"first": first, "other": other}).difference("first", "other", "RR").wins
+    1
     """
     check_keywords(compare, settings, CompareOptions.__annotations__)
-    chosen, of_evaluation = _split(settings)
-    options = Options.choose(**chosen)
-    wanted = parse_measures(measures, cutoffs)
-    hidden = _judged_at(wanted, of_evaluation)
-    results = evaluate_runs(qrels, runs, [*wanted, *hidden], **of_evaluation)
-    return _compare_aligned(align(results, len(hidden)), options, groups)
-
-
-def _split(settings: CompareOptions) -> tuple[ComparisonOptions, EvaluateOptions]:
-    """Part the options of the comparison from those of the evaluation."""
     own = ComparisonOptions.__annotations__
-    chosen = {name: value for name, value in settings.items() if name in own}
-    others = {name: value for name, value in settings.items() if name not in own}
-    return cast(ComparisonOptions, chosen), cast(EvaluateOptions, others)
+    options = Options.choose(**{name: each for name, each in settings.items() if name in own})
+    others: Any = {name: each for name, each in settings.items() if name not in own}
+    judgments: Any = qrels
+    if runs is None:
+        judgments, runs = None, cast(Systems, qrels)
+    if measures is not None and judgments is not None:
+        aligned = _evaluate(judgments, runs, parse_measures(measures, cutoffs), others)
+    elif given := [*others, *(["measures"] if measures is not None else [])]:
+        problem = f"{given[0]}= is for rankings with judgments: values are compared as they are"
+        raise InputError(problem, source=given[0])
+    else:
+        aligned = align(read_results(runs, judgments))
+    return _compare_aligned(aligned, options, groups)
+
+
+def _evaluate(
+    qrels: Judgments, runs: Systems, wanted: Sequence[Measure], settings: EvaluateOptions
+) -> Aligned:
+    """Evaluate the systems that are rankings, and put all of them side by side."""
+    named = name_systems(runs)
+    read = {name: each for name, each in named.items() if is_read(each)}
+    rankings = {name: each for name, each in named.items() if name not in read}
+    hidden = [] if read else _judged_at(wanted, settings)
+    results: dict[str, Any] = read_results(read, qrels)
+    if rankings:
+        results |= evaluate_runs(qrels, rankings, [*wanted, *hidden], **settings)
+    return align({name: results[name] for name in named}, list(map(str, wanted)))
 
 
 def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
@@ -135,92 +165,57 @@ def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Mea
     return [each for each in judged if each not in wanted]
 
 
-def compare_results(
-    results: Mapping[str, QueryValues] | Iterable[QueryValues],
-    *,
-    groups: Mapping[Any, str] | None = None,
-    qrels: Judgments | None = None,
-    **options: Unpack[ComparisonOptions],
-) -> Comparison:
-    """Compare systems by results that were evaluated before, wherever their values are.
-
-    Args:
-        results: system name to results, or results that have names. In their place: a dict of
-            queries to measures to values, as pytrec_eval returns it; a `PartialResult` or a table
-            that it became (`PartialResult.to_arrow`); a table of any framework with a column of
-            queries and one a measure, as the engines' ``per_query(…)`` make; or paths of Parquet
-            files or folders of such tables. Files of one system may be several, in a list; their
-            queries may stand in any order.
-        groups, **options: as in `compare`, from `baseline` to `margin_test`.
-        qrels: the judgments that partial results were evaluated with, unless each had its own.
-
-    Raises:
-        InputError: as `compare`, and if results are of different measures, or a table has a query
-            twice, or columns that are no measures.
-
-    >>> import irbatch
-    >>> first = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
-    >>> other = irbatch.evaluate_matrix([[0, 1], [0, 1], [1, 0]], "RR P@1")
-    >>> compare_results({"first": first, "other": other}).difference("first", "other", "RR").wins
-    1
-    """
-    check_keywords(compare_results, options, ComparisonOptions.__annotations__)
-    chosen = Options.choose(**options)
-    if not _are_results(results):
-        from irbatch.comparing.read import read_results
-
-        results = read_results(results, qrels)
-    return _compare_aligned(align(results), chosen, groups)
-
-
-def _are_results(given: Any) -> bool:
-    """Tell whether there is nothing to be read."""
-    each = given.values() if isinstance(given, Mapping) else given
-    return isinstance(each, Collection) and all(isinstance(some, Results) for some in each)
-
-
-RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
-
-
 def _compare_aligned(
     aligned: Aligned, options: Options, groups: Mapping[Any, str] | None
 ) -> Comparison:
-    """Compare systems, all queries and each group of them; see `compare`."""
-    groups = rows_by_label(groups) if is_series(groups) else groups
-    members = find_members(aligned.query_ids, groups)
-    strata = make_strata(members)
+    """Compare systems, all queries and each group of them."""
+    names = _group_names(aligned.query_ids, rows_by_label(groups) if is_series(groups) else groups)
+    members: dict[str, list[int]] = {}
+    for row, query in enumerate(aligned.query_ids if names else ()):
+        members.setdefault(names[query], []).append(row)
+    inside: dict[str, set[Any]] = {}
+    for query, name in names.items():
+        inside.setdefault(name, set()).add(query)
     compared: dict[str, Comparison] = {}
     alone: dict[str, Floats] = {}
     for name, rows in members.items():
         if len(rows) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
-            alone[name] = _values_of(aligned, rows[0])
-            continue
-        part = replace(
-            aligned,
-            query_ids=[aligned.query_ids[row] for row in rows],
-            values=np.ascontiguousarray(aligned.values[:, rows]),
-            judged={cutoff: shares[:, rows] for cutoff, shares in aligned.judged.items()},
-            weights=None if aligned.weights is None else aligned.weights[rows],
-            missing=keep_group(aligned.missing, groups, name),
-            unanswered=keep_group(aligned.unanswered, groups, name),
-        )
-        compared[name] = _make(part, options, None, {})
-    return replace(_make(aligned, options, strata, compared), alone=alone)
+            alone[name] = aligned.values_of(rows[0])
+        else:
+            compared[name] = _make(aligned.part(rows, inside[name]), options, None, {})
+    return replace(_make(aligned, options, _strata(members), compared), alone=alone)
 
 
-def _values_of(aligned: Aligned, row: int) -> Floats:
-    """Return the means of one query, ``(systems, measures)``; NaN where it weighs nothing."""
-    values = aligned.values[:, row].copy()
-    if aligned.weights is not None:
-        values[:, aligned.weights[row] == 0] = np.nan
-    values.flags.writeable = False
-    return values
+def _group_names(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[Any, str]:
+    """Return each query's group; one that was left out need not have any."""
+    if groups is None:
+        return {}
+    if not isinstance(groups, Mapping):
+        problem = f"groups go from query ids to names, not {kind_of(groups)}"
+        raise InputError(problem, source="groups")
+    for query in queries:
+        if query not in groups:
+            raise InputError("it has no group", source="groups", query=query)
+    return {query: str(name) for query, name in groups.items()}
+
+
+def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
+    """Return the groups to draw from; those of one query, without chance in it, are joined."""
+    several = [np.array(rows) for rows in members.values() if len(rows) > 1]
+    single = [row for rows in members.values() if len(rows) == 1 for row in rows]
+    if len(single) == 1 and several:
+        largest = max(range(len(several)), key=lambda i: several[i].size)
+        several[largest] = np.append(several[largest], single)
+    elif single:
+        several.append(np.array(single))
+    return several or None
 
 
 def _make(
     aligned: Aligned, options: Options, strata: Sequence[Any] | None, groups: dict[str, Comparison]
 ) -> Comparison:
+    """Compare systems on all the queries."""
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
@@ -233,13 +228,14 @@ def _make(
         [[math.fsum(each.tolist()) / each.size for each in system.T] for system in scaled]
     )
     means[:, geometric] = np.exp(means[:, geometric])
+    ranges = np.array([each.range for each in aligned.columns]).T
     significant = corrected < options.level
-    found = _intervals(sample, means, significant, options, strata, geometric, weights)
+    found = _intervals(sample, means, significant, options, strata, geometric, weights, ranges)
     arrays: dict[str, Any] = {
         "values": aligned.values,
         "scaled": scaled,
         "means": means,
-        "intervals": _within_range(found.means, means, aligned),
+        "intervals": found.means,
         "difference_intervals": found.differences,
         "p_values": p,
         "corrected": corrected,
@@ -256,7 +252,7 @@ def _make(
         missing=aligned.missing,
         unanswered=aligned.unanswered,
         signs=tuple(each.sign for each in aligned.columns),
-        ranges=np.array([each.range for each in aligned.columns]).T,
+        ranges=ranges,
         linear=None if plain else as_linear(scaled, geometric, weights),
         judged=aligned.judged,
         groups=groups,
@@ -273,8 +269,13 @@ def _intervals(
     strata: Sequence[Any] | None,
     geometric: Bools,
     weights: Floats | None,
+    ranges: Floats,
 ) -> Intervals:
-    """Find intervals; those of differences are as wide as the correction asks for, if asked."""
+    """Find intervals; those of differences are as wide as the correction asks for, if asked.
+
+    They end where no mean or difference can be, as `ranges` ``(2, measures)`` of values tell; where
+    a difference is the same in every query there is none.
+    """
     pairs, test = sample.pairs, options.test
     levels = np.full(significant.shape, options.level)
     if options.simultaneous and test in FAMILY_WISE:
@@ -286,22 +287,24 @@ def _intervals(
     how = options.interval, options.level, options.draws, options.seed
     found = find_intervals(sample.values, pairs, *how, strata, geometric, levels, weights)
     bounds = found.differences
-    if options.alternative != "two-sided":
-        greater = options.alternative == "greater"
-        bounds[..., int(greater)] = np.inf if greater else -np.inf
+    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
     if options.simultaneous and test in FAMILY_WISE:
-        differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
         reach = honest_difference(sample, test, options.level)
         honest = np.stack([differences - reach, differences + reach], axis=-1)
         bounds = np.where(geometric[:, None], bounds, honest)
-    return Intervals(found.means, bounds)
+    reach = np.subtract(*ranges[::-1])
+    bounds = _within(bounds, differences, -reach, reach)
+    if options.alternative != "two-sided":
+        greater = options.alternative == "greater"
+        bounds[..., int(greater)] = np.inf if greater else -np.inf
+    bounds[sample.find(lambda flat: np.ptp(flat, axis=0)) == 0] = np.nan
+    return Intervals(_within(found.means, means, *ranges), bounds)
 
 
-def _within_range(intervals: Floats, means: Floats, aligned: Aligned) -> Floats:
-    """Cut the intervals of means where no value of the measure can be."""
-    lowest, highest = np.array([each.range for each in aligned.columns]).T
-    low = np.maximum(intervals[..., 0], np.minimum(lowest, means))
-    return np.stack([low, np.minimum(intervals[..., 1], np.maximum(highest, means))], axis=-1)
+def _within(bounds: Floats, estimates: Floats, lowest: Floats, highest: Floats) -> Floats:
+    """Cut intervals to what can be, but not beyond what was seen."""
+    low = np.maximum(bounds[..., 0], np.minimum(lowest, estimates))
+    return np.stack([low, np.minimum(bounds[..., 1], np.maximum(highest, estimates))], axis=-1)
 
 
 def _settings(options: Options, *, stratified: bool) -> dict[str, str]:
@@ -364,244 +367,7 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
 
 
 def check_baseline(name: str, systems: Sequence[str]) -> None:
-    """Refuse a baseline that is none of the systems."""
+    """Reject a baseline that is none of the systems."""
     if name not in systems:
         problem = f"baseline {name!r} is none of {', '.join(map(repr, systems))}"
         raise InputError(problem, source="baseline", value=name)
-
-
-class CompareOptions(ComparisonOptions, EvaluateOptions, TypedDict, total=False):
-    """The keyword options of `compare`: its own, and those of `irbatch.evaluate`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Aligned:
-    """Results of several systems, of the queries that all have; see `irbatch.Comparison`."""
-
-    systems: list[str]
-    columns: tuple[Measure, ...]
-    query_ids: list[Any]
-    values: Floats
-    settings: dict[str, str]
-    missing: dict[str, list[Any]]
-    unanswered: dict[str, list[Any]]
-    judged: dict[int, Floats]  # by cutoff, see `Comparison.judged`
-    weights: Floats | None = None  # (queries, measures): of weighted means; None: all alike
-
-
-def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -> Aligned:
-    """Put results side by side, by query id; queries skipped for every system are left out.
-
-    The last measures, so many as are `hidden`, are not compared: they tell how much is judged.
-    """
-    named = _name(results)
-    refuse = partial(InputError, source="results")
-    first = next(iter(named.values()))
-    for name, each in named.items():
-        if odd := sorted(set(each.measures) ^ set(first.measures)):
-            raise refuse(f"{odd[0]} was not evaluated for every system", path=name)
-    if whole := [each for each in first.columns if each.aggregate == "run"]:
-        problem = f"{whole[0]} is a value of the whole run: it has none of queries to compare"
-        raise refuse(problem, value=str(whole[0]))
-    _check_ids(named)
-    lengths = {len(each.query_ids) for each in named.values()}
-    if len(lengths) > 1 and not all(each.has_ids for each in named.values()):
-        many = " and ".join(map(str, sorted(lengths)))
-        raise refuse(f"queries without ids are joined by their places, but there are {many}")
-    common = _common(list(named.values()))
-    if not common:
-        samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
-        raise refuse(f"the systems have no query in common: {samples[0]}, {samples[-1]}")
-    names = first.measures[: len(first.measures) - hidden]
-    values = np.empty((len(named), len(common), len(names)))
-    for place, each in enumerate(named.values()):
-        values[place] = _take(each, common, names)
-    common, values = _without_nan(list(named), common, values, names)
-    if len(common) < 2:
-        problem = "the systems have one query in common, which says nothing of others"
-        raise refuse(problem, query=common[0] if common else None)
-    alike = all(each.query_ids == first.query_ids for each in named.values())
-    every = dict.fromkeys(
-        () if alike else (query for each in named.values() for query in each.query_ids)
-    )
-    return Aligned(
-        systems=list(named),
-        columns=first.columns[: len(names)],
-        query_ids=common,
-        values=values,
-        settings=_join_settings(named),
-        missing={
-            name: [query for query in every if query not in each.rows]
-            for name, each in named.items()
-        },
-        unanswered={
-            name: [query for query in common if marked[each.rows[query]]] if marked.any() else []
-            for name, each in named.items()
-            for marked in [QueryMark.MISSING.holds(each.marks)]
-        },
-        judged=_judged(named, common),
-        weights=_weights(named, common, names),
-    )
-
-
-def _check_ids(named: Mapping[str, Results]) -> None:
-    """Refuse results of queries with ids beside others that know their queries by place alone."""
-    placed = [name for name, each in named.items() if not each.has_ids]
-    if placed and len(placed) < len(named):
-        other = next(name for name, each in named.items() if each.has_ids)
-        problem = (
-            f"its queries have no ids, only places 0, 1, …, and {shown(other)} has "
-            f"{_sample(named[other].query_ids)}: give query_ids= where it is evaluated"
-        )
-        raise InputError(problem, source="results", path=placed[0])
-
-
-def _common(results: Sequence[Results]) -> list[Any]:
-    """Return the queries that all have, in the order of the first."""
-    first = results[0].query_ids
-    if all(each.query_ids == first for each in results):
-        return first
-    shared = set.intersection(*(set(each.query_ids) for each in results))
-    return [query for query in first if query in shared]
-
-
-def _judged(named: Mapping[str, Results], queries: Sequence[Any]) -> dict[int, Floats]:
-    """Return the shares of documents that are judged, by cutoff: ``(systems, queries)``.
-
-    NaN of queries without a ranking.
-    """
-    found: dict[int, Floats] = {}
-    for each in next(iter(named.values())).columns:
-        if each.name != "Judged" or each.cutoff is None:
-            continue
-        shares = np.stack([_take(some, queries, [str(each)])[:, 0] for some in named.values()])
-        for row, some in zip(shares, named.values(), strict=True):
-            missing = QueryMark.MISSING.holds(some.marks)
-            row[[bool(missing[some.rows[query]]) for query in queries]] = np.nan
-        found[each.cutoff] = shares
-    return found
-
-
-def _weights(
-    named: Mapping[str, Results], queries: Sequence[Any], measures: Sequence[str]
-) -> Floats | None:
-    """Return what weighted means weigh queries by, ``(queries, measures)``, which all must share.
-
-    Where systems weigh queries alike their weighted means differ by that of the differences, which
-    can be tested. Else a query counts more for one than for the other.
-    """
-    first = next(iter(named.values()))
-    columns = [first.columns[first.measures.index(name)] for name in measures]
-    if not any(each.aggregate == "weighted" for each in columns):
-        return None
-    weights = np.ones((len(queries), len(columns)))
-    for k, each in enumerate(columns):
-        if each.aggregate != "weighted":
-            continue
-        of_systems = [_weights_of(some, queries, each) for some in named.values()]
-        for name, others in zip(named, of_systems, strict=True):
-            if (odd := np.flatnonzero(others != of_systems[0])).size:
-                row = int(odd[0])
-                problem = (
-                    f"the mean of {each} weighs it {others[row]:g} for {name!r}, and "
-                    f"{of_systems[0][row]:g} for {next(iter(named))!r}: such means cannot be "
-                    "compared query by query"
-                )
-                raise InputError(problem, source="measures", query=queries[row], value=str(each))
-        weights[:, k] = of_systems[0]
-    return weights
-
-
-def _weights_of(results: Results, queries: Sequence[Any], measure: Measure) -> Floats:
-    column = weight_column(results.columns, results.measures.index(str(measure)))
-    rows = [results.rows[query] for query in queries]
-    return np.asarray(results.weighted_values[rows, column], np.float64)
-
-
-def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
-    """Return results by the systems' names: those of two systems or more."""
-    named = name_systems(results, "result")
-    for name, each in named.items():
-        if not isinstance(name, str) or not isinstance(each, Results):
-            problem = f"names go to Results, not {name!r} to {kind_of(each)}"
-            raise InputError(problem, source="results")
-    if len(named) < 2:
-        problem = f"a comparison is of two systems or more, not {len(named)}"
-        raise InputError(problem, source="results")
-    return named
-
-
-def _take(results: Results, queries: Sequence[Any], measures: Sequence[str]) -> Floats:
-    """Return values ``(queries, measures)``, in the order of both."""
-    columns = [results.measures.index(name) for name in measures]
-    if queries is results.query_ids or queries == results.query_ids:
-        return results.values[:, columns]
-    return results.values[[results.rows[query] for query in queries]][:, columns]
-
-
-def _without_nan(
-    systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
-) -> tuple[list[Any], Floats]:
-    """Leave out queries that a measure leaves out for all; refuse any other NaN."""
-    nan: Bools = np.isnan(values)
-    kept = np.flatnonzero(~np.any(nan.all(axis=0), axis=1))
-    if nan[:, kept].any():
-        system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
-        problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
-        raise InputError(problem, source="results", query=queries[kept[row]])
-    if kept.size == len(queries):
-        return [*queries], values
-    return [queries[row] for row in kept], values[:, kept]
-
-
-def _join_settings(named: Mapping[str, Results]) -> dict[str, str]:
-    """Return the settings; warn of those that differ, and tell each."""
-    joined: dict[str, str] = {}
-    for name in dict.fromkeys(name for each in named.values() for name in each.settings):
-        said = list(dict.fromkeys(each.settings.get(name, "not set") for each in named.values()))
-        joined[name] = " / ".join(said)
-        if len(said) > 1 and name != "order":
-            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, said))}")
-    return joined
-
-
-def _sample(ids: Sequence[Any]) -> str:
-    return ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")
-
-
-def find_members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[str, list[int]]:
-    """Return the rows of each group's queries."""
-    members: dict[str, list[int]] = {}
-    if groups is None:
-        return members
-    if not isinstance(groups, Mapping):
-        problem = f"groups go from query ids to names, not {kind_of(groups)}"
-        raise InputError(problem, source="groups")
-    for row, query in enumerate(queries):
-        if query not in groups:
-            raise InputError("it has no group", source="groups", query=query)
-        members.setdefault(str(groups[query]), []).append(row)
-    return members
-
-
-def keep_group(
-    queries: Mapping[str, list[Any]], groups: Mapping[Any, str] | None, name: str
-) -> dict[str, list[Any]]:
-    """Keep each system's queries of one group; a query that was left out need not have any."""
-    named = groups or {}
-    return {
-        system: [query for query in some if query in named and str(named[query]) == name]
-        for system, some in queries.items()
-    }
-
-
-def make_strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
-    """Return the groups to draw from; those of one query, without chance in it, are joined."""
-    several = [np.array(rows) for rows in members.values() if len(rows) > 1]
-    single = [row for rows in members.values() if len(rows) == 1 for row in rows]
-    if len(single) == 1 and several:
-        largest = max(range(len(several)), key=lambda i: several[i].size)
-        several[largest] = np.append(several[largest], single)
-    elif single:
-        several.append(np.array(single))
-    return several or None

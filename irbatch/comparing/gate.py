@@ -12,16 +12,18 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure, measure
+from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.intervals import find_intervals
@@ -40,6 +42,7 @@ BOUNDS = {" lower bound": 0, " upper bound": 1}
 ROUNDING = 1e-12  # as near as this a value is the limit, and a mean that drops by 0.1 drops 10%
 LEVEL = 0.05  # chance of the interval of a mean alone to miss
 EVERY = "every group"
+SIDES = {"drops": -1, "rises": 1, "changes": 0}
 
 # A number can be read in one way: so the time that a text takes is linear in its length.
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
@@ -57,13 +60,12 @@ WITHIN = re.compile(
 )
 DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 
-CONDITIONS = (
+PURPOSES = "a condition to fail by", "a requirement"  # by whether it is required
+FORMS = (
     "'nDCG@10 drops 1% p<0.05' (or rises, changes, worsens, improves; 1% or 0.01; with p or "
-    "without) or 'nDCG@10 < 0.35'"
-)
-REQUIREMENTS = (
+    "without) or 'nDCG@10 < 0.35'",
     "'nDCG@10 not worse than baseline by 1%', 'nDCG@10 equivalent to baseline within 1%' or "
-    "'nDCG@10 >= 0.35'"
+    "'nDCG@10 >= 0.35'",
 )
 OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
 HINTS = {  # what is near a form, and what it is there
@@ -113,18 +115,16 @@ class Limit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What must not happen to a mean."""
+    """What must not happen to a mean: by at least so much, with p below a level."""
 
     name: str
     change: str
-    amount: float  # at least
-    relative: bool  # whether that is a share of the baseline's mean
-    p: float | None  # above the corrected p-value
+    margin: Margin
+    p: float | None
 
     def side(self, sign: int) -> int:
         """Return 1 for a rise, -1 for a drop, 0 for either; `sign` is the measure's."""
-        sides = {"drops": -1, "rises": 1, "changes": 0}
-        return sides.get(self.change, sign if self.change == "improves" else -sign)
+        return SIDES.get(self.change, sign if self.change == "improves" else -sign)
 
 
 class Within(NamedTuple):
@@ -141,12 +141,9 @@ class Within(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A condition as it was written, and what it says.
+    """A condition as it was written, whether it must hold or must not, and what it says.
 
-    Args:
-        required: whether it must hold, or must not.
-        form: what it says.
-        scope: the group of queries that it is of; None: all.
+    `scope` is the group of queries that it is of; None: all.
     """
 
     text: str
@@ -163,27 +160,27 @@ def parse_condition(text: str, *, required: bool) -> Condition:
             its measure is unknown.
 
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05", required=False).form
-    Change(name='nDCG@10', change='drops', amount=0.01, relative=True, p=0.05)
+    Change(name='nDCG@10', change='drops', margin=Margin(amount=0.01, relative=True), p=0.05)
     """
     scope, said = _split_scope(text, "in") if isinstance(text, str) else (None, "")
-    change, within = CHANGE.fullmatch(said), WITHIN.fullmatch(said)
-    if (within if change is None else change) and required is (within is None):
-        names = "a requirement", "a condition to fail by"
-        raise InputError(f"{shown(text)} is {names[required]}, not {names[not required]}",
-                         value=text)  # fmt: skip
     form: Limit | Change | Within
-    if change is not None:
-        form = _read_change(change, text)
-    elif within is not None:
-        form = _read_within(within, text)
+    if (found := CHANGE.fullmatch(said)) is not None:
+        _check_purpose(text, is_requirement=False, required=required)
+        form = _read_change(found, text)
+    elif (found := WITHIN.fullmatch(said)) is not None:
+        _check_purpose(text, is_requirement=True, required=required)
+        form = _read_within(found, text)
     else:
         limit = read_limit(said)
         if limit is None or " " in " ".join(limit.name.split()):
-            raise _other_form(text, required=required)
-        wanted = measure(limit.name)
-        form = limit._replace(name=str(wanted))
-        check_side(text, form, wanted.sign, required=required)
-        check_range(text, form, *wanted.range)
+            forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
+            hint = next((hint for form, hint in HINTS.items() if re.search(form, str(text))), "")
+            problem = f"condition {shown(text)} is not of the form {forms}{hint}"
+            raise InputError(problem, value=text)
+        of = measure(limit.name)
+        form = limit._replace(name=str(of))
+        check_side(text, form, of.sign, required=required)
+        check_range(text, form, *of.range)
     return Condition(text, required, form, scope)
 
 
@@ -195,13 +192,9 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
     >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
     ('new', ['P(rel=2)@5', 'latency'])
     """
-    if not isinstance(text, str):
-        raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
-    system, said = _split_scope(text, "of")
+    system, said = _split_scope(text, "of") if isinstance(text, str) else (None, "")
     if (form := DOMINATED.fullmatch(said)) is not None:
-        if bool(form["required"]) != required:
-            other = "a condition to fail by" if required else "a requirement"
-            raise InputError(f"{shown(text)} is {other}", value=text)
+        _check_purpose(text, is_requirement=bool(form["required"]), required=required)
         axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
         return system, [each.strip() for each in axes]
     limit = read_limit(said)
@@ -233,8 +226,8 @@ def read_limit(text: str) -> Limit | None:
     bound = next((each for each in BOUNDS if name.endswith(each)), "")
     name = name.removesuffix(bound).strip()
     if any(word in name for word in (*OPERATORS, " and ", " or ")):
-        raise InputError(f"{shown(text)} is more than one condition: give each by itself",
-                         value=text)  # fmt: skip
+        problem = f"{shown(text)} is more than one condition: give each by itself"
+        raise InputError(problem, value=text)
     return Limit(name, BOUNDS.get(bound), matched[1], float(matched[2]))
 
 
@@ -243,12 +236,11 @@ def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
 
     `sign` is 1 where higher values are better, -1 where lower ones are, 0 where neither are.
     """
-    wanted = HIGH if (sign > 0) is required else LOW
-    if not sign or limit.operator not in (*HIGH, *LOW) or limit.operator in wanted:
+    right = HIGH if (sign > 0) is required else LOW
+    if not sign or limit.operator not in (*HIGH, *LOW) or limit.operator in right:
         return
     better = f"{'higher' if sign > 0 else 'lower'} values of {limit.name} are better"
-    other = "a condition to fail by" if required else "a requirement"
-    raise InputError(f"{shown(text)} is {other}: {better}", value=text)
+    raise InputError(f"{shown(text)} is {PURPOSES[not required]}: {better}", value=text)
 
 
 def check_range(text: str, limit: Limit, low: float, high: float) -> None:
@@ -262,10 +254,10 @@ def check_range(text: str, limit: Limit, low: float, high: float) -> None:
         raise InputError(problem, value=text)
 
 
-def each_condition(given: Iterable[object]) -> list[Any]:
+def each_condition(conditions: Iterable[object]) -> list[Any]:
     """List conditions that are given one by one or as several; InputError if there is none."""
     found: list[Any] = []
-    for each in given:
+    for each in conditions:
         if isinstance(each, Iterable) and not isinstance(each, (str, bytes)):
             found += each
         else:
@@ -283,58 +275,57 @@ def _split_scope(text: str, word: str) -> tuple[str | None, str]:
     return form["scope"].rstrip(), form["rest"]
 
 
-def _other_form(text: object, *, required: bool) -> InputError:
-    """Make the error that shows all forms, those of the purpose first."""
-    said, other = f"a requirement: {REQUIREMENTS}", f"a condition to fail by: {CONDITIONS}"
-    forms = f"{REQUIREMENTS}; {other}" if required else f"{CONDITIONS}; {said}"
-    hint = next((hint for form, hint in HINTS.items() if re.search(form, str(text))), "")
-    return InputError(f"condition {shown(text)} is not of the form {forms}{hint}", value=text)
+def _check_purpose(text: object, *, is_requirement: bool, required: bool) -> None:
+    if is_requirement != required:
+        problem = f"{shown(text)} is {PURPOSES[is_requirement]}, not {PURPOSES[required]}"
+        raise InputError(problem, value=text)
 
 
 def _read_change(form: re.Match[str], text: str) -> Change:
-    wanted, amount, relative, p = _read_amount(form, text)
-    change = form["change"]
+    of, margin, p = _read_amount(form, text)
+    change, amount = form["change"], margin.amount
     problem = ""
-    if change == "drops" and wanted.sign < 0:
-        problem = f"lower values of {wanted} are better: say 'worsens', 'improves' or 'rises'"
-    elif change in ("worsens", "improves") and not wanted.sign:
-        problem = f"neither higher nor lower values of {wanted} are better: say 'drops' or 'rises'"
+    if change == "drops" and of.sign < 0:
+        problem = f": lower values of {of} are better: say 'worsens', 'improves' or 'rises'"
+    elif change in ("worsens", "improves") and not of.sign:
+        problem = f": neither higher nor lower values of {of} are better: say 'drops' or 'rises'"
+    found = Change(str(of), change, margin, p)
+    most = 1.0 if margin.relative else of.range[1] - of.range[0]
+    if problem or amount < most or (margin.relative and found.side(of.sign) >= 0):
+        pass
+    elif amount > most:
+        problem = " asks for what cannot be"  # or a per cent sign is missing, or a point
+    elif margin.relative:
+        problem = f" asks for no less than all: 100% is the whole mean of {of}"
+    else:
+        whole = f"{form['amount']} is the whole range of {of}; did you mean {form['amount']}%?"
+        problem = f" asks for no less than all: {whole}"
     if problem:
-        raise InputError(f"condition {shown(text)}: {problem}", value=text)
-    found = Change(str(wanted), change, amount, relative, p)
-    most = 1.0 if relative else wanted.range[1] - wanted.range[0]
-    if amount < most or (relative and found.side(wanted.sign) >= 0):
-        return found
-    problem = "asks for what cannot be"  # or a per cent sign is missing, or a point
-    if amount == most:
-        whole = f"100% is the whole mean of {wanted}"
-        if not relative:
-            whole = f"{form['amount']} is the whole range of {wanted}"
-            whole += f"; did you mean {form['amount']}%?"
-        problem = f"asks for no less than all: {whole}"
-    raise InputError(f"condition {shown(text)} {problem}", value=text)
+        raise InputError(f"condition {shown(text)}{problem}", value=text)
+    return found
 
 
 def _read_within(form: re.Match[str], text: str) -> Within:
-    wanted, amount, relative, p = _read_amount(form, text)
+    of, margin, p = _read_amount(form, text)
     equivalent = form["how"] == "equivalent"
-    if not equivalent and not wanted.sign:
-        problem = f"neither higher nor lower values of {wanted} are worse"
-        raise InputError(f"condition {shown(text)}: {problem}", value=text)
-    low, high = wanted.range
-    if not 0 < amount < (1.0 if relative else high - low):
-        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
-    return Within(str(wanted), form["baseline"], Margin(amount, relative), p, equivalent)
+    problem = ""
+    if not equivalent and not of.sign:
+        problem = f": neither higher nor lower values of {of} are worse"
+    elif not 0 < margin.amount < (1.0 if margin.relative else of.range[1] - of.range[0]):
+        problem = " asks for what cannot be"
+    if problem:
+        raise InputError(f"condition {shown(text)}{problem}", value=text)
+    return Within(str(of), form["baseline"], margin, p, equivalent)
 
 
-def _read_amount(form: re.Match[str], text: str) -> tuple[Measure, float, bool, float | None]:
-    """Return the measure, the amount, whether that is a share, and the level."""
+def _read_amount(form: re.Match[str], text: str) -> tuple[Measure, Margin, float | None]:
+    """Return the measure, the amount, and the level."""
     relative = form["percent"] is not None
     amount = float(form["amount"] or 0.0) / (100 if relative else 1)
     p = None if form["p"] is None else float(form["p"])
     if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
         raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
-    return measure(form["name"]), amount, relative, p
+    return measure(form["name"]), Margin(amount, relative), p
 
 
 def failures(
@@ -356,22 +347,22 @@ def failures(
     >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
     (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.2144, not >= 0.5'])
     """
-    return _judge_alone(results, each_condition(conditions), required=False)
+    return _judge_alone(results, conditions, required=False)
 
 
 def unmet(
     results: Results | Mapping[str, Results], *requirements: str | Iterable[str]
 ) -> list[str]:
     """Say in a sentence which systems don't meet ``"nDCG@10 >= 0.35"``; otherwise as `failures`."""
-    return _judge_alone(results, each_condition(requirements), required=True)
+    return _judge_alone(results, requirements, required=True)
 
 
 def _judge_alone(
-    results: Results | Mapping[str, Results], texts: Sequence[str], *, required: bool
+    results: Results | Mapping[str, Results], texts: Iterable[object], *, required: bool
 ) -> list[str]:
     named = {results.name or "run": results} if isinstance(results, Results) else results
     said: list[str] = []
-    for text in texts:
+    for text in each_condition(texts):
         limit = parse_alone(text, required=required)
         values = [(name, _value_of(each, limit)) for name, each in named.items()]
         said += limit.judge(values, required=required)
@@ -393,10 +384,9 @@ def _value_of(results: Results, limit: Limit) -> float:
     if np.isfinite(highest - lowest).all() and not geometric:
         found = bounded_intervals(values[:, None], lowest, highest, LEVEL)
         return float(found[0, limit.bound])
-    how = "t", LEVEL, 0, 0
     table = values[None, :, None]
-    low, high = find_intervals(table, [], *how, geometric=np.array([geometric])).means[0, 0]
-    return within_range(results, limit.name, float(low), float(high))[limit.bound]
+    found = find_intervals(table, [], "t", LEVEL, 0, 0, geometric=np.array([geometric])).means
+    return within_range(results, limit.name, *found[0, 0].tolist())[limit.bound]
 
 
 def values_behind(results: Results, name: str) -> tuple[Floats, bool] | None:
@@ -420,10 +410,19 @@ def within_range(results: Results, name: str, low: float, high: float) -> tuple[
     return max(low, min(least, mean)), min(high, max(most, mean))
 
 
-def judge_comparison(comparison: Any, condition: Condition) -> list[str]:
-    """Say in a sentence which systems of an `irbatch.Comparison` a condition rejects."""
+def judge_comparison(
+    comparison: Differences, texts: Iterable[object], *, required: bool
+) -> list[str]:
+    """Say in a sentence which systems of a comparison conditions reject."""
+    conditions = [parse_condition(text, required=required) for text in each_condition(texts)]
+    return [said for condition in conditions for said in _judge_scope(comparison, condition)]
+
+
+def _judge_scope(comparison: Differences, condition: Condition) -> Iterator[str]:
+    """Yield what is said of all queries, or of the groups that a condition names."""
     if condition.scope is None:
-        return list(_judge(comparison, condition))
+        yield from _judge(comparison, condition)
+        return
     names = [*comparison.groups, *comparison.alone]
     if condition.scope != EVERY:
         if condition.scope not in names:
@@ -434,39 +433,34 @@ def judge_comparison(comparison: Any, condition: Condition) -> list[str]:
     if not names:
         raise InputError("there are no groups: give groups= to compare", source="groups")
     of_means = isinstance(condition.form, Limit) and condition.form.bound is None
-    said: list[str] = []
     for name in names:
-        found: Iterable[str]
+        said: Iterable[str] = ["it has one query, which says nothing of others"]
         if name in comparison.groups:
-            found = _judge(comparison.groups[name], condition)
+            said = _judge(comparison.groups[name], condition)
         elif of_means:
-            found = _judge(replace(comparison, means=comparison.alone[name]), condition)
-        else:
-            found = ["it has one query, which says nothing of others"]
-        said += [f"in {printable(name)}: {each}" for each in found]
-    return said
+            said = _judge(replace(comparison, means=comparison.alone[name]), condition)
+        yield from (f"in {printable(name)}: {each}" for each in said)
 
 
-def _judge(comparison: Any, condition: Condition) -> Iterator[str]:
+def _judge(comparison: Differences, condition: Condition) -> Iterator[str]:
     form = condition.form
-    if isinstance(form, Change):
-        return _find_changed(comparison, form, condition.text)
-    if isinstance(form, Within):
-        return _find_not_shown(comparison, form, condition.text)
     column = comparison.find_measure(form.name)
-    if form.bound is None:
-        values = comparison.means[:, column].tolist()
-    else:
-        values = comparison.sure_intervals(column)[:, form.bound].tolist()
-    named = zip(comparison.systems, values, strict=True)
-    candidates = [each for each in named if each[0] != comparison.baseline]
-    return form.judge(candidates, required=condition.required)
+    if isinstance(form, Limit):
+        values = comparison.means[:, column]
+        if form.bound is not None:
+            values = comparison.sure_intervals(column)[:, form.bound]
+        named = zip(comparison.systems, values.tolist(), strict=True)
+        candidates = [each for each in named if each[0] != comparison.baseline]
+        return form.judge(candidates, required=condition.required)
+    if comparison.baseline is None:
+        raise InputError("a condition needs a baseline to compare with", source="baseline")
+    find = _find_changed if isinstance(form, Change) else _find_not_shown
+    return find(comparison, form, column, condition.text)  # type: ignore[arg-type]
 
 
-def _find_changed(comparison: Any, change: Change, text: str) -> Iterator[str]:
+def _find_changed(comparison: Differences, change: Change, column: int, text: str) -> Iterator[str]:
     """Yield what is said of systems whose means have changed as they must not."""
-    side = change.side(comparison.sign_of(comparison.find_measure(change.name)))
-    baseline = _check_baseline(comparison)
+    side = change.side(comparison.sign_of(column))
     if change.p is not None:
         problem = ""
         if change.p <= comparison.least_p:
@@ -476,55 +470,55 @@ def _find_changed(comparison: Any, change: Change, text: str) -> Iterator[str]:
             problem = f": alternative={comparison.alternative!r} tests the other side"
         if problem:
             raise InputError(f"condition {shown(text)} can never hold{problem}", value=text)
-    for position, _ in comparison.pairs:
-        name = comparison.systems[position]
-        told = comparison.difference(name, baseline, change.name)
-        size = told.difference
-        if change.relative:  # of a mean of 0 any difference is more than a share
-            size = math.copysign(math.inf, size) if math.isnan(told.relative) else told.relative
+    for pair in range(len(comparison.pairs)):
+        difference = float(comparison.differences[pair, column])
+        size, p = difference, float(comparison.corrected[pair, column])
+        if change.margin.relative:  # of a mean of 0 any difference is more than a share
+            share = float(comparison.relative[pair, column])
+            size = math.copysign(math.inf, difference) if math.isnan(share) else share
         signed = size * side if side else abs(size)
-        certain = change.p is None or told.corrected < change.p
-        if told.difference and signed > 0 and signed >= change.amount - ROUNDING and certain:
-            yield f"{_tell_change(comparison, name, change.name)}, p {told.corrected:.3g}"
+        certain = change.p is None or p < change.p
+        far = signed > 0 and signed >= change.margin.amount - ROUNDING
+        if difference and far and certain:
+            level = comparison.level if change.p is None else change.p
+            yield f"{_tell_change(comparison, pair, column)}, p {show_p(p, level)}"
 
 
-def _find_not_shown(comparison: Any, within: Within, text: str) -> Iterator[str]:
+def _find_not_shown(
+    comparison: Differences, within: Within, column: int, text: str
+) -> Iterator[str]:
     """Yield what is said of systems that are not shown to be as good, within the margin."""
-    baseline = _check_baseline(comparison)
-    if within.baseline not in (None, "baseline", baseline):
-        problem = f"condition {shown(text)}: the baseline is {shown(baseline)}"
+    if within.baseline not in (None, "baseline", comparison.baseline):
+        problem = f"condition {shown(text)}: the baseline is {shown(comparison.baseline)}"
         raise InputError(problem, source="baseline", value=within.baseline)
     level = comparison.level if within.p is None else within.p
     correction = margin_correction(comparison.test, comparison.correction)
-    sizes = comparison.family_size, len(comparison.query_ids), comparison.draws
+    queries = len(comparison.query_ids)
+    sizes = comparison.family_size, queries, comparison.draws
     if comparison.margin_test == "randomisation" and level <= least_p(
         comparison.margin_test, correction, *sizes, "greater"
     ):
         problem = f"condition {shown(text)} can never be met with so few queries"
         raise InputError(f"{problem}; margin_test='t' can tell", value=text)
-    column = comparison.find_measure(within.name)
     margin = str(within.margin) if within.margin.relative else within.margin.amount
     test = comparison.equivalent_to if within.equivalent else comparison.not_worse_than
     what = "apart" if within.equivalent else "worse"
-    queries, least = len(comparison.query_ids), comparison.queries_for(margin, within.name, level)
-    few = ""
+    least, few = comparison.queries_for(within.margin, column, level), ""
     if least is not None and queries < least:
         few = f": {queries} queries are too few, {least} could show it if none were {what}"
-    for (position, _), p in zip(comparison.pairs, test(margin)[:, column].tolist(), strict=True):
+    for pair, p in enumerate(test(margin)[:, column].tolist()):
         if not p < level:
-            said = _tell_change(comparison, comparison.systems[position], within.name)
-            yield f"{said}, not shown to be less than {within.margin} {what}, p {p:.3g}{few}"
+            said = _tell_change(comparison, pair, column)
+            shown_p = show_p(p, level)
+            yield f"{said}, not shown to be less than {within.margin} {what}, p {shown_p}{few}"
 
 
-def _tell_change(comparison: Any, name: str, measured: str) -> str:
+def _tell_change(comparison: Differences, pair: int, column: int) -> str:
     """Say by how much a system differs from the baseline."""
-    told = comparison.difference(name, comparison.baseline, measured)
-    share = "" if math.isnan(told.relative) else f" ({told.relative:+.1%})"
-    against = f"against {printable(comparison.baseline)}"
-    return f"{printable(name)}: {measured} {told.difference:+.4f}{share} {against}"
-
-
-def _check_baseline(comparison: Any) -> str:
-    if comparison.baseline is None:
-        raise InputError("a condition needs a baseline to compare with", source="baseline")
-    return str(comparison.baseline)
+    name = printable(comparison.systems[comparison.pairs[pair][0]])
+    difference, share = (
+        float(each[pair, column]) for each in (comparison.differences, comparison.relative)
+    )
+    told = "" if math.isnan(share) else f" ({share:+.1%})"
+    against = f"against {printable(comparison.baseline or '')}"
+    return f"{name}: {comparison.measures[column]} {difference:+.4f}{told} {against}"

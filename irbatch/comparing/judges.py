@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.compare import compare_results
+from irbatch.comparing.compare import compare
 from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap_b
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
@@ -469,7 +469,7 @@ def _orders(
     systems = list(results[first])
     if len(systems) < 2:
         return
-    compared = [compare_results(results[name], test="t", level=level) for name in (first, judge)]
+    compared = [compare(results[name], test="t", level=level) for name in (first, judge)]
     for column, measure in enumerate(compared[0].measures):
         means = [{each: results[name][each][measure] for each in systems}
                  for name in (first, judge)]  # fmt: skip

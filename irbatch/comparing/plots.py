@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.comparing.report import find_measure, percent, query_values
+from irbatch.comparing.differences import Differences
+from irbatch.comparing.report import percent
 from irbatch.errors import InputError, many
 from irbatch.evaluation.plots import plot_bars, plot_cutoffs, plot_precision_recall, plot_results
 from irbatch.report import axes
@@ -27,7 +28,7 @@ GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread evenly
 
 
 def plot_differences(
-    comparison: Any,
+    comparison: Differences,
     a: str,
     b: str,
     measure: str,
@@ -64,11 +65,11 @@ def plot_differences(
     """
     axes.check_axes(ax)
     check_whole("labelled", labelled, 0)
-    first, second = query_values(comparison, a, b, measure)
-    column = find_measure(comparison.measures, measure)
+    column, pair = comparison.find_measure(measure), _two(comparison, a, b)
     name, sign = comparison.measures[column], int(comparison.directions[column])
-    bars = share_bars(first - second, most)
-    heights = (first - second)[np.concatenate(bars)]
+    differences = np.subtract(*comparison.values[pair, :, column])
+    bars = share_bars(differences, most)
+    heights = differences[np.concatenate(bars)]
     ids = axes.fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
     ax = axes.new_axes(ax)
     sizes = np.array([bar.size for bar in bars])
@@ -102,21 +103,21 @@ def plot_differences(
     return ax
 
 
-def plot_scores(comparison: Any, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
+def plot_scores(comparison: Differences, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
     """Plot how each system's values are distributed over the queries, the best mean on top.
 
     A dot a query, a box from the first to the third quartile with the median in it, whiskers from
     the 5th to the 95th percentile, and a diamond at the mean. Of more than 1000 queries dots are
     left out. Arguments, what returns and errors are as of `plot_differences`.
 
-    >>> from types import SimpleNamespace
-    >>> compared = SimpleNamespace(systems=["a", "b"], measures=["AP"], query_ids=["q1", "q2"],
-    ...                            values=[[[0.1], [0.2]], [[0.5], [0.4]]])
-    >>> [label.get_text() for label in plot_scores(compared, "AP").get_yticklabels()]
-    ['b', 'a']
+    >>> from irbatch import compare
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> compared = compare(qrels, {"old": {"q1": {"d1": 1}, "q2": {"d9": 1}}, "new": qrels}, "RR")
+    >>> [label.get_text() for label in plot_scores(compared, "RR").get_yticklabels()]
+    ['new', 'old']
     """
     axes.check_axes(ax)
-    column = find_measure(comparison.measures, measure)
+    column = comparison.find_measure(measure)
     values = np.asarray(comparison.values, np.float64)[:, :, column]
     order = np.argsort(-values.mean(axis=1), kind="stable")
     names = axes.fit_names(comparison.systems)
@@ -141,7 +142,7 @@ def plot_scores(comparison: Any, measure: str, *, ax: axes.Axes | None = None) -
 
 
 def plot_means(
-    comparison: Any, measure: str, *, digits: int = 4, ax: axes.Axes | None = None
+    comparison: Differences, measure: str, *, digits: int = 4, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Plot each system's mean with its interval, and write both beside it; the best is bold.
 
@@ -156,7 +157,7 @@ def plot_means(
     ['1.0000 [1.0000, 1.0000]', '0.5000 [0.0000, 1.0000]']
     """
     axes.check_axes(ax)
-    column = find_measure(comparison.measures, measure)
+    column = comparison.find_measure(measure)
     means = comparison.means[:, column]
     bounds = comparison.intervals[:, column]
     names = axes.fit_names(comparison.systems)
@@ -181,7 +182,7 @@ def plot_means(
 
 
 def plot_forest(
-    comparison: Any, measure: str, *, most: int = 45, ax: axes.Axes | None = None
+    comparison: Differences, measure: str, *, most: int = 45, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Plot the difference of every pair of systems with its interval, p-values at the side.
 
@@ -199,7 +200,7 @@ def plot_forest(
     """
     axes.check_axes(ax)
     check_whole("most", most, 1)
-    column = find_measure(comparison.measures, measure)
+    column = comparison.find_measure(measure)
     differences = np.asarray(comparison.differences)[:, column]
     kept = np.argsort(-np.abs(differences), kind="stable")[:most]
     kept = kept[np.argsort(-differences[kept], kind="stable")]
@@ -300,40 +301,63 @@ def _write_beside(ax: axes.Axes, row: float, said: str, strong: bool = False) ->
 
 MOST_BARS = 200  # of more queries neighbours share a bar
 HEIGHT, WIDTH = 3.4, 6.0  # inches
-Pair = tuple[int, int]
 
 
-def plot_figures(compared: Any, pair: tuple[str, str] | None, digits: int) -> list[Figures]:
+def plot_figures(compared: Differences, pair: tuple[str, str] | None, digits: int) -> list[Figures]:
     """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
     check_digits(digits)
-    chosen = _choose(compared, pair)
+    two = _choose_two(compared, pair)
     pictures = []
     for k, measure in enumerate(compared.measures):
-        figures = [_means(compared, k, digits)]
-        if chosen is not None:
-            figures += _differences(compared, chosen, k)
+        figures = [_forest(compared, k, digits) if compared.pairs else _means(compared, k, digits)]
+        if two is not None:
+            figures += _differences(compared, two, k)
         pictures.append(Figures(measure, figures))
     return pictures
 
 
-def _choose(compared: Any, pair: tuple[str, str] | None) -> Pair | None:
-    """Find the pair whose differences are plotted; None where there is only one system."""
-    systems = compared.systems
+def _two(compared: Differences, a: str, b: str) -> list[int]:
+    """Return the places of two systems."""
+    first, second = compared.find_system(a), compared.find_system(b)
+    if first == second:
+        raise InputError(f"two systems differ, not {a!r} from itself", source="pair", value=a)
+    return [first, second]
+
+
+def _choose_two(compared: Differences, pair: tuple[str, str] | None) -> list[int] | None:
+    """Find the two whose differences are plotted; None where there is only one system."""
     if pair is not None:
-        if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(systems):
-            problem = f"a pair is two of {', '.join(systems)}, not {pair!r}"
+        if len(pair) != 2:
+            problem = f"a pair is two of {', '.join(compared.systems)}, not {pair!r}"
             raise InputError(problem, source="pair", value=pair)
-        return systems.index(pair[0]), systems.index(pair[1])
-    if len(systems) < 2 or not compared.measures:
+        return _two(compared, *pair)
+    if len(compared.systems) < 2 or not compared.measures:
         return None
     best = np.argsort(-compared.means[:, 0], kind="stable").tolist()
     if compared.baseline is None:
-        return best[0], best[1]
-    baseline = systems.index(compared.baseline)
-    return next(i for i in best if i != baseline), baseline
+        return best[:2]
+    baseline = compared.systems.index(compared.baseline)
+    return [next(i for i in best if i != baseline), baseline]
 
 
-def _means(compared: Any, column: int, digits: int) -> Figure:
+def _forest(compared: Differences, column: int, digits: int) -> Figure:
+    measure = compared.measures[column]
+    lines = []
+    for pair, (a, b) in enumerate(compared.pairs):
+        low, high = compared.difference_intervals[pair, column].tolist()
+        difference = show_change(float(compared.differences[pair, column]), digits)
+        interval = show_interval(low, high, digits, signed=True)
+        lines.append(f"{compared.systems[a]} less {compared.systems[b]}: {difference} {interval}")
+
+    def draw() -> Any:
+        return plot_forest(compared, measure).get_figure()
+
+    title = f"{measure}: differences of means"
+    caption = f"Differences of means and their {percent(compared)} intervals."
+    return Figure(title, "; ".join(lines), caption, draw)
+
+
+def _means(compared: Differences, column: int, digits: int) -> Figure:
     measure = compared.measures[column]
     lines = []
     for i, system in enumerate(compared.systems):
@@ -348,12 +372,12 @@ def _means(compared: Any, column: int, digits: int) -> Figure:
     return Figure(title, "; ".join(lines), f"Means and their {percent(compared)} intervals.", draw)
 
 
-def _differences(compared: Any, pair: Pair, column: int) -> Iterator[Figure]:
+def _differences(compared: Differences, pair: list[int], column: int) -> Iterator[Figure]:
     """Yield the picture of differences between two systems, if there is something to draw."""
     measure = compared.measures[column]
     a, b = (compared.systems[i] for i in pair)
     with np.errstate(invalid="ignore"):  # of infinite ones
-        differences: Floats = np.subtract(*(compared.values[i, :, column] for i in pair))
+        differences: Floats = np.subtract(*compared.values[pair, :, column])
     bars = share_bars(differences, MOST_BARS)
     if not bars[0].size:
         return

@@ -1,23 +1,24 @@
-"""Results from values by query that others hold: partial results, dicts, tables, Parquet files."""
+"""Values by query of several systems, wherever they are: read, and put side by side."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Bools, Floats
 from irbatch.data.column_names import QUERIES
 from irbatch.data.columns import as_ids
 from irbatch.data.frames import read_all
 from irbatch.data.ids import check_id, same_kind
-from irbatch.errors import ErrorsIn, InputError, imported, shown
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import METADATA, PartialResult, merge_partials
-from irbatch.evaluation.queries import count_queries
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.queries import QueryMark, count_queries
+from irbatch.evaluation.results import Results, weight_column
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure
@@ -26,12 +27,239 @@ from irbatch.runtime.numbers import is_real
 SOURCE = "results"
 
 
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Results of several systems, of the queries that all have; see `irbatch.Comparison`."""
+
+    systems: list[str]
+    columns: tuple[Measure, ...]
+    query_ids: list[Any]
+    values: Floats
+    settings: dict[str, str]
+    missing: dict[str, list[Any]]
+    unanswered: dict[str, list[Any]]
+    judged: dict[int, Floats]  # by cutoff, see `Comparison.judged`
+    weights: Floats | None = None  # (queries, measures): of weighted means; None: all alike
+
+    def part(self, rows: Sequence[int], queries: Collection[Any]) -> Aligned:
+        """Return some of the queries, and those of them that were left out."""
+
+        def keep(some: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+            return {name: [each for each in of if each in queries] for name, of in some.items()}
+
+        return replace(
+            self,
+            query_ids=[self.query_ids[row] for row in rows],
+            values=np.ascontiguousarray(self.values[:, rows]),
+            judged={cutoff: shares[:, rows] for cutoff, shares in self.judged.items()},
+            weights=None if self.weights is None else self.weights[rows],
+            missing=keep(self.missing),
+            unanswered=keep(self.unanswered),
+        )
+
+    def values_of(self, row: int) -> Floats:
+        """Return the means of one query, ``(systems, measures)``; NaN where it weighs nothing."""
+        values = self.values[:, row].copy()
+        if self.weights is not None:
+            values[:, self.weights[row] == 0] = np.nan
+        values.flags.writeable = False
+        return values
+
+
+def align(
+    results: Mapping[str, Results] | Iterable[Results], measures: Sequence[str] | None = None
+) -> Aligned:
+    """Put results side by side, by query id; queries skipped for every system are left out.
+
+    Of some measures; default: all, which then all systems have.
+    """
+    named = _name(results)
+    first = next(iter(named.values()))
+    names = list(first.measures if measures is None else measures)
+    for name, each in named.items():
+        odd = set(each.measures) ^ set(names) if measures is None else {*names} - {*each.measures}
+        if odd:
+            problem = f"{min(odd)} was not evaluated for every system"
+            raise InputError(problem, source=SOURCE, path=name)
+    columns = tuple(first.columns[first.measures.index(name)] for name in names)
+    if whole := [each for each in columns if each.aggregate == "run"]:
+        problem = f"{whole[0]} is a value of the whole run: it has none of queries to compare"
+        raise InputError(problem, source=SOURCE, value=str(whole[0]))
+    common = _common(named)
+    values = np.empty((len(named), len(common), len(names)))
+    for place, each in enumerate(named.values()):
+        values[place] = _take(each, common, names)
+    common, values = _without_nan(list(named), common, values, names)
+    if len(common) < 2:
+        problem = "the systems have one query in common, which says nothing of others"
+        raise InputError(problem, source=SOURCE, query=common[0] if common else None)
+    alike = all(each.query_ids == first.query_ids for each in named.values())
+    every = dict.fromkeys(
+        () if alike else (query for each in named.values() for query in each.query_ids)
+    )
+    marked = {name: QueryMark.MISSING.holds(each.marks) for name, each in named.items()}
+    return Aligned(
+        systems=list(named),
+        columns=columns,
+        query_ids=common,
+        values=values,
+        settings=_join_settings(named),
+        missing={
+            name: [query for query in every if query not in each.rows]
+            for name, each in named.items()
+        },
+        unanswered={
+            name: [query for query in common if marks[named[name].rows[query]]]
+            if marks.any()
+            else []
+            for name, marks in marked.items()
+        },
+        judged=_judged(named, common),
+        weights=_weights(named, common, columns),
+    )
+
+
+def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
+    """Return results by the systems' names: those of two systems or more."""
+    named = name_systems(results, "result")
+    for name, each in named.items():
+        if not isinstance(name, str) or not isinstance(each, Results):
+            problem = f"names go to Results, not {name!r} to {kind_of(each)}"
+            raise InputError(problem, source=SOURCE)
+    if len(named) < 2:
+        problem = f"a comparison is of two systems or more, not {len(named)}"
+        raise InputError(problem, source=SOURCE)
+    return named
+
+
+def _common(named: Mapping[str, Results]) -> list[Any]:
+    """Return the queries that all have, in the order of the first."""
+    placed = [name for name, each in named.items() if not each.has_ids]
+    if placed and len(placed) < len(named):
+        other = next(name for name, each in named.items() if each.has_ids)
+        problem = (
+            f"its queries have no ids, only places 0, 1, …, and {shown(other)} has "
+            f"{_sample(named[other].query_ids)}: give query_ids= where it is evaluated"
+        )
+        raise InputError(problem, source=SOURCE, path=placed[0])
+    lengths = {len(each.query_ids) for each in named.values()}
+    if placed and len(lengths) > 1:
+        many = " and ".join(map(str, sorted(lengths)))
+        problem = f"queries without ids are joined by their places, but there are {many}"
+        raise InputError(problem, source=SOURCE)
+    first, *others = (each.query_ids for each in named.values())
+    if all(each == first for each in others):
+        return first
+    shared = set(first).intersection(*others)
+    if not shared:
+        samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
+        problem = f"the systems have no query in common: {samples[0]}, {samples[-1]}"
+        raise InputError(problem, source=SOURCE)
+    return [query for query in first if query in shared]
+
+
+def _judged(named: Mapping[str, Results], queries: Sequence[Any]) -> dict[int, Floats]:
+    """Return the shares of documents that are judged, by cutoff: ``(systems, queries)``.
+
+    NaN of queries without a ranking.
+    """
+    found: dict[int, Floats] = {}
+    for each in next(iter(named.values())).columns:
+        if each.name != "Judged" or each.cutoff is None:
+            continue
+        if not all(str(each) in some.measures for some in named.values()):
+            continue
+        shares = np.stack([_take(some, queries, [str(each)])[:, 0] for some in named.values()])
+        for row, some in zip(shares, named.values(), strict=True):
+            missing = QueryMark.MISSING.holds(some.marks)
+            row[[bool(missing[some.rows[query]]) for query in queries]] = np.nan
+        found[each.cutoff] = shares
+    return found
+
+
+def _weights(
+    named: Mapping[str, Results], queries: Sequence[Any], columns: Sequence[Measure]
+) -> Floats | None:
+    """Return what weighted means weigh queries by, ``(queries, measures)``, which all must share.
+
+    Where systems weigh queries alike their weighted means differ by that of the differences, which
+    can be tested. Else a query counts more for one than for the other.
+    """
+    if not any(each.aggregate == "weighted" for each in columns):
+        return None
+    weights = np.ones((len(queries), len(columns)))
+    for k, each in enumerate(columns):
+        if each.aggregate != "weighted":
+            continue
+        of_systems = [_weights_of(some, queries, each) for some in named.values()]
+        for name, others in zip(named, of_systems, strict=True):
+            if (odd := np.flatnonzero(others != of_systems[0])).size:
+                row = int(odd[0])
+                problem = (
+                    f"the mean of {each} weighs it {others[row]:g} for {name!r}, and "
+                    f"{of_systems[0][row]:g} for {next(iter(named))!r}: such means cannot be "
+                    "compared query by query"
+                )
+                raise InputError(problem, source="measures", query=queries[row], value=str(each))
+        weights[:, k] = of_systems[0]
+    return weights
+
+
+def _weights_of(results: Results, queries: Sequence[Any], measure: Measure) -> Floats:
+    column = weight_column(results.columns, results.measures.index(str(measure)))
+    rows = [results.rows[query] for query in queries]
+    return np.asarray(results.weighted_values[rows, column], np.float64)
+
+
+def _take(results: Results, queries: Sequence[Any], measures: Sequence[str]) -> Floats:
+    """Return values ``(queries, measures)``, in the order of both."""
+    columns = [results.measures.index(name) for name in measures]
+    if queries is results.query_ids or queries == results.query_ids:
+        return results.values[:, columns]
+    return results.values[[results.rows[query] for query in queries]][:, columns]
+
+
+def _without_nan(
+    systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
+) -> tuple[list[Any], Floats]:
+    """Leave out queries that a measure leaves out for all; reject any other NaN."""
+    nan: Bools = np.isnan(values)
+    kept = np.flatnonzero(~np.any(nan.all(axis=0), axis=1))
+    if nan[:, kept].any():
+        system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
+        problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
+        raise InputError(problem, source="results", query=queries[kept[row]])
+    if kept.size == len(queries):
+        return [*queries], values
+    return [queries[row] for row in kept], values[:, kept]
+
+
+def _join_settings(named: Mapping[str, Results]) -> dict[str, str]:
+    """Return the settings; warn of those that differ, and tell each."""
+    joined: dict[str, str] = {}
+    for name in dict.fromkeys(name for each in named.values() for name in each.settings):
+        said = list(dict.fromkeys(each.settings.get(name, "not set") for each in named.values()))
+        joined[name] = " / ".join(said)
+        if len(said) > 1 and name != "order":
+            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, said))}")
+    return joined
+
+
+def _sample(ids: Sequence[Any]) -> str:
+    return ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")
+
+
+def is_read(system: Any) -> bool:
+    """Tell whether a system's values are there, so that nothing is to be evaluated."""
+    return isinstance(system, Results | PartialResult)
+
+
 def read_results(given: Mapping[str, Any] | Iterable[Any], qrels: Judgments | None) -> Any:
-    """Return what `irbatch.compare_results` was given with all that is no `Results` made that.
+    """Return values by query of several systems as `Results`; `irbatch.compare` tells the forms.
 
     One system after the other is read. Where several have the same queries, in whatever order, they
     share one list of ids, and rows stand as in the first: so what is held is little more than the
-    values. What is unknown is left for `align` to refuse.
+    values. What is unknown is left for `align` to reject.
     """
     named = name_systems(given, "result")
     first: Results | None = None

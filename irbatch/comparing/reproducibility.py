@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.compare import align
 from irbatch.comparing.rankings import overlap, tau_union
+from irbatch.comparing.read import align
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_run

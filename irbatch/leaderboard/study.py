@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing import compare_results
+from irbatch.comparing.compare import compare
 from irbatch.comparing.gate import (
     ROUNDING,
     Limit,
@@ -154,7 +154,7 @@ class Significance:
 
 
 def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
-    """Test the differences between systems; `options` are of `irbatch.comparing.compare_results`.
+    """Test the differences between systems; `options` are of `irbatch.compare`.
 
     Systems are left out that have no values of queries, and measures that one of the others lacks
     or that are not means of queries. Rows of one system have the same results, tested once.
@@ -169,7 +169,7 @@ def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
     for system, results in rows.items():
         owners.setdefault(id(results), system)
     chosen = {system: _with_measures(rows[system], measures) for system in owners.values()}
-    found = compare_results(chosen, **options)
+    found = compare(chosen, **options)
     best: dict[str, str] = {}
     p_values: dict[str, dict[str, float]] = {}
     for k, name in enumerate(measures):

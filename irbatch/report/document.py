@@ -54,6 +54,7 @@ class Column:
         name: for programs; empty of what only people see.
         value: takes an item, returns its value with every digit; None and NaN where it is unknown.
         show: takes a value that is not None, returns its text.
+        text: takes an item, returns its text; in place of `show`.
         more: takes an item, returns fields of its `Cell` beside the text: ``{"stands_out": True}``.
         meaning: one line, which stands under the table.
 
@@ -69,13 +70,17 @@ class Column:
     name: str = ""
     value: Callable[[Any], Any] = lambda item: item
     show: Callable[[Any], str] = str
+    text: Callable[[Any], str] | None = None
     more: Callable[[Any], Record] = lambda item: {}
     meaning: str = ""
 
     def cell(self, item: Any) -> Cell:
         """Return the cell of an item."""
         value = self.value(item)
-        text = NOTHING if value is None else self.show(value)
+        if self.text is not None:
+            text = self.text(item)
+        else:
+            text = NOTHING if value is None else self.show(value)
         fields = {"text": text, **self.more(item)}
         if isinstance(value, int | float) and not isinstance(value, bool):
             fields.setdefault("value", value if isinstance(value, int) else float(value))

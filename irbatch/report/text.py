@@ -105,7 +105,7 @@ def _texts(table: Table) -> list[Lines]:
 
 def _numbers(heading: str, cells: Sequence[Cell], ansi: bool) -> Lines:
     """Write numbers under each other, and after each what belongs to it."""
-    stars = "" if ansi else " "
+    stars = " " if not ansi and any(cell.stands_out for cell in cells) else ""
     texts = [("*" if cell.stands_out and not ansi else stars) + cell.text for cell in cells]
     lines = []
     for number, cell in zip(_fill(texts, right=True), cells, strict=True):

@@ -156,7 +156,17 @@ def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
     if sample.alternative != "two-sided":
         sizes, observed = np.copysign(sizes, drawn), np.copysign(observed, mean)
     as_large = sizes >= (observed * (1 - ROUNDING * np.sign(observed)))[:, None]
-    return extremes_to_p(as_large.sum(axis=1), sample.draws)
+    p = extremes_to_p(as_large.sum(axis=1), sample.draws)
+    return _not_below_signs(p, observed, sample)
+
+
+def _not_below_signs(p: Floats, t: Floats, sample: Sample) -> Floats:
+    """Where differences don't vary, so that t is infinite, let only their signs say how sure it is.
+
+    That is the share of all assignments of signs in which the queries agree as they do.
+    """
+    agreeing = math.ldexp(2.0 if sample.alternative == "two-sided" else 1.0, -sample.queries)
+    return np.where(np.isinf(t), np.maximum(p, agreeing), p)
 
 
 def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
@@ -177,8 +187,9 @@ def _student(sample: Sample) -> Floats:
         mean = flat.mean(axis=0)
         t = _studentise(mean, flat.var(axis=0), n)
         if sample.alternative == "two-sided":
-            return 2.0 * student_tails(t, n - 1)
-        return np.where(flat.any(axis=0), student_tails(np.copysign(t, mean), n - 1), 1.0)
+            return _not_below_signs(2.0 * student_tails(t, n - 1), t, sample)
+        p = _not_below_signs(student_tails(np.copysign(t, mean), n - 1), t, sample)
+        return np.where(flat.any(axis=0), p, 1.0)
 
     return sample.find(find)
 
@@ -216,7 +227,7 @@ def _anova(sample: Sample) -> Floats:
     ranges = sizes / np.where(tiny, 1.0, error)
     stats = import_scipy("anova")
     found = stats.studentized_range.sf(ranges, len(sample.values), freedom)
-    exact = np.where(sizes > ROUNDING, 0.0, 1.0)
+    exact = np.where(sizes > ROUNDING, math.ldexp(2.0, -sample.queries), 1.0)
     return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), -1)
 
 

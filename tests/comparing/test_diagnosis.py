@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch import InputError, Run
-from irbatch.comparing.diagnosis import judged_shares, missing_queries
+from irbatch import InputError
 from irbatch.comparing.rankings import (
     kendall_tau,
     overlap,
@@ -318,35 +317,3 @@ def test_rank_correlation_of_measures() -> None:
         rank_correlation(bad)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least two systems"):
         rank_correlation(SimpleNamespace(measures=["AP"], means=[[0.5]]))  # type: ignore[arg-type]
-
-
-def test_missing_queries(digits: Path) -> None:
-    gone = ["q013", "q047", "q084", "q101"]
-    qrels, paths = digits / "qrels.txt", [digits / "pca10.run", digits / "pixels-cosine.run"]
-    assert missing_queries(paths, qrels) == {"pca10": gone, "pixels-cosine": []}
-    assert missing_queries(paths) == {"pca10": gone, "pixels-cosine": []}
-    for missing in ("zero", "skip"):
-        results = irbatch.evaluate_runs(qrels, paths, "AP", missing=missing)
-        assert missing_queries(results) == {"pca10": gone, "pixels-cosine": []}
-        assert missing_queries(list(results.values()), qrels)["pca10"] == gone
-    assert missing_queries({"a": {"q1": {}}}, {"q1": {"d": 1}, "q2": {"d": 1}}) == {"a": ["q2"]}
-    with pytest.raises(InputError, match="a run has no name"):
-        missing_queries([Run({"q1": {"a": 1}})])
-
-
-def test_judged_shares_show_holes(digits: Path) -> None:
-    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
-    runs = {
-        "seen": {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}},
-        "new": {"q1": {"x": 2, "a": 1}, "q2": {"y": 1}},
-    }
-    seen, new = judged_shares(qrels, runs, "RR", 2)
-    assert (seen.system, seen.measure, seen.value) == ("seen", "RR@2", 1.0)
-    assert (new.value, new.judged, new.least, new.holes) == (0.25, 0.25, 0.0, 2)
-    paths = sorted(digits.glob("*.run"))
-    rows = judged_shares(digits / "qrels.txt", paths, ["nDCG@10", "Judged@10", "AP"])
-    assert len(rows) == 15
-    for row in rows[1::3]:
-        assert row.value == row.judged
-    shares = {row.system: row.judged for row in rows[::3]}
-    assert shares["random-projection"] == min(shares.values()), "it is not in the pool"

@@ -12,7 +12,8 @@ import pytest
 from oracle.paired_tests import p_of_two_one_sided
 
 import irbatch
-from irbatch.comparing import Comparison, compare_results
+from irbatch import compare
+from irbatch.comparing import Comparison
 from irbatch.statistics.resampling import draw_counts
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct
 
@@ -38,7 +39,7 @@ FOUR = systems(count=4)
 
 
 def compared(results: dict[str, irbatch.Results] = FOUR, **options: Any) -> Comparison:
-    return compare_results(results, draws=2000, **{"baseline": "s0", **options})
+    return compare(results, draws=2000, **{"baseline": "s0", **options})
 
 
 # ---------------------------------------------------------------- one side
@@ -134,10 +135,10 @@ def test_what_is_not_worse_where_lower_is_better() -> None:
         "old": irbatch.evaluate_matrix([[1, 0, 0, 0]] * 40, "FirstRank"),
         "new": irbatch.evaluate_matrix([[0, 1, 0, 0], [0, 0, 1, 0]] * 20, "FirstRank"),
     }
-    found = compare_results(runs, baseline="old", margin=0.5)
+    found = compare(runs, baseline="old", margin=0.5)
     assert found.not_worse_p is not None
     assert found.not_worse_p[0, 0] > 0.99
-    turned = compare_results(runs, baseline="new", margin=0.5)
+    turned = compare(runs, baseline="new", margin=0.5)
     assert turned.not_worse_p is not None
     assert turned.not_worse_p[0, 0] < 0.01
 
@@ -179,7 +180,7 @@ def test_ratios_of_sums_are_tested_by_every_exchange_of_values() -> None:
         for each in itertools.product(*pairs)
     ]
     extreme = sum(each >= apart[0] - Fraction(1, 10**12) for each in apart)
-    found = compare_results(runs)
+    found = compare(runs)
     assert found.p_values[0, 0] == extreme / len(apart)
     assert found.means[:, 0] == pytest.approx([runs[name]["GAUC"] for name in runs], rel=1e-12)
 
@@ -192,29 +193,29 @@ def test_intervals_of_ratios_of_sums() -> None:
     ratio = (weights * differences).sum() / weights.sum()
     squares = (weights**2 * (differences - ratio) ** 2).sum() * 50 / 49
     reach = stats.t.ppf(0.975, 49) * np.sqrt(squares) / weights.sum()
-    found = compare_results(runs, simultaneous=False)
+    found = compare(runs, simultaneous=False)
     assert found.difference("new", "old", "GAUC").interval == pytest.approx(
         (ratio - reach, ratio + reach), rel=1e-9
     )
     drawn = np.concatenate(list(draw_counts(50, 2000, 0)))
     means = (drawn * weights) @ differences / (drawn @ weights)
-    found = compare_results(runs, simultaneous=False, interval="percentile", draws=2000)
+    found = compare(runs, simultaneous=False, interval="percentile", draws=2000)
     low, high = found.difference("new", "old", "GAUC").interval
     assert [low, high] == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist(), rel=1e-9)
-    bca = compare_results(runs, simultaneous=False, interval="bca", draws=2000)
+    bca = compare(runs, simultaneous=False, interval="bca", draws=2000)
     assert bca.difference("new", "old", "GAUC").interval == pytest.approx((low, high), abs=0.03)
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_every_test_compares_weighted_means(test: str) -> None:
-    found = compare_results(grouped(60), test=test, draws=2000, margin="5%")
+    found = compare(grouped(60), test=test, draws=2000, margin="5%")
     told = found.difference("new", "old", "GAUC")
     assert told.significant
     assert told.interval[0] > 0
     assert found.not_worse is not None
     assert found.not_worse[0, 0]
     groups = {query: "odd" if query % 2 else "even" for query in range(60)}
-    parts = compare_results(grouped(60), test=test, draws=500, groups=groups).groups
+    parts = compare(grouped(60), test=test, draws=500, groups=groups).groups
     rows = np.arange(60) % 2 == 1
     runs = grouped(60)
     weights = weights_of(runs["new"])[rows]
@@ -226,7 +227,7 @@ def test_weights_that_are_alike_change_nothing() -> None:
     labels = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]] * 8)
     runs = {name: irbatch.evaluate_matrix(np.roll(labels, by, axis=0), "GAUC AUC")
             for by, name in enumerate("ab")}  # fmt: skip
-    found = compare_results(runs)
+    found = compare(runs)
     assert found.means[:, 0] == pytest.approx(found.means[:, 1])
     assert found.p_values[:, 0] == found.p_values[:, 1]
     assert found.difference_intervals[:, 0] == pytest.approx(found.difference_intervals[:, 1])
@@ -263,10 +264,10 @@ def test_how_much_is_judged_stands_beside_means() -> None:
 
 def test_results_tell_if_they_have_it() -> None:
     results = irbatch.evaluate_runs(QRELS, RUNS, "P@2 Judged@2")
-    found = compare_results(results)
+    found = compare(results)
     assert found.measures == ["P@2", "Judged@2"]
     assert found.judged_shares[2].tolist() == [1, 0.5]
-    without = compare_results(irbatch.evaluate_runs(QRELS, RUNS, "P@2"))
+    without = compare(irbatch.evaluate_runs(QRELS, RUNS, "P@2"))
     with pytest.raises(irbatch.InputError, match="how much is judged isn't known"):
         without.to_markdown(judged=True)
 
@@ -274,7 +275,7 @@ def test_results_tell_if_they_have_it() -> None:
 def test_what_is_judged_leaves_every_number_as_it_is() -> None:
     for settings in ({}, {"no_relevant": "skip"}, {"ties": "expected"}, {"missing": "skip"}):
         results = irbatch.evaluate_runs(QRELS, RUNS, MEASURES, **settings)
-        one, other = irbatch.compare(QRELS, RUNS, MEASURES, **settings), compare_results(results)
+        one, other = irbatch.compare(QRELS, RUNS, MEASURES, **settings), compare(results)
         assert (one.p_values == other.p_values).all()
         assert one.settings == other.settings
         assert one.query_ids == other.query_ids

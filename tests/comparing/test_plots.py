@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from support.comparisons import make
 from support.paths import REPOSITORY
 from support.plots import check_readable
 
@@ -21,6 +21,7 @@ from irbatch import InputError
 
 pytest.importorskip("matplotlib")
 
+from irbatch.comparing import Comparison
 from irbatch.comparing.plots import (
     plot_cutoffs,
     plot_differences,
@@ -33,38 +34,20 @@ from irbatch.report.axes import fit_names, new_axes, styles
 LONG = "a-dense-retriever-with-a-long-name-checkpoint"
 
 
-def made_comparison(systems: int, queries: int, seed: int = 0) -> Any:
+def made_comparison(systems: int, queries: int, seed: int = 0) -> Comparison:
     draw = np.random.default_rng(seed)
+    names = [f"{LONG}-{i}" for i in range(systems)]
+    p = draw.random((systems * (systems - 1) // 2, 2)) ** 3
     values = draw.beta(2, 2, (systems, queries, 2))
-    pairs = list(itertools.combinations(range(systems), 2))
-    firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    means = values.mean(axis=1)
-    differences = means[firsts] - means[seconds]
-    corrected = draw.random(differences.shape) ** 3
-    return SimpleNamespace(
-        systems=[f"{LONG}-{i}" for i in range(systems)],
-        measures=["nDCG@10", "AP"],
-        query_ids=[f"query-{i}" for i in range(queries)],
-        pairs=pairs,
-        values=values,
-        means=means,
-        differences=differences,
-        difference_intervals=differences[..., None] + np.array([-0.05, 0.05]),
-        corrected=corrected,
-        significant=corrected < 0.05,
-        correction="holm",
-        level=0.05,
-        simultaneous=True,
-        sign_of=lambda _: 1,
-        directions=[1, 1],
-    )
+    ids = [f"query-{i}" for i in range(queries)]
+    return make(values, names, ["nDCG@10", "AP"], p=p, query_ids=ids, simultaneous=True)
 
 
-def small_comparison() -> Any:
-    made = made_comparison(2, 4)
-    made.systems = ["new", "old"]
-    made.values[:, :, 0] = [[0.9, 0.2, 0.5, 0.4], [0.5, 0.7, 0.5, 0.0]]
-    return made
+def small_comparison() -> Comparison:
+    values = np.full((2, 4, 2), 0.5)
+    values[:, :, 0] = [[0.9, 0.2, 0.5, 0.4], [0.5, 0.7, 0.5, 0.0]]
+    ids = [f"query-{i}" for i in range(4)]
+    return make(values, ["new", "old"], ["nDCG@10", "AP"], query_ids=ids)
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +271,7 @@ def test_a_comparison_plots_its_pairs() -> None:
     results = {
         name: irbatch.evaluate_matrix(of, "AP RR") for name, of in zip("ab", values, strict=True)
     }
-    found = irbatch.compare_results(results)
+    found = irbatch.compare(results)
     assert [found.plot(each).get_xlabel() for each in (None, "RR")] == [
         "difference in AP",
         "difference in RR",
@@ -308,8 +291,8 @@ def test_forest() -> None:
     few = plot_forest(made, "AP", most=2)
     assert len(few.get_yticklabels()) == 2
     assert "4 smaller ones not shown" in few.get_title(loc="left")
-    made.corrected[:] = np.nan
-    assert "–" in {text.get_text() for text in plot_forest(made, "AP").texts}
+    unknown = replace(made, corrected=np.full((6, 2), np.nan))
+    assert "–" in {text.get_text() for text in plot_forest(unknown, "AP").texts}
     with pytest.raises(InputError, match="most=0 must be"):
         plot_forest(made, "AP", most=0)
 

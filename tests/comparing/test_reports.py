@@ -97,8 +97,8 @@ def test_many_systems_have_letters_with_commas() -> None:
 def test_pairs_and_their_p_values() -> None:
     compared = constant(0.25, 0.5, p=0.04)
     line = Comparison.to_markdown(compared).split("\n\n")[1].splitlines()[-1]
-    assert line == ("| P@1 | s1 | s0 | +0.2500 | 0.020 | **0.040** | [0.0000, +0.5000] "
-                    "| +100.0% | 4/0/0 | +∞ |")  # fmt: skip
+    assert line == ("| P@1 | s1 | s0 | +0.2500 +100.0% | 0.020 | **0.040** | [0.0000, +0.5000] "
+                    "| 4/0/0 | – |")  # fmt: skip
     alone = Comparison.to_markdown(replace(compared, correction="none"))
     assert "corrected p" not in alone
     assert "**0.020**" in alone, "the one p-value there is tells"
@@ -116,12 +116,12 @@ a  bm25     0.2500     *0.6250 b
 b  rm3      0.3750      0.2500
 c  splade  *0.7500 ab  *0.6250
 
-measure  system  against  difference        p  corrected p         95% interval  relative  wins/ties/losses  effect
--------  ------  -------  ----------  -------  -----------  -------------------  --------  ----------------  ------
-P@1      rm3     bm25        +0.1250    0.250        0.500   [-0.1250, +0.3750]    +50.0%             1/1/0   +0.71
-P@1      splade  bm25        +0.5000    0.025      *0.0496   [+0.2500, +0.7500]   +200.0%             2/0/0   +1.41
-"""  # noqa: E501
+measure  system  against  difference             p  corrected p            interval  w/t/l  effect
+-------  ------  -------  ---------------  ------  -----------  ------------------  -----  ------
+P@1      rm3     bm25     +0.1250 +50.0%    0.250        0.500  [-0.1250, +0.3750]  1/1/0   +0.71
+"""
     text = Comparison.to_text(three)
+    assert max(map(len, [line for line in text.splitlines() if line.startswith("P@")])) <= 100
     assert expected in text
     assert text.startswith("3 systems, 2 queries; paired randomisation test, Holm correction")
     assert text.endswith("\n\nirbatch: 1.2.3 | relevant: >= 1\n")
@@ -134,8 +134,7 @@ def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None
     assert any("\x1b[1m0.7500\x1b[0m ab" in line for line in bold)
     assert not any("*" in line for line in bold)
     for one, other in zip(starred, bold, strict=True):
-        if "0." in one:
-            assert len(re.sub("\x1b\\[[01]m", "", other)) <= len(one)
+        assert len(re.sub("\x1b\\[[01]m", "", other)) <= len(one)
 
 
 # Markdown.
@@ -193,7 +192,7 @@ def test_csv_has_every_number(three: Comparison) -> None:
             assert [float(row["low"]), float(row["high"])] == three.difference_intervals[
                 pair, k
             ].tolist()
-            assert float(row["effect"]) == three.effects[pair, k]
+            assert float(row["effect"]) == pytest.approx(three.effects[pair, k], nan_ok=True)
             assert [int(row[name]) for name in ("wins", "ties", "losses")] == [
                 each[pair, k] for each in (three.wins, three.ties, three.losses)
             ]
@@ -256,7 +255,8 @@ def test_power_is_told_when_asked_for(three: Comparison) -> None:
     assert power[0] == plain[0] + ",detectable,queries_needed"
     assert float(power[1].split(",")[-2]) == three.detectable[0, 0]
     assert "detectable" in json.loads(Comparison.to_json(three, power=True))["pairs"][0]
-    head, _, first = Comparison.to_text(three, power=True).split("\n\n")[3].splitlines()[:3]
+    text = Comparison.to_text(three, power=True, width=200)
+    head, _, first = text.split("\n\n")[3].splitlines()[:3]
     assert head.endswith("detectable  queries needed")
     needed = str(int(three.queries_needed[0, 0]))
     assert first.split()[-2:] == [f"{three.detectable[0, 0]:.4f}", needed]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch.comparing import Comparison, compare_results
+from irbatch import compare
+from irbatch.comparing import Comparison
 from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 from irbatch.statistics import resampling, tests
 
@@ -56,7 +57,7 @@ def assert_same(found: Comparison, right: Comparison) -> None:
 
 
 def test_partial_results_and_their_tables(tmp_path: Path) -> None:
-    right = compare_results(RESULTS, baseline="old")
+    right = compare(RESULTS, baseline="old")
     merged = {name: merge_partials(partial(name)) for name in RUNS}
     mixed: dict[str, Any] = {
         "old": RESULTS["old"],
@@ -66,31 +67,29 @@ def test_partial_results_and_their_tables(tmp_path: Path) -> None:
     for part, path in zip(partial("best"), mixed["best"], strict=True):
         parquet.write_table(part.to_arrow(), path)
     for given in (merged, mixed):
-        found = compare_results(given, baseline="old", qrels=QRELS)
+        found = compare(QRELS, given, baseline="old")
         assert_same(found, right)
         assert (found.query_ids, found.settings) == (right.query_ids, right.settings)
         assert (found.unanswered, found.missing) == (right.unanswered, right.missing)
     with pytest.raises(irbatch.InputError, match="give the judgments"):
-        compare_results(merged)
+        compare(merged)
 
 
 @pytest.mark.parametrize("test", ["randomisation", "t"])
 def test_tables_of_engines(test: str, tmp_path: Path) -> None:
     tables = {name: table(each, seed) for seed, (name, each) in enumerate(RESULTS.items())}
     first = tables["old"]["query_id"].to_pylist()
-    found = compare_results(tables, test=test)
+    found = compare(tables, test=test)
     assert found.query_ids == first
     # In this order: a draw of signs belongs to a query by its place.
-    right = compare_results(
-        {name: ordered(each, first) for name, each in RESULTS.items()}, test=test
-    )
+    right = compare({name: ordered(each, first) for name, each in RESULTS.items()}, test=test)
     assert_same(found, right)
     folder = tmp_path / "new"
     folder.mkdir()
     for i in range(2):
         parquet.write_table(tables["new"][20 * i : 20 * i + 20], folder / f"part-{i}.parquet")
     (folder / "_SUCCESS").touch()
-    assert_same(compare_results({**tables, "new": folder}, test=test), right)
+    assert_same(compare({**tables, "new": folder}, test=test), right)
 
 
 def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
@@ -104,8 +103,8 @@ def test_groups_over_partitions() -> None:
     """Partitions cut groups anywhere; each group's numbers are those of one process."""
     groups = {query: f"of {place % 3}" for place, query in enumerate(QRELS)}
     merged = {name: merge_partials(partial(name)) for name in RUNS}
-    right = compare_results(RESULTS, baseline="old", groups=groups)
-    found = compare_results(merged, baseline="old", groups=groups, qrels=QRELS)
+    right = compare(RESULTS, baseline="old", groups=groups)
+    found = compare(QRELS, merged, baseline="old", groups=groups)
     assert_same(found, right)
     assert list(found.groups) == list(right.groups) == ["of 0", "of 1", "of 2"]
     for name, group in found.groups.items():
@@ -131,7 +130,7 @@ def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
         found = []
         for block in (resampling.BLOCK, 1):
             monkeypatch.setattr(resampling, "BLOCK", block)
-            each = compare_results(given, **options)
+            each = compare(given, **options)
             numbers = [getattr(each, name) for name in (*ARRAYS, "losses", "not_worse_p")]
             found.append([np.ascontiguousarray(some).tobytes() for some in numbers])
         monkeypatch.undo()
@@ -142,7 +141,7 @@ def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_million_queries_take_bounded_memory(tmp_path: Path) -> None:
     code = """
 import resource, sys, irbatch
-found = irbatch.compare_results(sys.argv[1:], test="t")
+found = irbatch.compare(sys.argv[1:], test="t")
 assert found.wins.sum() + found.losses.sum() + found.ties.sum() == 45 * 5 * 10**6
 assert found.effects.shape == (45, 5)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -162,7 +161,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def test_other_queries_are_left_out_and_listed() -> None:
     tables = {name: table(each) for name, each in RESULTS.items()}
     tables["new"] = tables["new"].slice(2)
-    found = compare_results(tables)
+    found = compare(tables)
     assert len(found.query_ids) == 38
     assert {name: len(each) for name, each in found.missing.items()} == {
         "old": 0, "new": 2, "best": 0
@@ -192,15 +191,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
 def test_refused(name: str) -> None:
     given, match = REFUSED[name]
     with pytest.raises(irbatch.InputError, match=match):
-        compare_results({"old": RESULTS["old"], "bad": given}, qrels=QRELS)
+        compare(QRELS, {"old": RESULTS["old"], "bad": given})
 
 
 def test_dicts_as_pytrec_eval_returns_them() -> None:
-    right = compare_results(RESULTS, baseline="old")
+    right = compare(RESULTS, baseline="old")
     dicts = {name: each.to_dict() for name, each in RESULTS.items()}
-    assert_same(compare_results(dicts, baseline="old"), right)
+    assert_same(compare(dicts, baseline="old"), right)
     one = {"q1": {"map": 0.25, "ndcg_cut_3": 0.5}, "q2": {"map": 0.5, "ndcg_cut_3": 0.25}}
-    assert compare_results({"a": one, "b": one}).measures == ["AP", "nDCG@3"]
+    assert compare({"a": one, "b": one}).measures == ["AP", "nDCG@3"]
 
 
 @pytest.mark.parametrize(
@@ -216,5 +215,5 @@ def test_dicts_as_pytrec_eval_returns_them() -> None:
 )
 def test_refused_dicts(values: Any, said: str) -> None:
     with pytest.raises(irbatch.InputError) as caught:
-        compare_results({"a": values, "b": values})
+        compare({"a": values, "b": values})
     assert said in str(caught.value)

@@ -17,7 +17,6 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing.diagnosis import missing_queries
 from irbatch.comparing.rankings import overlap, ranking_correlation, tau_union
 from irbatch.data.column_names import check_columns, choose_columns, names_for
 from irbatch.partial import evaluate_partition
@@ -114,7 +113,6 @@ def test_every_entrance() -> None:
     assert overlap(run, other, columns=ranked).query_ids == ["a", "b"]
     assert ranking_correlation(run, other, columns=ranked).tau[0] == -1
     assert tau_union(run, run, columns=ranked)["a"] == 1
-    assert missing_queries({"one": parts[0]}, qrels, columns=NAMES) == {"one": ["b"]}
     refused = {"score": "yhat", "grade": "stars"}
     input_error(
         lambda: overlap(run, other, columns=refused), "'grade' is none of", source="columns"

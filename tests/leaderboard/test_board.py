@@ -358,7 +358,7 @@ def test_means_and_intervals_are_those_of_compare(interval: str) -> None:
     records = [timed("dense", 20), timed("bm25", 2)]
     drawn: dict[str, Any] = {"level": 0.1, "draws": 500, "interval": interval}
     board = Leaderboard(results, records, seed=9, **drawn)
-    found = irbatch.compare_results(results, seed=9, **drawn)
+    found = irbatch.compare(results, seed=9, **drawn)
     for i, system in enumerate(board.systems):
         j = found.systems.index(system)
         for k, name in enumerate(board.measures):

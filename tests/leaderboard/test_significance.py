@@ -10,7 +10,7 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing import compare_results
+from irbatch import compare
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.evaluation.results import Results
 from irbatch.leaderboard import Leaderboard
@@ -60,7 +60,7 @@ def test_a_measure_that_one_system_lacks_is_not_tested() -> None:
 
 def test_systems_are_tested_as_compare_does() -> None:
     found = evaluated().tested().significance
-    compared = compare_results(results_of(VALUES))
+    compared = compare(results_of(VALUES))
     assert found is not None
     assert found.best == {"RR": "best", "P@1": "best"}
     assert found.p_values["RR"] == {
@@ -124,7 +124,7 @@ def test_one_system_on_two_machines_is_tested_once() -> None:
     values = {name: VALUES[name] for name in ("near", "best")}
     board = Leaderboard(results_of(values), records).tested()
     assert board.significance is not None
-    p = compare_results(results_of(values)).difference("near", "best", "RR").corrected
+    p = compare(results_of(values)).difference("near", "best", "RR").corrected
     assert board.significance.p_values["RR"] == {"near on a": p, "near on b": p, "best": 1.0}
 
 

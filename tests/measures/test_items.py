@@ -286,7 +286,7 @@ def test_comparisons_refuse_values_of_a_whole_run() -> None:
         for each in (scores, -scores)
     ]
     named = dict(zip("ab", found, strict=True))
-    input_error(lambda: irbatch.compare_results(named), "Gini@3 is a value of the whole run")
+    input_error(lambda: irbatch.compare(named), "Gini@3 is a value of the whole run")
 
 
 def test_frames_leave_out_values_of_a_whole_run() -> None:

@@ -11,7 +11,7 @@ import pytest
 from oracle.leaderboard import binomial_weights
 from oracle.leaderboard import quantile_ranks as expected_ranks
 
-from irbatch.comparing import compare_results
+from irbatch import compare
 from irbatch.evaluation.results import Results
 from irbatch.statistics.intervals import (
     detectable_difference,
@@ -128,7 +128,7 @@ def test_intervals_and_p_values_seldom_disagree(
 ) -> None:
     if test == "anova":
         pytest.importorskip("scipy.stats")
-    found = compare_results(systems, test=test, correction=correction, draws=2000)
+    found = compare(systems, test=test, correction=correction, draws=2000)
     low, high = np.moveaxis(found.difference_intervals, -1, 0)
     disagree = ((low <= 0) & (high >= 0)) == found.significant
     assert disagree.mean() < 0.1
@@ -136,7 +136,7 @@ def test_intervals_and_p_values_seldom_disagree(
         assert not disagree.any(), "one and the same formula"
     assert 0 < found.significant.mean() < 1
     assert ((low <= found.differences) & (found.differences <= high)).all()
-    each = compare_results(systems, test=test, correction=correction, draws=2000,
+    each = compare(systems, test=test, correction=correction, draws=2000,
                            simultaneous=False)  # fmt: skip
     assert (each.intervals == found.intervals).all(), "means have intervals of their own"
     assert "simultaneous" in found.caption()
@@ -145,7 +145,7 @@ def test_intervals_and_p_values_seldom_disagree(
 
 def test_honest_differences_are_tukeys(systems: dict[str, Results]) -> None:
     stats = pytest.importorskip("scipy.stats")
-    found = compare_results(systems, test="anova")
+    found = compare(systems, test="anova")
     values = found.values[:, :, 0]
     residuals = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     freedom = 6 * 39
@@ -164,7 +164,7 @@ def test_all_hold_what_they_promise() -> None:
     for _ in range(300):
         values = truth[:, None] + random.normal(0, 1, (4, 30))
         results = {str(i): _results(each) for i, each in enumerate(values)}
-        found = compare_results(results, test="t")
+        found = compare(results, test="t")
         low, high = found.difference_intervals[:, 0].T
         true = np.array([truth[a] - truth[b] for a, b in found.pairs])
         missed += bool(((true < low) | (true > high)).any())

@@ -1,0 +1,450 @@
+"""What is known of the differences between systems: the numbers of a comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, Self, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.errors import InputError, many, shown
+from irbatch.measures import Measure, measure
+from irbatch.runtime.numbers import check_choice
+from irbatch.runtime.threads import cached_property
+from irbatch.statistics.bounded import bounded_intervals, least_queries
+from irbatch.statistics.intervals import (
+    INTERVALS,
+    detectable_difference,
+    levels_of,
+    levels_of_all,
+    queries_needed,
+)
+from irbatch.statistics.resampling import (
+    blocks_of_differences,
+    check_draws,
+    check_level,
+    paired_differences,
+    row_blocks,
+)
+from irbatch.statistics.tests import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    DRAWN,
+    FAMILIES,
+    FAMILY_WISE,
+    MARGIN_TESTS,
+    TESTS,
+    Margin,
+    above_zero_p,
+    beyond_margin,
+    correct,
+    ends_beyond,
+    import_scipy,
+    least_p,
+    margin_correction,
+    plain_name,
+    read_margin,
+)
+
+NAMED = 10  # systems or measures that an error lists
+
+
+class ComparisonOptions(TypedDict, total=False):
+    """The keyword options of `irbatch.compare`, which describes them; `Options` has defaults."""
+
+    baseline: str | None
+    test: str
+    correction: str | None
+    level: float
+    interval: str
+    simultaneous: bool
+    draws: int
+    seed: int
+    margin: float | str | None
+    alternative: str
+    family: str
+    margin_test: str
+
+
+CHOICES: dict[str, Sequence[Any]] = {
+    "test": tuple(TESTS),
+    "correction": CORRECTIONS,
+    "interval": INTERVALS,
+    "simultaneous": (True, False),
+    "alternative": ALTERNATIVES,
+    "family": FAMILIES,
+    "margin_test": MARGIN_TESTS,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Options:
+    """How systems are compared, as `irbatch.compare` describes it."""
+
+    baseline: str | None = None
+    test: str = "randomisation"
+    correction: str = "holm"
+    level: float = 0.05
+    interval: str = "t"
+    simultaneous: bool = True
+    draws: int = 10_000
+    seed: int = 0
+    margin: float | str | None = None
+    alternative: str = "two-sided"
+    family: str = "pairs"
+    margin_test: str = MARGIN_TESTS[0]
+
+    @classmethod
+    def choose(cls, **options: Any) -> Options:
+        """Return options that were checked; tests and corrections in any tool's spelling."""
+        for name in ("test", "correction"):
+            if name in options:
+                options[name] = plain_name(options[name])
+        self = Options(**options)
+        for name, choices in CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
+        import_scipy(self.test)  # before anything is evaluated
+        check_draws(self.draws, self.seed)
+        check_level(self.level)
+        if self.margin is not None:
+            read_margin(self.margin)
+        if self.alternative != "two-sided" and self.baseline is None:
+            problem = f"alternative={self.alternative!r} needs a baseline: greater or less than it"
+            raise InputError(problem, source="baseline")
+        if self.test in FAMILY_WISE:
+            for name, plain in (("alternative", "two-sided"), ("family", "pairs")):
+                if (value := getattr(self, name)) != plain:
+                    problem = f"{name}={value!r} is not for test={self.test!r}"
+                    raise InputError(f"{problem}, of all systems on a measure at once", value=value)
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Their names and values."""
+        return {each.name: getattr(self, each.name) for each in fields(Options)}
+
+
+class Difference(NamedTuple):
+    """One system against another on one measure.
+
+    Args:
+        difference: the first's mean less the second's.
+        interval: its confidence interval; NaN where the difference is the same in every query.
+        relative: its share of the second's mean, NaN where that is 0.
+        wins, ties, losses: queries in which the first is better, equal, worse.
+        effect: Cohen's d_z, the mean of the paired differences over their standard deviation; NaN
+            where they don't vary.
+        p_value, corrected: before and after correction.
+        significant: whether the corrected one is below the level.
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    relative: float
+    wins: int
+    ties: int
+    losses: int
+    effect: float
+    p_value: float
+    corrected: float
+    significant: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Differences(Options):
+    """The numbers of an `irbatch.Comparison`, which describes them."""
+
+    systems: list[str]
+    measures: list[str]
+    query_ids: list[Any]
+    pairs: list[tuple[int, int]]
+    values: Floats
+    scaled: Floats = field(repr=False)  # values as they are tested: logarithms of geometric ones
+    means: Floats
+    intervals: Floats
+    difference_intervals: Floats
+    p_values: Floats
+    corrected: Floats
+    settings: dict[str, str]
+    missing: dict[str, list[Any]]
+    groups: Mapping[str, Self]
+    unanswered: dict[str, list[Any]] = field(default_factory=dict)
+    signs: tuple[int, ...] = ()  # of each measure, see `Measure.sign`; none: all 1
+    ranges: Floats | None = field(default=None, repr=False)  # of values, (2, measures), if known
+    linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
+    judged: Mapping[int, Floats] = field(default_factory=dict)
+    alone: Mapping[str, Floats] = field(default_factory=dict)  # of groups of one query: its values
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The mean of a less the mean of b, ``(pairs, measures)``."""
+        return self.of_pairs(self.means, 0) - self.of_pairs(self.means, 1)
+
+    @cached_property
+    def relative(self) -> Floats:
+        """Differences as shares of b's mean, NaN where that is 0."""
+        of = self.of_pairs(self.means, 1)
+        return np.divide(self.differences, of, out=np.full_like(of, np.nan), where=of != 0)
+
+    @cached_property
+    def wins(self) -> Ints:
+        """Queries in which a is better."""
+        return self._find(lambda apart: (apart * self.directions > 0).sum(axis=1))
+
+    @cached_property
+    def ties(self) -> Ints:
+        """Queries in which both are equal."""
+        return self._find(lambda apart: (apart == 0).sum(axis=1))
+
+    @cached_property
+    def losses(self) -> Ints:
+        """Queries in which a is worse."""
+        return self._find(lambda apart: (apart * self.directions < 0).sum(axis=1))
+
+    @cached_property
+    def varies(self) -> Bools:
+        """Whether the difference is not the same in every query."""
+        return self._find(lambda apart: np.ptp(apart, axis=1) > 0)
+
+    @cached_property
+    def effects(self) -> Floats:
+        """Cohen's d_z: the mean of the paired differences over their standard deviation.
+
+        NaN where they don't vary: nothing is known of their spread.
+        """
+        mean = self._find(lambda apart: apart.mean(axis=1))
+        spread = self._find(lambda apart: apart.std(axis=1, ddof=1))
+        return np.divide(mean, spread, out=np.full_like(mean, np.nan), where=self.varies)
+
+    @cached_property
+    def significant(self) -> Bools:
+        """Where the corrected p-value is below the level."""
+        return self.corrected < self.level
+
+    @property
+    def least_p(self) -> float:
+        """The least corrected p-value that could come out; see `undecided`."""
+        sizes = self.family_size, len(self.query_ids), self.draws
+        return least_p(self.test, self.correction, *sizes, self.alternative)
+
+    @property
+    def family_size(self) -> int:
+        """How many p-values are corrected for together."""
+        return len(self.pairs) * (len(self.measures) if self.family == "all" else 1)
+
+    @property
+    def undecided(self) -> str:
+        """Say why corrected p-values are not below `least_p`, however clear differences are."""
+        drawn = self.test in DRAWN
+        of = many(self.draws, "draw") if drawn else many(len(self.query_ids), "query")
+        if self.correction == "none":
+            return f"With {of} no p-value is below {self.least_p:.2g}."
+        pairs = many(len(self.pairs), "pair")
+        if self.family == "all":
+            pairs += f" on {many(len(self.measures), 'measure')}"
+        return f"With {of} and {pairs} no corrected p-value is below {self.least_p:.2g}."
+
+    @cached_property
+    def not_worse_p(self) -> Floats | None:
+        """Corrected p-values of a being not worse than b by the margin; None without a margin."""
+        return None if self.margin is None else self.not_worse_than(self.margin)
+
+    @cached_property
+    def equivalence_p(self) -> Floats | None:
+        """Corrected p-values of a and b differing by less than the margin, by two tests."""
+        return None if self.margin is None else self.equivalent_to(self.margin)
+
+    @property
+    def not_worse(self) -> Bools | None:
+        """Where that p-value is below the level."""
+        return None if self.not_worse_p is None else self.not_worse_p < self.level
+
+    @property
+    def equivalent(self) -> Bools | None:
+        """Where that p-value is below the level."""
+        return None if self.equivalence_p is None else self.equivalence_p < self.level
+
+    def not_worse_than(self, margin: float | str) -> Floats:
+        """Test if a is not worse than b by a margin: corrected p-values, ``(pairs, measures)``.
+
+        Args:
+            margin: a number above 0, or a share of b's mean such as ``"1%"``.
+
+        Raises:
+            InputError: if it is neither, or a share of a mean below 0.
+        """
+        return self._corrected(self._beyond(read_margin(margin), self.directions))
+
+    def equivalent_to(self, margin: float | str) -> Floats:
+        """Test if a and b differ by less than a margin, as `not_worse_than` tests one side."""
+        size = read_margin(margin)
+        both = (self._beyond(size, side) for side in (self.directions, -self.directions))
+        return self._corrected(np.maximum(*both))
+
+    def _beyond(self, margin: Margin, signs: Floats) -> Floats:
+        values = self.scaled if self.linear is None else self.linear
+        beyond = beyond_margin(values, self.pairs, margin, signs)
+        ends = self._ends_beyond(margin, signs)
+        return above_zero_p(beyond, self.margin_test, self.draws, self.seed, ends, self.varies)
+
+    def _ends_beyond(self, margin: Margin, signs: Floats) -> Floats:
+        if self.ranges is None or self.linear is not None:  # geometric and weighted means
+            return np.tile([[-np.inf], [np.inf]], len(self.measures))
+        return ends_beyond(self.ranges, margin, signs)
+
+    def _corrected(self, p: Floats) -> Floats:
+        return correct(p, margin_correction(self.test, self.correction), self.family)
+
+    def sure_intervals(self, column: int) -> Floats:
+        """Return intervals of a measure's means that hold whatever its values, ``(systems, 2)``.
+
+        Those of `interval` for a measure without a known range, geometric and weighted means.
+        """
+        if self.ranges is None or self.linear is not None:
+            return self.intervals[:, column]
+        lowest, highest = np.tile(self.ranges[:, [column]], len(self.systems))
+        if not np.isfinite(highest - lowest).all():
+            return self.intervals[:, column]
+        return bounded_intervals(self.values[..., column].T, lowest, highest, self.level)
+
+    def queries_for(self, margin: Margin, column: int, level: float) -> int | None:
+        """Return how many queries without a loss would show that a system is not worse by a margin.
+
+        None where `margin_test` is not ``"bounded"``, or the measure has no known range.
+        """
+        least, most = self._ends_beyond(margin, self.directions)[:, column].tolist()
+        if self.margin_test != "bounded" or not math.isfinite(least) or not math.isfinite(most):
+            return None
+        of = self.of_pairs(self.means, 1)[:, column].max() if margin.relative else 1.0
+        return least_queries(margin.amount * of, least, level) if margin.amount * of > 0 else None
+
+    @property
+    def levels(self) -> Floats:
+        """The level of each pair after correction, that of its simultaneous interval."""
+        if self.test in FAMILY_WISE:
+            return levels_of_all(self.significant, len(self.systems), self.level)
+        return levels_of(self.significant, self.correction, self.level, self.family)
+
+    @cached_property
+    def detectable(self) -> Floats:
+        """The least true difference that the t-test shows with a power of 0.8, at `levels`.
+
+        In the measure's own unit, ``(pairs, measures)``; with names in ``to_text(power=True)``.
+        """
+        return self._of_t_test(detectable_difference)
+
+    @cached_property
+    def queries_needed(self) -> Floats:
+        """How many queries would show the observed differences with that power, likewise."""
+        return self._of_t_test(queries_needed)
+
+    def _of_t_test(self, find: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Find something of differences in the units of the means, ``(queries, columns)``."""
+        values = self.scaled if self.linear is None else self.linear
+        paired = np.moveaxis(paired_differences(values, self.pairs), 1, 0)
+        levels = self.levels.ravel() * (1.0 if self.alternative == "two-sided" else 2.0)
+        columns = find(paired.reshape(len(self.query_ids), -1), levels)
+        return columns.reshape(len(self.pairs), len(self.measures))
+
+    @cached_property
+    def judged_shares(self) -> dict[int, Floats]:
+        """By cutoff, the mean share of the documents up to it that are judged, ``(systems,)``.
+
+        Of queries with a ranking; NaN of a system without any.
+        """
+        shares = {}
+        for cutoff, of_queries in self.judged.items():
+            counts = (~np.isnan(of_queries)).sum(axis=1)
+            nothing = np.full(counts.shape, np.nan)
+            sums = np.nansum(of_queries, axis=1)
+            shares[cutoff] = np.divide(sums, counts, out=nothing, where=counts > 0)
+        return shares
+
+    @cached_property
+    def holes(self) -> dict[int, Ints]:
+        """By cutoff, in how many queries a document up to it is unjudged, ``(systems,)``."""
+        return {cutoff: (shares < 1).sum(axis=1) for cutoff, shares in self.judged.items()}
+
+    @property
+    def signature(self) -> str:
+        """Every setting that shaped the numbers, on one line."""
+        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    def difference(self, a: str, b: str, measure: str) -> Difference:
+        """Look up how a compared pair compares; InputError if it or the measure is unknown."""
+        column, pair = self.find_measure(measure), self.find_pair(a, b)
+        turned = self.systems[self.pairs[pair][0]] != a
+        sign, at = -1 if turned else 1, (pair, column)
+        low, high = (sign * self.difference_intervals[at] + 0.0).tolist()[::sign]
+        wins, losses = [int(self.wins[at]), int(self.losses[at])][::sign]
+        of = self.means[self.pairs[pair][0 if turned else 1], column]
+        difference = sign * float(self.differences[at]) + 0.0  # no -0.0
+        return Difference(
+            difference,
+            (low, high),
+            difference / float(of) if of else math.nan,
+            *(wins, int(self.ties[at]), losses),
+            sign * float(self.effects[at]) + 0.0,
+            float(self.p_values[at]),
+            float(self.corrected[at]),
+            bool(self.significant[at]),
+        )
+
+    def find_measure(self, name: str | Measure) -> int:
+        """Return the place of a measure, by any spelling of its name; InputError if unknown."""
+        if str(name) in self.measures:
+            return self.measures.index(str(name))
+        canonical = str(measure(name) if isinstance(name, str) else name)
+        if canonical not in self.measures:
+            problem = f"{canonical} was not evaluated; there are: {_listed(self.measures)}"
+            raise InputError(problem, source="measures", value=canonical)
+        return self.measures.index(canonical)
+
+    def find_system(self, name: str) -> int:
+        """Return the place of a system; InputError if it is unknown."""
+        if name not in self.systems:
+            problem = f"there is no system {shown(name)}; there are: {_listed(self.systems)}"
+            raise InputError(problem, source="system", value=name)
+        return self.systems.index(name)
+
+    def find_pair(self, a: str, b: str) -> int:
+        """Return the place of a compared pair, either way round; errors as `difference`."""
+        first, second = self.find_system(a), self.find_system(b)
+        for pair in ((first, second), (second, first)):
+            if pair in self.pairs:
+                return self.pairs.index(pair)
+        raise InputError(f"{a!r} was not compared with {b!r}", value=a)
+
+    def of_pairs(self, values: Floats, side: int) -> Floats:
+        """Return what the first (0) or second (1) systems of pairs have of ``(systems, …)``."""
+        return values[[pair[side] for pair in self.pairs]]
+
+    @cached_property
+    def _paired(self) -> Floats:
+        """Differences by query, ``(pairs, queries, measures)``."""
+        return paired_differences(self.scaled, self.pairs)
+
+    def _find(self, find: Callable[[Floats], Any]) -> npt.NDArray[Any]:
+        """Find something of each pair in such differences; of many, some pairs' at a time."""
+        if len(row_blocks(len(self.pairs), self.scaled)) == 1:
+            return np.asarray(find(self._paired))
+        return np.concatenate([*map(find, blocks_of_differences(self.scaled, self.pairs))])
+
+    def sign_of(self, column: int | None = None) -> Any:
+        """Return a measure's `irbatch.measures.Measure.sign`, or those of all, ``(measures,)``."""
+        signs = np.array(self.signs or [1] * len(self.measures))
+        return signs if column is None else int(signs[column])
+
+    @property
+    def directions(self) -> Floats:
+        """-1 where lower values of a measure are better, else 1, ``(measures,)``."""
+        return np.where(self.sign_of() < 0, -1.0, 1.0)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
