@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from irbatch.comparing.compare import compare
     from irbatch.comparing.comparison import Comparison
     from irbatch.comparing.explain import explain
-    from irbatch.data.about_items import Groups
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.groups import Groups
+    from irbatch.data.items import Items
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
     from irbatch.efficiency import EfficiencyRecord
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchEvaluator", "Comparison", "EfficiencyRecord", "Groups", "InputError", "InputWarning",
-    "ItemStatistics", "Leaderboard", "Qrels", "Results", "Run", "__version__", "compare",
+    "Items", "Leaderboard", "Qrels", "Results", "Run", "__version__", "compare",
     "define_measure", "evaluate", "evaluate_embeddings", "evaluate_ids",
     "evaluate_matrix", "evaluate_runs", "evaluate_scores", "explain", "measure", "read_qrels",
     "read_run",
@@ -47,8 +47,8 @@ __getattr__, __dir__ = load_on_demand(
         "comparing.compare": ("compare",),
         "comparing.comparison": ("Comparison",),
         "comparing.explain": ("explain",),
-        "data.about_items": ("Groups",),
-        "data.items": ("ItemStatistics",),
+        "data.groups": ("Groups",),
+        "data.items": ("Items",),
         "data.qrels": ("Qrels",),
         "data.runs": ("Run",),
         "efficiency.record": ("EfficiencyRecord",),

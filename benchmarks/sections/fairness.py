@@ -35,7 +35,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     qrels = irbatch.Qrels.from_columns(np.arange(queries), documents[:, 3], np.ones(queries))
     of_document = rng.integers(0, 4, depth * step)
     groups = irbatch.Groups(dict(enumerate(of_document.tolist())), dict.fromkeys(range(4), 0.25))
-    items = irbatch.ItemStatistics(depth * step, groups=groups)
+    items = irbatch.Items(depth * step, groups=groups)
     works = {
         name: lambda names=names: irbatch.evaluate(qrels, run, list(names), items=items)
         for name, names in {STANDARD: (STANDARD,), **WORKS}.items()

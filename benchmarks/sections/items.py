@@ -31,7 +31,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     irbatch.runtime.warmup()
     vectors = rng.standard_normal((size, DIMENSIONS))
     popularity = rng.integers(0, 500, size)
-    items = irbatch.ItemStatistics(size, popularity=popularity, embeddings=vectors)
+    items = irbatch.Items(size, popularity=popularity, embeddings=vectors)
     title = f"recommendations: {users:,} × {depth:,} ids of {size:,} items"
     table = settings.table(f"{title}, {DIMENSIONS} dimensions")
     coverage = [f"{name}@{depth}" for name in COVERAGE]

@@ -11,7 +11,7 @@ from irbatch.errors import InputError, join_words, many, shown
 from irbatch.formats.files import read_qrels
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import Items
 
 NUMBERS = ("popularity", "propensity")
 COLUMNS = (*NUMBERS, "group")
@@ -26,7 +26,7 @@ def add_items(parser: argparse.ArgumentParser) -> None:
     add("--interactions", metavar="FILE", help=told)
 
 
-def read_items(table: str | None, interactions: str | None) -> ItemStatistics | None:
+def read_items(table: str | None, interactions: str | None) -> Items | None:
     """Read both files, those that there are; None without any.
 
     Raises:
@@ -34,18 +34,18 @@ def read_items(table: str | None, interactions: str | None) -> ItemStatistics | 
     """
     if table is None and interactions is None:
         return None
-    from irbatch.data.items import ItemStatistics  # for those who have items
+    from irbatch.data.items import Items  # for those who have items
 
     known: dict[str, Any] = {}
     if interactions is not None:
         known["interactions"] = read_qrels(interactions)
     if table is not None:
         known |= _read_table(table)
-    return ItemStatistics(**known)
+    return Items(**known)
 
 
 def _read_table(path: str) -> dict[str, Any]:
-    """Return the arguments of `ItemStatistics` that a table of items gives."""
+    """Return the arguments of `Items` that a table of items gives."""
     import csv  # here: only these files need it
 
     text = read_text(path, "items")

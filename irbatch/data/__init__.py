@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from irbatch.on_demand import load_on_demand
 
 if TYPE_CHECKING:
-    from irbatch.data.about_items import label_propensities, popularity_propensities
-    from irbatch.data.items import DocumentCosts
+    from irbatch.data.items import DocumentCosts, label_propensities, popularity_propensities
 
 __all__ = ["DocumentCosts", "label_propensities", "popularity_propensities"]
 
 __getattr__, __dir__ = load_on_demand(
     __name__,
     {
-        "about_items": ("label_propensities", "popularity_propensities"),
-        "items": ("DocumentCosts",),
+        "items": ("DocumentCosts", "label_propensities", "popularity_propensities"),
     },
 )

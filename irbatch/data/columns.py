@@ -463,9 +463,10 @@ def read_sparse(
 ) -> QueryTable:
     """Read a matrix, see `irbatch.Run.from_sparse`; `with_empty` keeps queries of no documents."""
     with ErrorsIn(source=source, path=name):
-        rows = _as_rows(matrix)
-        queries = _ids(query_ids, rows.shape[0], "query", source)
-        documents = _ids(document_ids, rows.shape[1], "document", source)
+        rows = as_compressed_rows(matrix)
+        queries = ids_of_lines(query_ids, rows.shape[0], "query", source)
+        documents = ids_of_lines(document_ids, rows.shape[1], "document", source)
+        check_cells(rows, queries, documents, source)
         table = _table(rows, queries, documents, source, with_empty)
         if table.repeated >= 0:  # a cell twice stands for the sum of both
             rows = rows.copy()
@@ -474,13 +475,13 @@ def read_sparse(
     return table
 
 
-def _as_rows(matrix: Any) -> Any:
-    """Return a matrix as compressed rows."""
+def as_compressed_rows(matrix: Any) -> Any:
+    """Return a sparse matrix as compressed rows; reject entries outside its shape."""
     if not hasattr(matrix, "tocsr"):
-        raise InputError(f"{kind_of(matrix)} is no sparse matrix of SciPy's")
+        raise InputError(f"{kind_of(matrix)} is not a sparse matrix of SciPy's")
     if len(matrix.shape) != 2:
         raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
-    _check_places(matrix)
+    _check_places(matrix)  # SciPy lets others through, or even writes elsewhere
     rows = matrix.tocsr()
     if rows is not matrix:
         _check_places(rows)
@@ -488,30 +489,26 @@ def _as_rows(matrix: Any) -> Any:
 
 
 def _check_places(matrix: Any) -> None:
-    """Reject entries outside the shape, which SciPy lets through, or even writes elsewhere."""
     n, m = matrix.shape
     places: list[tuple[str, Any, int]] = []
     if matrix.format == "coo":
         places = [("row", matrix.row, n), ("column", matrix.col, m)]
     elif matrix.format in ("csr", "csc"):
-        lines, size = ("column", m), n
-        if matrix.format == "csc":
-            lines, size = ("row", n), m
+        line, size, lines = ("column", m, n) if matrix.format == "csr" else ("row", n, m)
         ends, stored = np.asarray(matrix.indptr), min(len(matrix.indices), len(matrix.data))
         bounds = np.concatenate([[0], ends, [stored]])
-        if ends.size != size + 1 or ends[0] or (np.diff(bounds) < 0).any():
+        if ends.size != lines + 1 or ends[0] or (np.diff(bounds) < 0).any():
             raise InputError(f"the indptr of a matrix of shape {matrix.shape} is not sound")
-        places = [(lines[0], matrix.indices[: ends[-1]], lines[1])]
-    for line, found, size in places:
-        beyond = (found < 0) | (found >= size)
-        if beyond.any():
-            place = int(found[beyond.argmax()])
+        places = [(line, matrix.indices[: ends[-1]], size)]
+    for line, indices, size in places:
+        if indices.size and (indices.min() < 0 or indices.max() >= size):
+            place = int(indices[((indices < 0) | (indices >= size)).argmax()])
             problem = f"an entry is in {line} {place} of a matrix of shape {matrix.shape}"
             raise InputError(problem, value=place)
 
 
-def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
-    """Return the ids of a matrix's rows or columns, checked."""
+def ids_of_lines(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
+    """Return the ids of a matrix's rows or columns, checked; None if none are given."""
     if ids is None:
         return None
     checked = as_ids(ids, what, source)
@@ -522,32 +519,32 @@ def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn 
     return checked
 
 
+def check_cells(
+    rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str
+) -> None:
+    """Reject a number that float64 cannot stand for, in a matrix of compressed rows."""
+    bad = first_bad_number(rows.data, source) if rows.data.dtype.kind in "biuf" else -1
+    if 0 <= bad < rows.indptr[-1]:
+        row, value = np.searchsorted(rows.indptr, bad, side="right") - 1, rows.data[bad]
+        raise InputError(
+            f"{VALUE[source]} {value} is not a {VALUE[source]}",
+            query=_take(queries, np.array([row])).tolist()[0],
+            document=_take(documents, rows.indices[bad : bad + 1]).tolist()[0],
+            value=value.item(),
+        )
+
+
 def _table(
     rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str, with_empty: bool
 ) -> QueryTable:
     ends = np.asarray(rows.indptr, np.int64)
-    places: Ints = np.arange(ends.size - 1)
+    chosen: Ints = np.arange(ends.size - 1)
     if not with_empty:
-        places = places[np.diff(ends) > 0]
-    columns = rows.indices[: ends[-1]].astype(np.int64)
-    values = rows.data[: ends[-1]]
-    bad = first_bad_number(values, source) if values.dtype.kind in "biuf" else -1
-    if bad >= 0:
-        row = np.searchsorted(ends, bad, side="right") - 1
-        raise InputError(
-            f"{VALUE[source]} {values[bad]} is no {VALUE[source]}",
-            query=_take(queries, np.array([row])).tolist()[0],
-            document=_take(documents, columns[bad : bad + 1]).tolist()[0],
-            value=values[bad].item(),
-        )
-    named = _take(queries, places).tolist()
-    return QueryTable(
-        dict(zip(named, range(len(named)), strict=True)),
-        ends[:-1][places],
-        ends[1:][places],
-        _take(documents, columns),
-        as_numbers(values, source),
-    )
+        chosen = chosen[np.diff(ends) > 0]
+    ids = _take(documents, rows.indices[: ends[-1]].astype(np.int64))
+    places = dict(zip(_take(queries, chosen).tolist(), range(chosen.size), strict=True))
+    values = as_numbers(rows.data[: ends[-1]], source)
+    return QueryTable(places, ends[:-1][chosen], ends[1:][chosen], ids, values)
 
 
 def _take(ids: IdColumn | None, chosen: Ints) -> IdColumn:

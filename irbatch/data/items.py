@@ -1,41 +1,106 @@
-"""What is known of the items that are recommended: the catalogue, and what measures read of it."""
+"""What is known of items: the catalogue, who had them, how similar they are, what they cost."""
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.about_items import (
-    LIMITS,
-    SOURCE,
-    Interactions,
-    are_by_query,
-    as_groups,
-    cooccurrence_of,
-    propensity_ids,
-    read_by_id,
-    read_by_query,
-    read_interactions,
-    read_popularity,
-    unit_vectors,
-)
-from irbatch.data.columns import as_ids
-from irbatch.data.frames import by_label
+from irbatch.data.column_names import POPULARITIES
+from irbatch.data.columns import as_compressed_rows, as_ids, check_cells, ids_of_lines
+from irbatch.data.frames import by_label, is_series, names_of_columns, read_named, rows_by_label
+from irbatch.data.groups import Groups
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, first_repeated
-from irbatch.data.lookup import IdLookup
-from irbatch.engine.items import OUTSIDE, Histories, Items, Propensities
-from irbatch.errors import ErrorsIn, InputError, many, shown
+from irbatch.data.lookup import IdLookup, order_groups
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.engine.items import (
+    OUTSIDE,
+    Histories,
+    ItemArrays,
+    Propensities,
+    QueryPropensities,
+    Vectors,
+)
+from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import check_choice, check_number, is_whole
-from irbatch.runtime.ragged import offsets_of
+from irbatch.runtime.numbers import check_choice, check_number, is_real, is_whole, read_numbers
+from irbatch.runtime.ragged import offsets_of, row_index_of
+
+SOURCE = "items"  # what errors call all that is said of items
 
 
-class ItemStatistics:
+# ---------------------------------------------------------------- numbers by id
+
+
+def read_by_id(
+    name: str,
+    given: Any,
+    source: str,
+    limits: Mapping[str, float],
+    id_at: Callable[[int], Any] | None = None,
+    size: int | None = None,
+) -> tuple[list[Any] | None, Floats]:
+    """Read a number of each id: the ids, None of numbers in an order, and float64 ``(ids,)``.
+
+    Args:
+        name: what one number is called.
+        given: a mapping of ids to numbers, a series or a frame of pandas that is indexed by ids;
+            or numbers in the order of ids.
+        source: what errors call them.
+        limits: as `irbatch.runtime.numbers.check_number` takes them.
+        id_at: returns the id of a place, of numbers in an order; default: the place.
+        size: how many numbers in an order there have to be; None: any.
+
+    Raises:
+        InputError: naming the first that is not a finite number within the limits.
+    """
+    given = by_label(given)
+    if isinstance(given, Mapping):
+        ids = list(given)
+        return ids, check_numbers(name, list(given.values()), ids.__getitem__, source, limits)
+    values = to_numpy(given, source)
+    if values.shape != ((values.size,) if size is None else (size,)):
+        problem = f"{name} is one number for each of {size or 'the'} items"
+        raise InputError(f"{problem}, not of shape {values.shape}", source=source)
+    return None, check_numbers(name, values, id_at or int, source, limits)
+
+
+def check_numbers(
+    name: str,
+    values: list[Any] | npt.NDArray[Any],
+    id_at: Callable[[int], Any],
+    source: str,
+    limits: Mapping[str, float],
+    queries: Sequence[Any] | None = None,
+) -> Floats:
+    """Return numbers as float64, see `read_by_id`; `queries` are the query of each, if of some."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+        rows = range(len(values))
+        names = ((None if queries is None else queries[row], id_at(row)) for row in rows)
+        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        values = read_numbers(name, listed, names, source=source)
+    numbers = np.asarray(values, np.float64)
+    wrong = ~np.isfinite(numbers) | (numbers <= limits.get("above", -math.inf))
+    wrong |= numbers < limits.get("least", -math.inf)
+    wrong |= numbers > limits.get("most", math.inf)
+    for row in np.flatnonzero(wrong)[:1].tolist():
+        query = None if queries is None else queries[row]
+        with ErrorsIn(source=source, query=query, document=id_at(row)):
+            check_number(name, float(numbers[row]), **limits)
+    return numbers
+
+
+# ---------------------------------------------------------------- the catalogue
+
+
+class Items:
     """A catalogue of items, and what is known of them: for measures that read items.
 
     What is said of items is an array or a sequence in the order of `items`, or a mapping of their
@@ -66,7 +131,7 @@ class ItemStatistics:
         InputError: naming the user, the item and the value of what cannot be one.
 
     >>> import irbatch
-    >>> items = ItemStatistics(popularity={"a": 5, "b": 2, "c": 1, "d": 0})
+    >>> items = Items(popularity={"a": 5, "b": 2, "c": 1, "d": 0})
     >>> run = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "c": 1.0}}
     >>> qrels = {"u1": {"b": 1}, "u2": {"a": 1}}
     >>> names = "RR CatalogueCoverage@2 AvgPopularity@2"
@@ -89,41 +154,42 @@ class ItemStatistics:
     ) -> None:
         check_choice("outside", outside, ("error", "ignore"))
         self.outside = outside
-        known = None if interactions is None else read_interactions(interactions, items)
+        had = None if interactions is None else read_interactions(interactions, items)
         popularity = None if popularity is None else read_popularity(popularity)
+        if groups is not None and not isinstance(groups, Groups):
+            groups = Groups(groups)
         if items is None and popularity is not None:
             items = list(popularity) if isinstance(popularity, Mapping) else len(popularity)
-        if items is None and known is not None:
-            items = known.catalogue
-        if groups is not None:
-            groups = as_groups(groups)
-            items = groups.ids if items is None else items
-        if items is None and isinstance(propensities, Mapping):
-            items = propensity_ids(propensities)
+        elif items is None and had is not None:
+            items = had.catalogue
+        elif items is None and groups is not None:
+            items = groups.ids
+        elif items is None and isinstance(propensities, Mapping):
+            items = _items_of_propensities(propensities)
         self.ids = _read_catalogue(items)
+        self._are_places = is_whole(items)
         self._lookup: IdLookup | None = None
-        self.arrays = Items(len(self), fingerprint=f"{len(self)} items, {_checksum(self.ids):08x}")
-        if known is not None:
-            self._add_interactions(known)
+        known = f"{len(self)} items, {_checksum(self.ids):08x}"
+        self.arrays = ItemArrays(len(self), fingerprint=known)
+        if had is not None:
+            self._add_interactions(had)
         if popularity is not None:
             self.arrays.popularity = self.by_item("popularity", popularity, 0.0, least=0.0)
         if users is not None:
             self.arrays.users = check_number("users", users, least=1.0)
         if embeddings is not None:
-            self.arrays.embeddings = unit_vectors(self.matrix("embeddings", embeddings))
+            self.arrays.embeddings = _unit_vectors(self.matrix("embeddings", embeddings))
         if similarity is not None:
-            found = self.matrix("similarity", similarity)
-            if found.shape != (len(self), len(self)):
-                problem = f"similarity is (items, items), {len(self)} each, not of {found.shape}"
+            self.arrays.similarity = self.matrix("similarity", similarity)
+            if (shape := self.arrays.similarity.shape) != (len(self), len(self)):
+                problem = f"similarity is (items, items), {len(self)} each, not of {shape}"
                 raise InputError(problem, source=SOURCE)
-            self.arrays.similarity = found
         if groups is not None:
             self.arrays.groups = groups.align(self.ids.tolist())
-        if are_by_query(propensities):
-            read = self._rows_of, self.id_at
-            self.arrays.propensities = read_by_query(propensities, len(self), *read)
+        if _are_by_query(propensities):
+            self.arrays.propensities = self._read_by_query(propensities)
         elif propensities is not None:
-            of_items = self.by_item("propensities", propensities, **LIMITS)
+            of_items = self.by_item("propensities", propensities, **PROPENSITY)
             self.arrays.propensities = Propensities(of_items)
 
     def __len__(self) -> int:
@@ -132,7 +198,7 @@ class ItemStatistics:
     def __repr__(self) -> str:
         names = ("popularity", "histories", "embeddings", "similarity", "groups", "propensities")
         known = [name for name in names if getattr(self.arrays, name) is not None]
-        return f"<ItemStatistics: {', '.join([many(len(self), 'item'), *known])}>"
+        return f"<Items: {', '.join([many(len(self), 'item'), *known])}>"
 
     def id_at(self, row: int) -> Any:
         """Return the id of an item."""
@@ -159,6 +225,8 @@ class ItemStatistics:
             here = f"ids are {KINDS[self.kind]}, such as {self.id_at(0)!r}"
             problem = f"{here}, and those of documents {KINDS[theirs]}, such as {one!r}"
             raise InputError(problem, source=SOURCE)
+        if not isinstance(ids, TextColumn) and self._are_places:
+            return np.where((ids >= 0) & (ids < len(self)), ids, OUTSIDE)
         if self._lookup is None:
             self._lookup = IdLookup(self.ids)
         return self._lookup.find(ids)
@@ -166,29 +234,17 @@ class ItemStatistics:
     def by_item(
         self, name: str, given: Any, missing: float | None = None, **limits: float
     ) -> Floats:
-        """Read a number for each item: float64 ``(items,)``.
+        """Read a number for each item, see `read_by_id`: float64 ``(items,)``.
 
-        Args:
-            name: the argument's.
-            given: a sequence, or a mapping of ids to numbers.
-            missing: the number of items that a mapping lacks; None: each has to have one.
-            limits: as `irbatch.runtime.numbers.check_number` takes them.
+        `missing` is the number of items that a mapping lacks; None: each has to have one.
         """
-        given = by_label(given)
-        if isinstance(given, Mapping):
-            rows = self._rows_of(name, list(given))
-            numbers = read_by_id(name, given.values(), list(given).__getitem__, SOURCE, limits)
-            found = np.full(len(self), math.nan if missing is None else missing)
-            found[rows] = numbers
-            if (lacking := np.isnan(found)).any():
-                item = self.id_at(int(np.argmax(lacking)))
-                raise InputError(f"{name} is not given", source=SOURCE, document=item)
-        else:
-            found = to_numpy(given, name)
-            if found.shape != (len(self),):
-                problem = f"{name} is one number for each of {len(self)} items"
-                raise InputError(f"{problem}, not of shape {found.shape}", source=SOURCE)
-            found = read_by_id(name, found, self.id_at, SOURCE, limits)
+        ids, numbers = read_by_id(name, given, SOURCE, limits, self.id_at, len(self))
+        if ids is None:
+            return numbers
+        found = np.full(len(self), math.nan if missing is None else missing)
+        found[self._rows_of(name, ids)] = numbers
+        for row in np.flatnonzero(np.isnan(found))[:1].tolist():
+            raise InputError(f"{name} is not given", source=SOURCE, document=self.id_at(row))
         return found
 
     def matrix(self, name: str, given: Any) -> Floats:
@@ -202,49 +258,61 @@ class ItemStatistics:
             given = to_numpy(list(given.values()), name)[np.argsort(rows)]
         found = to_numpy(given, name)
         if found.ndim != 2 or len(found) != len(self) or found.dtype.kind not in "biuf":
-            wanted = f"numbers, one row for each of {len(self)} items"
-            problem = f"{name} are {wanted}, not {found.dtype} of shape {found.shape}"
-            raise InputError(problem, source=SOURCE)
+            problem = f"{name} are numbers, one row for each of {len(self)} items, not"
+            raise InputError(f"{problem} {found.dtype} of shape {found.shape}", source=SOURCE)
         found = found.astype(np.float64, copy=False)
-        if (wrong := ~np.isfinite(found).all(axis=1)).any():
-            row = int(np.argmax(wrong))
-            value = float(found[row][~np.isfinite(found[row])][0])
-            problem, item = f"{name} have {value}, which is no number", self.id_at(row)
+        for row in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1].tolist():
+            value, item = float(found[row][~np.isfinite(found[row])][0]), self.id_at(row)
+            problem = f"{name} have {value}, which is not a finite number"
             raise InputError(problem, source=SOURCE, document=item, value=value)
         return found
 
-    def _rows_of(self, name: str, ids: Sequence[Any]) -> Ints:
+    def _read_by_query(self, given: Mapping[Any, Mapping[Any, Any]]) -> QueryPropensities:
+        """Read query to item to propensity."""
+        sizes = [len(_items_of(each, query)) for query, each in given.items()]
+        queries = [query for query, size in zip(given, sizes, strict=True) for _ in range(size)]
+        items = [item for each in given.values() for item in each]
+        listed = [value for each in given.values() for value in each.values()]
+        numbers = "propensity", listed, items.__getitem__, "propensities"
+        values = check_numbers(*numbers, PROPENSITY, queries)
+        keys = np.repeat(np.arange(len(sizes)), sizes) * len(self)
+        keys += self._rows_of("propensities", items)
+        order = np.argsort(keys, kind="stable")
+        places = {query: place for place, query in enumerate(given)}
+        return QueryPropensities(len(self), places, keys[order], values[order], self.id_at)
+
+    def _rows_of(self, name: str, ids: list[Any]) -> Ints:
         """Return the rows of ids that have to be items."""
-        rows = self.find(as_ids(list(ids), "item", SOURCE))
-        if (outside := rows == OUTSIDE).any():
-            item = ids[int(np.argmax(outside))]
+        rows = self.find(as_ids(ids, "item", SOURCE))
+        for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
             problem = f"{name} of an item that is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, document=item)
+            raise InputError(problem, source=SOURCE, document=ids[place])
         return rows
 
     def _add_interactions(self, had: Interactions) -> None:
         """Count interactions, and keep who had what."""
-        rows = self.find(had.items)
-        if (outside := rows == OUTSIDE).any():
-            at = int(np.argmax(outside))
-            user, item = had.users[int(had.of_user[at])], had.items.take(np.array([at])).tolist()[0]
-            problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, query=user, document=item)
         size, users = max(len(self), 1), len(had.users)
+        rows = np.asarray(had.items) if had.are_rows else self.find(had.items)
+        for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
+            user, item = had.users[int(had.of_user[place])], had.items.take(np.array([place]))
+            problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
+            raise InputError(problem, source=SOURCE, query=user, document=item.tolist()[0])
         self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
         self.arrays.users = float(users)
-        of_user, rows = np.divmod(np.unique(had.of_user * size + rows), size)
+        of_user, keys = had.of_user, had.of_user * size + rows
+        if (keys[1:] <= keys[:-1]).any():
+            of_user, rows = np.divmod(np.unique(keys), size)
         self.arrays.reach = np.bincount(rows, minlength=len(self)).astype(np.float64)
-        places = {user: place for place, user in enumerate(had.users)}
+        places = dict(zip(had.users, range(users), strict=True))
         starts = offsets_of(np.bincount(of_user, minlength=users))
         self.arrays.histories = Histories(places, starts, rows)
-        self.arrays.cooccurrence = cooccurrence_of(of_user, rows, len(self), users)
+        self.arrays.cooccurrence = _cooccurrence(of_user, rows, len(self), users)
 
 
 def _read_catalogue(items: Any) -> IdColumn:
     """Return the ids of items, which are different."""
     if items is None:
-        known = "ItemStatistics(item_ids), or with popularity= or interactions="
+        known = "Items(item_ids), or with popularity= or interactions="
         raise InputError(f"say which items there are: {known}", source=SOURCE)
     if is_whole(items):
         if items < 0:
@@ -253,8 +321,7 @@ def _read_catalogue(items: Any) -> IdColumn:
     ids = as_ids(items, "item", SOURCE)
     if not len(ids):
         raise InputError("there are no items", source=SOURCE)
-    listed = ids.tolist()
-    if (twice := first_repeated(listed)) is not None:
+    if (twice := first_repeated(ids.tolist())) is not None:
         raise InputError("this item is listed twice", source=SOURCE, document=twice)
     return ids
 
@@ -266,13 +333,227 @@ def _checksum(ids: IdColumn) -> int:
     return zlib.crc32(ids.astype("<i8").tobytes())
 
 
-def check_items(items: object) -> ItemStatistics:
-    """Return item statistics; reject anything else."""
-    if isinstance(items, ItemStatistics):
+def check_items(items: object) -> Items:
+    """Return items; reject anything else."""
+    if isinstance(items, Items):
         return items
-    hint = "ItemStatistics(popularity=…) or ItemStatistics(interactions=…)"
-    problem = f"items= is an ItemStatistics, not {shown(items)}: say {hint}"
+    hint = "Items(popularity=…) or Items(interactions=…)"
+    problem = f"items= is irbatch.Items, not {shown(items)}: say {hint}"
     raise InputError(problem, source=SOURCE, value=items)
+
+
+# ---------------------------------------------------------------- similarity
+
+
+def _unit_vectors(embeddings: Floats) -> Vectors:
+    """Return float64 ``(items, dimensions)`` at length 1; zeros stay zeros."""
+    # Divided by the largest first: squares of enormous or tiny numbers would leave float64.
+    largest = np.abs(embeddings).max(axis=1, initial=0.0, keepdims=True)
+    scaled = embeddings / np.where(largest == 0, 1.0, largest)
+    lengths = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+    numbers = scaled / np.where(lengths == 0, 1.0, lengths)
+    width = embeddings.shape[1]
+    starts = np.arange(len(embeddings) + 1) * width
+    squares = (numbers * numbers).sum(axis=1)
+    return Vectors(starts, np.empty(0, np.int64), numbers.reshape(-1), width, squares)
+
+
+def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vectors:
+    """Return each item's users, distinct pairs, as a vector of length 1.
+
+    The cosine of two items' is n_ij / sqrt(n_i n_j), where n_ij users had both.
+    """
+    sizes = np.bincount(items, minlength=n_items)
+    starts = offsets_of(sizes)
+    number = 1.0 / np.sqrt(np.maximum(sizes, 1))
+    # As the kernel adds up: of the same terms, so that a list of one item is like no other.
+    squares = np.bincount(items, (number * number)[items], n_items).astype(np.float64)
+    numbers = np.repeat(number, sizes)
+    return Vectors(starts, users[order_groups(items, starts)], numbers, n_users, squares)
+
+
+# ---------------------------------------------------------------- interactions, popularity
+
+
+class Interactions(NamedTuple):
+    """Who had what: `of_user` and `items`, one an interaction."""
+
+    users: list[Any]
+    of_user: Ints  # places among the users
+    items: IdColumn
+    columns: int | None = None  # of a matrix, which is how many items there are
+    are_rows: bool = False  # whether items are places in the catalogue, not ids
+
+    @property
+    def catalogue(self) -> Any:
+        """The items there are, where it is not said which."""
+        return self.columns or list(dict.fromkeys(self.items.tolist()))
+
+
+def read_interactions(given: Any, items: Any = None) -> Interactions:
+    """Return who had what, see `Items`; `items` are ids of a matrix's columns."""
+    if is_series(given):
+        given = rows_by_label(given)
+    if isinstance(given, Qrels | Run):
+        given = given.to_dict()
+    if hasattr(given, "tocsr"):
+        return _read_matrix(given, items)
+    if isinstance(given, Mapping):
+        sizes: list[int] = []
+        listed: list[Any] = []
+        for user, some in given.items():
+            before = len(listed)
+            listed += _items_had(user, some)
+            sizes.append(len(listed) - before)
+        of_user = np.repeat(np.arange(len(sizes)), sizes)
+        return Interactions(list(given), of_user, as_ids(listed, "item", SOURCE))
+    columns = read_named(given, "interactions", {}, "")
+    user_ids, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
+    if len(user_ids) != len(had):
+        problem = f"columns differ in length: {len(user_ids)} users, {len(had)} items"
+        raise InputError(problem, source=SOURCE)
+    places: dict[Any, int] = {}
+    of_row = [places.setdefault(user, len(places)) for user in user_ids.tolist()]
+    return Interactions(list(places), np.array(of_row, np.int64), had)
+
+
+def _items_had(user: Any, items: Any) -> Iterable[Any]:
+    if isinstance(items, Mapping):  # of a grade of 0 or less there was nothing
+        items = [item for item, grade in items.items() if not is_real(grade) or float(grade) > 0]
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        problem = f"interactions are user to items, not to {kind_of(items)}"
+        raise InputError(problem, source=SOURCE, query=user, value=items)
+    return items
+
+
+def _read_matrix(matrix: Any, items: Any) -> Interactions:
+    """Read users by items; what is 0 or less was not had."""
+    with ErrorsIn(source=SOURCE):
+        rows = as_compressed_rows(matrix)
+        if not rows.has_canonical_format:  # a cell twice stands for the sum of both
+            rows = rows.copy()
+            rows.sum_duplicates()
+        ids = ids_of_lines(None if is_whole(items) else items, rows.shape[1], "document", "qrels")
+        check_cells(rows, None, ids, "qrels")
+    of_user = row_index_of(rows.indptr.astype(np.int64))
+    columns, had = rows.indices.astype(np.int64), rows.data > 0
+    if not had.all():
+        of_user, columns = of_user[had], columns[had]
+    users = list(range(rows.shape[0]))
+    return Interactions(users, of_user, columns, rows.shape[1], are_rows=ids is not None)
+
+
+def read_popularity(given: Any) -> Any:
+    """Return how often each item was had: a mapping of ids, or what is in the order of items.
+
+    Raises:
+        InputError: if a table has neither counts nor users.
+    """
+    if is_series(given):
+        return by_label(given)
+    is_table = hasattr(given, "columns") or hasattr(given, "column_names")
+    is_table = is_table or getattr(getattr(given, "dtype", None), "names", None) is not None
+    if isinstance(given, Mapping) or not is_table:
+        return given
+    if not set(names_of_columns(given, "popularity")) & {*POPULARITIES}:
+        return Counter(read_interactions(given).items.tolist())
+    ids, counts = read_named(given, "popularity", {}, "")
+    items = as_ids(ids, "item", SOURCE).tolist()
+    if (twice := first_repeated(items)) is not None:
+        raise InputError("this item has two popularities", source=SOURCE, document=twice)
+    return dict(zip(items, counts, strict=True))
+
+
+# ---------------------------------------------------------------- propensities
+
+PROPENSITY = {"above": 0.0, "most": 1.0}  # its limits
+
+
+def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: float = 1.5) -> Any:
+    """Return each label's propensity: 1 / (1 + C (n + b)^-a), C = (ln instances - 1) (b + 1)^a.
+
+    Args:
+        frequencies: how many of the training instances have each label, n: a mapping of ids to
+            numbers, which a series indexed by ids is, too, or numbers ``(labels,)``.
+        instances: how many training instances there are, 3 or more.
+        a, b: as fits the data. The authors have a 0.5, b 0.4 for Wikipedia and 0.6, 2.6 for
+            Amazon; the defaults are theirs for anything else.
+
+    Returns:
+        The propensities, above 0 and at most 1: a mapping of the same ids, or float64
+        ``(labels,)``.
+
+    Raises:
+        InputError: if a frequency is negative or not a number, or another number is out of range.
+
+    Source: Jain, Prabhu & Varma 2016.
+
+    >>> label_propensities({"common": 250, "rare": 1}, instances=610)
+    {'common': 0.6999890020082942, 'rare': 0.15592210173613888}
+    """
+    size = check_number("instances", instances, least=3.0)
+    a, b = check_number("a", a, least=0.0), check_number("b", b, above=0.0)
+    scale = (math.log(size) - 1.0) * (b + 1.0) ** a
+
+    def propensities(n: Floats) -> Floats:
+        return 1.0 / (1.0 + scale * (n + b) ** -a)
+
+    return _of_each(frequencies, propensities, least=0.0, most=size)
+
+
+def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
+    """Return each item's propensity by popularity: (n / the largest n)^((gamma + 1) / 2).
+
+    Args:
+        frequencies: how often each item was interacted with, n, above 0, as in
+            `label_propensities`.
+        gamma: how much more popular items are shown than they are liked, 0 or more; the authors
+            look at 1.5 to 3.
+
+    Returns, raises: as `label_propensities`.
+
+    Source: Yang et al. 2018, whose propensities are these up to a factor, which SNIPS doesn't see.
+
+    >>> popularity_propensities({"a": 100, "b": 25}, gamma=2)
+    {'a': 1.0, 'b': 0.125}
+    """
+    power = (check_number("gamma", gamma, least=0.0) + 1.0) / 2.0
+
+    def propensities(n: Floats) -> Floats:
+        return (n / n.max(initial=0.0)) ** power
+
+    return _of_each(frequencies, propensities, above=0.0)
+
+
+def _of_each(
+    frequencies: Any, formula: Callable[[Floats], Floats], **limits: float
+) -> dict[Any, float] | Floats:
+    """Apply a formula to frequencies, whatever they come in."""
+    ids, numbers = read_by_id("frequency", frequencies, "frequencies", limits)
+    found = formula(numbers)
+    return found if ids is None else dict(zip(ids, found.tolist(), strict=True))
+
+
+def _are_by_query(given: object) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
+    """Tell propensities of queries' items from those of items."""
+    return isinstance(given, Mapping) and any(isinstance(each, Mapping) for each in given.values())
+
+
+def _items_of_propensities(given: Mapping[Any, Any]) -> list[Any]:
+    """List the items that have a propensity, in any query."""
+    if not _are_by_query(given):
+        return list(given)
+    return list(dict.fromkeys(i for query, each in given.items() for i in _items_of(each, query)))
+
+
+def _items_of(given: Any, query: Any) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        problem = f"propensities by query are items to numbers, not {shown(given)}"
+        raise InputError(problem, source="propensities", query=query, value=given)
+    return given
+
+
+# ---------------------------------------------------------------- costs
 
 
 class DocumentCosts:
@@ -286,7 +567,7 @@ class DocumentCosts:
         lowest: what these cost at best, of which residuals take account; default: the lowest.
 
     Raises:
-        InputError: naming the document or type whose cost is no number above 0.
+        InputError: naming the document or type whose cost is not a number above 0.
 
     >>> import irbatch
     >>> costs = irbatch.data.DocumentCosts({"web": 1, "pdf": 2}, types={"d1": "web", "d2": "pdf"})
@@ -303,27 +584,34 @@ class DocumentCosts:
         lowest: float | None = None,
         highest: float | None = None,
     ) -> None:
-        known = _read_costs(costs, "document" if types is None else "type")
-        if types is not None:
-            if not isinstance(types, Mapping):
-                problem = f"types are a mapping of documents to types, not {shown(types)}"
-                raise InputError(problem, source="costs")
-            found = {each: known.get(kind) for each, kind in types.items()}
-            known_documents = {each: cost for each, cost in found.items() if cost is not None}
-            if not known_documents:
+        if not isinstance(costs, Mapping) or not costs:
+            of = "documents" if types is None else "types"
+            problem = f"costs are a mapping of {of} to numbers above 0, not {shown(costs)}"
+            raise InputError(problem, source="costs", value=costs)
+        if types is None:
+            _, numbers = read_by_id("cost", costs, "costs", {"above": 0.0})
+            known = of_documents = dict(zip(costs, numbers.tolist(), strict=True))
+        elif not isinstance(types, Mapping):
+            problem = f"types are a mapping of documents to types, not {shown(types)}"
+            raise InputError(problem, source="costs")
+        else:
+            known = {}
+            for kind, cost in costs.items():
+                with ErrorsIn(source="costs"):
+                    known[kind] = check_number(f"cost of type {kind!r}", cost, above=0.0)
+            of_documents = {each: known[kind] for each, kind in types.items() if kind in known}
+            if not of_documents:
                 problem = f"no document is of a type that has a cost, such as {shown(min(known))}"
                 raise InputError(problem, source="costs")
-        else:
-            known_documents = known
         least, most = min(known.values()), max(known.values())
         self.lowest = least if lowest is None else check_number("lowest", lowest, above=0.0)
         self.highest = most if highest is None else check_number("highest", highest, above=0.0)
         if self.lowest > self.highest:
             problem = f"lowest={self.lowest:g} is above the highest cost, {self.highest:g}"
             raise InputError(problem, source="costs", value=self.lowest)
-        self.documents = ItemStatistics(list(known_documents), outside="ignore")
+        self.documents = Items(list(of_documents), outside="ignore")
         # One more than documents: NaN, of those that have none.
-        self._costs: Floats = np.array([*known_documents.values(), np.nan])
+        self._costs: Floats = np.array([*of_documents.values(), np.nan])
 
     def __repr__(self) -> str:
         return f"<DocumentCosts: {many(len(self.documents), 'document')}>"
@@ -347,19 +635,3 @@ def as_costs(costs: object) -> DocumentCosts:
         return DocumentCosts(costs)
     problem = f"costs are a mapping of documents to costs, or DocumentCosts, not {shown(costs)}"
     raise InputError(problem, source="costs", value=costs)
-
-
-def _read_costs(costs: object, of_what: str) -> dict[Any, float]:
-    if not isinstance(costs, Mapping) or not costs:
-        problem = f"costs are a mapping of {of_what}s to numbers above 0, not {shown(costs)}"
-        raise InputError(problem, source="costs", value=costs)
-    if of_what == "document":
-        numbers = read_by_id(
-            "cost", costs.values(), list(costs).__getitem__, "costs", {"above": 0.0}
-        )
-        return dict(zip(costs, numbers.tolist(), strict=True))
-    with ErrorsIn(source="costs"):
-        return {
-            kind: check_number(f"cost of type {kind!r}", cost, above=0.0)
-            for kind, cost in costs.items()
-        }

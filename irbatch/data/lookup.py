@@ -309,9 +309,14 @@ def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints
     starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
     if (np.diff(groups) >= 0).all():
         return found, starts, None
-    order = np.empty(rows, np.int64)
-    _spread.run(rows, np.repeat(groups, sizes), starts[:-1].copy(), order)
-    return found, starts, order
+    return found, starts, order_groups(np.repeat(groups, sizes), starts)
+
+
+def order_groups(groups: Ints, starts: Ints) -> Ints:
+    """Return the order of rows by group, those of a group ascending, where each's `starts`."""
+    order = np.empty(groups.size, np.int64)
+    _spread.run(groups.size, groups, starts[:-1].copy(), order)
+    return order
 
 
 def first_rows(ids: IdColumn) -> Ints:

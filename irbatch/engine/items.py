@@ -116,7 +116,7 @@ class QueryPropensities(NamedTuple):
 OUTSIDE = -1  # a document that is not an item of the catalogue
 PAST_END = -2  # of the ranking
 
-# What has to be said of items for a formula to read it, see `irbatch.ItemStatistics`.
+# What has to be said of items for a formula to read it, see `irbatch.Items`.
 GIVEN_BY = {
     "popularity": "popularity= or interactions=",
     "users": "interactions= or users=",
@@ -159,7 +159,7 @@ class Histories(NamedTuple):
 
 
 @dataclass(eq=False)
-class Items:
+class ItemArrays:
     """What is known of the items of a catalogue; None where nothing is said.
 
     Args:
@@ -198,7 +198,7 @@ class Items:
         """Return one of `GIVEN_BY`, or raise InputError saying how it is given."""
         found = getattr(self, name)
         if found is None:
-            problem = f"{name} of items is not known: give ItemStatistics({GIVEN_BY[name]})"
+            problem = f"{name} of items is not known: give Items({GIVEN_BY[name]})"
             raise InputError(problem, source="items")
         return found
 
@@ -227,7 +227,7 @@ class ItemRanks:
             an empty one is not a ranking. Only the exposure of groups reads them.
     """
 
-    items: Items
+    items: ItemArrays
     queries: Sequence[Any]
     rows: Ints
     read_judged: Callable[[], JudgedItems]
@@ -334,18 +334,18 @@ class ItemCounts:
 
     Args:
         items: what is known of them.
-        keys: int64 ``(entries,)``, ascending: length of the list x `Items.size` + the item.
+        keys: int64 ``(entries,)``, ascending: length of the list x `ItemArrays.size` + the item.
         numbers: int64 ``(entries,)``, how many lists of that length have the item.
         lists: int64 ``(longest + 1,)``, how many lists there are of each length.
     """
 
-    items: Items
+    items: ItemArrays
     keys: Ints
     numbers: Ints
     lists: Ints
 
     @classmethod
-    def of(cls, items: Items, lists: Sequence[ItemRows], cutoff: float) -> ItemCounts:
+    def of(cls, items: ItemArrays, lists: Sequence[ItemRows], cutoff: float) -> ItemCounts:
         """Count lists of item rows up to a cutoff; their ranks outside the catalogue don't count.
 
         `lists` are as `ItemRanks` has them, without what is past the end.

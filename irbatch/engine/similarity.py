@@ -19,7 +19,7 @@ from irbatch.runtime.threads import map_ranges
 
 GIVEN = "similarity"  # as a matrix
 SIMILARITIES = ("embeddings", "cooccurrence", GIVEN)
-"""What similarity is by; columns of `irbatch.engine.items.Items`."""
+"""What similarity is by; columns of `irbatch.engine.items.ItemArrays`."""
 
 NO_HISTORY = -1
 

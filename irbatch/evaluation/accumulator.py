@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats, Positions
 from irbatch.data.ids import check_id, first_repeated, kinds_of
-from irbatch.engine.items import OUTSIDE, ItemCounts, ItemRows, Items
+from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts, ItemRows
 from irbatch.errors import InputError, did_you_mean, kind_of, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
 from irbatch.evaluation.results import (
@@ -35,7 +35,7 @@ from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import LIMBS, add_up, check_whole, is_whole, round_sum
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import Items
 
 FORMAT = 3
 KEEPS = ("queries", "sums")  # what may be kept
@@ -110,7 +110,7 @@ class Accumulator:
 
     keep = ""
 
-    def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
+    def __init__(self, measures: Sequence[Measure], known: ItemArrays | None = None) -> None:
         self.measures, self.known = measures, known
         self.repeats = 0
         self._size = 0
@@ -121,7 +121,7 @@ class Accumulator:
     def of(
         keep: str,
         measures: Sequence[Measure],
-        items: ItemStatistics | None,
+        items: Items | None,
         repeated: str = "error",
     ) -> QueryValues | Sums:
         """Return one without queries that keeps values or sums, one of `KEEPS`."""
@@ -170,7 +170,7 @@ class QueryValues(Accumulator):
     keep = "queries"
 
     def __init__(
-        self, measures: Sequence[Measure], known: Items | None = None, repeated: str = "error"
+        self, measures: Sequence[Measure], known: ItemArrays | None = None, repeated: str = "error"
     ) -> None:
         super().__init__(measures, known)
         self._repeated = repeated
@@ -356,7 +356,7 @@ class Sums(Accumulator):
 
     keep = "sums"
 
-    def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
+    def __init__(self, measures: Sequence[Measure], known: ItemArrays | None = None) -> None:
         super().__init__(measures, known)
         of_run = (each.cutoff for each in measures if each.aggregate == "run")
         self._cutoffs = [] if known is None else list(dict.fromkeys(of_run))

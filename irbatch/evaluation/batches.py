@@ -38,7 +38,7 @@ from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords, read_numbers
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import Items
 
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")
 WHAT = "BatchEvaluator"
@@ -87,7 +87,7 @@ class BatchEvaluator:
         no_relevant: str = "zero",
         rel: float | None = None,
         repeated: str = "error",
-        items: ItemStatistics | None = None,
+        items: Items | None = None,
         threads: int | None = None,
     ) -> None:
         check_choice("keep", keep, KEEPS)

@@ -33,7 +33,7 @@ from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
-    from irbatch.data.items import DocumentCosts, ItemStatistics
+    from irbatch.data.items import DocumentCosts, Items
     from irbatch.formats.reader import TableReader
 
 
@@ -111,7 +111,7 @@ class Evaluation:
     measures: tuple[Measure, ...]
     settings: Settings
     order_by: str = "score"
-    items: ItemStatistics | None = None
+    items: Items | None = None
     costs: DocumentCosts | None = None
     threads: int | None = None
     columns: Columns = None
@@ -123,7 +123,7 @@ class Evaluation:
         cutoffs: Cutoffs = None,
         *,
         order_by: str = "score",
-        items: ItemStatistics | None = None,
+        items: Items | None = None,
         costs: object = None,
         threads: int | None = None,
         columns: Columns = None,

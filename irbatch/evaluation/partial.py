@@ -48,7 +48,7 @@ from irbatch.runtime.numbers import check_choice, check_whole
 from irbatch.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import Items
 
 WHAT = "partial result"
 HASHES = ("hashes", "not_judged")
@@ -139,7 +139,7 @@ class PartialResult:
         qrels: Judgments | None = None,
         *,
         name: str | None = None,
-        items: ItemStatistics | None = None,
+        items: Items | None = None,
     ) -> Results:
         """Return the results of everything: means alone of ``keep="sums"``.
 
@@ -224,9 +224,7 @@ class PartialResult:
         return write_state(self.kept, self.settings, options=options, **found)
 
     @classmethod
-    def from_state(
-        cls, state: Mapping[str, Any], *, items: ItemStatistics | None = None
-    ) -> PartialResult:
+    def from_state(cls, state: Mapping[str, Any], *, items: Items | None = None) -> PartialResult:
         """Return the partial result that `state_dict` returned the state of.
 
         Args:
@@ -247,7 +245,7 @@ class PartialResult:
                 raise reject("'measures' or 'options' are of no evaluation") from error
             if items is None and state["items"] is not None:
                 problem = "measures of the whole run read items"
-                raise InputError(f"{problem}: give items=irbatch.ItemStatistics(…)", source="items")
+                raise InputError(f"{problem}: give items=irbatch.Items(…)", source="items")
             settings = {str(key): str(each) for key, each in state["settings"].items()}
             kept = Accumulator.of(keep, evaluation.measures, items)
             kept.add_state(state, skips=may_skip(settings))
@@ -278,7 +276,7 @@ class PartialResult:
         return written(json.dumps(state, ensure_ascii=False) + "\n", path)
 
     @classmethod
-    def from_json(cls, text: str, *, items: ItemStatistics | None = None) -> PartialResult:
+    def from_json(cls, text: str, *, items: Items | None = None) -> PartialResult:
         """Return what `to_json` wrote; `items` and errors as in `from_state`."""
         try:
             state = json.loads(text)
@@ -318,7 +316,7 @@ class PartialResult:
         return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(state)})
 
     @classmethod
-    def from_arrow(cls, table: Any, *, items: ItemStatistics | None = None) -> PartialResult:
+    def from_arrow(cls, table: Any, *, items: Items | None = None) -> PartialResult:
         """Return what `to_arrow` made a table of; `items` and errors as in `from_state`."""
         metadata = getattr(getattr(table, "schema", None), "metadata", None) or {}
         if METADATA not in metadata:

@@ -32,7 +32,7 @@ from irbatch.runtime.threads import check_threads
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from irbatch.data.items import DocumentCosts, ItemStatistics
+    from irbatch.data.items import DocumentCosts, Items
     from irbatch.formats.reader import TableReader
 
 MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
@@ -257,7 +257,7 @@ def evaluate_run(
     *,
     in_order: bool = False,
     watch: Watch | None = None,
-    items: ItemStatistics | None = None,
+    items: Items | None = None,
     costs: DocumentCosts | None = None,
     partition: Partition | None = None,
 ) -> Results:

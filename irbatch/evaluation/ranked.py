@@ -22,7 +22,7 @@ from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import Items
 
 
 def evaluate_ids(
@@ -36,7 +36,7 @@ def evaluate_ids(
     no_relevant: str = "zero",
     judged_only: bool = False,
     rel: float | None = None,
-    items: ItemStatistics | None = None,
+    items: Items | None = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate rankings given as document ids, best first.

@@ -21,7 +21,7 @@ from irbatch.runtime.numbers import exact_mean
 from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
-    from irbatch.engine.items import ItemCounts, ItemRows, Items
+    from irbatch.engine.items import ItemArrays, ItemCounts, ItemRows
     from irbatch.measures import Measure
     from irbatch.report.document import Document, Record, Table
 
@@ -36,7 +36,7 @@ class RunItems:
             up to the deepest cutoff of a measure that reads them.
     """
 
-    known: Items
+    known: ItemArrays
     lists: Sequence[ItemRows]
     _counts: dict[int | None, ItemCounts] = field(default_factory=dict)
     _values: dict[Measure, float] = field(default_factory=dict)

@@ -43,7 +43,7 @@ from irbatch.pack.counting import (
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import Items
     from irbatch.evaluation.items import ItemMeasures
     from irbatch.evaluation.results import RunItems
 
@@ -76,7 +76,7 @@ class ScoreEvaluator:
     ties: str
     threads: int | None
     scored_by: str = "score"  # what the scores are, for the signature
-    items: ItemStatistics | None = None  # the columns, for measures that read them
+    items: Items | None = None  # the columns, for measures that read them
     _said: set[str] = field(default_factory=set)  # warnings, each of which is said once
 
     def __post_init__(self) -> None:
@@ -338,7 +338,7 @@ def evaluate_scores(
     query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
     rel: float | None = None,
-    items: ItemStatistics | None = None,
+    items: Items | None = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate a score for every candidate of every query, at any depth and without sorting.

@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.column_names import Columns
-from irbatch.data.items import ItemStatistics
+from irbatch.data.items import Items
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of
@@ -33,7 +33,7 @@ def evaluate_sequences(
     measures: Measures,
     cutoffs: Cutoffs = None,
     *,
-    items: ItemStatistics,
+    items: Items,
     missing: str = "zero",
     no_relevant: str = "zero",
     score_dtype: str = "float64",
@@ -62,7 +62,7 @@ def evaluate_sequences(
 
     >>> import irbatch
     >>> groups = irbatch.Groups({"d1": "A", "d2": "B"}, target={"A": 0.5, "B": 0.5})
-    >>> items, qrels = irbatch.ItemStatistics(groups=groups), {"q": {"d1": 1, "d2": 1}}
+    >>> items, qrels = irbatch.Items(groups=groups), {"q": {"d1": 1, "d2": 1}}
     >>> one, other = {"q": {"d1": 2.0, "d2": 1.0}}, {"q": {"d1": 1.0, "d2": 2.0}}
     >>> for runs in ([one], [one, other]):
     ...     results = evaluate_sequences(qrels, runs, "EEL(discount=log2)@2", items=items)

@@ -15,7 +15,7 @@ from irbatch.runtime.progress import Progress
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
-    from irbatch.data.items import DocumentCosts, ItemStatistics
+    from irbatch.data.items import DocumentCosts, Items
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -31,7 +31,7 @@ class EvaluateOptions(TypedDict, total=False):
     trec_eval: str | int | None
     order_by: str
     columns: Columns
-    items: ItemStatistics | None
+    items: Items | None
     costs: DocumentCosts | Mapping[Any, float] | None
     threads: int | None
     progress: Progress | bool | None

@@ -106,9 +106,7 @@ class Plan:
         if self.of_items and not items:
             name = str(measures[self.of_items[0]])
             problem = f"{name} reads what is known of items: give it, items=irbatch."
-            problem += (
-                "ItemStatistics(interactions=train), or the command --items or --interactions"
-            )
+            problem += "Items(interactions=train), or the command --items or --interactions"
             raise InputError(problem, source="measures", value=name)
         groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(self.filled):

@@ -12,7 +12,7 @@ from irbatch.array_types import Bools, Ints, Positions
 from irbatch.data.cells import GradedCandidates
 from irbatch.data.columns import QueryTable
 from irbatch.data.ids import read_candidate_ids
-from irbatch.data.items import ItemStatistics
+from irbatch.data.items import Items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, JudgedItems
@@ -70,7 +70,7 @@ class RankedItems(NamedTuple):
 
 
 def rank_run(
-    items: ItemStatistics,
+    items: Items,
     run: Run,
     queries: Sequence[Any],
     wanted: Wanted,
@@ -107,10 +107,10 @@ def rank_run(
 
 
 def _outside(
-    items: ItemStatistics, source: str, query: Any, document: Any, path: str | None = None
+    items: Items, source: str, query: Any, document: Any, path: str | None = None
 ) -> InputError:
     problem = f"this document is not in the catalogue of {len(items)} items; "
-    problem += "ItemStatistics(outside='ignore') leaves such ones out"
+    problem += "Items(outside='ignore') leaves such ones out"
     return InputError(problem, source=source, query=query, document=document, path=path)
 
 
@@ -187,7 +187,7 @@ def _open(
     return InputError(problem, source=source, query=query, value=score, path=path)
 
 
-def judged_items(items: ItemStatistics, qrels: Qrels, rows: Positions) -> JudgedItems:
+def judged_items(items: Items, qrels: Qrels, rows: Positions) -> JudgedItems:
     """Return all judged documents of the queries at `rows` of the judgments."""
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
     starts = offsets_of(counts)
@@ -209,7 +209,7 @@ def judged_columns(graded: GradedCandidates) -> JudgedItems:
 
 
 def rank_columns(
-    items: ItemStatistics,
+    items: Items,
     candidates: Candidates,
     wanted: Wanted,
     policy: TiePolicy,

@@ -37,7 +37,7 @@ def test_a_table_of_items(cli: Cli, files: list[Path], separator: str) -> None:
     table.write_text("\ufeff" + TABLE.replace(",", separator))
     status, printed, said = cli(*files, "-m", MEASURES, "--items", table, "--format", "json")
     assert (status, said) == (0, "")
-    items = irbatch.ItemStatistics(
+    items = irbatch.Items(
         popularity={"a": 5, "b": 2, "c": 1, "d": 0},
         groups={"a": "x", "b": "y", "c": "x", "d": "y"},
         propensities={"a": 0.5, "b": 0.25, "c": 1.0, "d": 0.1},
@@ -60,7 +60,7 @@ def test_interactions(cli: Cli, files: list[Path]) -> None:
     catalogue = files[0].parent / "catalogue"
     catalogue.write_text("item_id\na\nb\nc\nd\n")
     found = json.loads(cli(*words, "--interactions", train, "--items", catalogue)[1])["run"]
-    items = irbatch.ItemStatistics(list("abcd"), interactions=TRAIN)
+    items = irbatch.Items(list("abcd"), interactions=TRAIN)
     expected = irbatch.evaluate(QRELS, RUN, "AvgPopularity@2 CatalogueCoverage@2", items=items)
     assert found["mean"] == expected.mean()
 

@@ -30,7 +30,7 @@ def test_numbers_are_ids_and_groups() -> None:
     groups = Groups({1: 10, 2: {10: 0.5, 20: 0.5}}, {20: 1})
     assert groups.names == [10, 20]
     run: Any = {"q": {1: 1.0, 2: 2.0}}
-    items = irbatch.ItemStatistics(groups=groups)
+    items = irbatch.Items(groups=groups)
     assert irbatch.evaluate({"q": {1: 1}}, run, "Exposure(group=10)@1", items=items).mean() == {
         "Exposure(group=10)@1": 0.5
     }
@@ -43,7 +43,7 @@ def test_items_without_a_group() -> None:
     assert known.align(["b", "a", "x"]).codes.tolist() == [-1, 0, -1]
     whole = Groups({"a": "A"})
     input_error(lambda: whole.align(["a", "x"]), "no group", document="x")
-    input_error(lambda: irbatch.ItemStatistics(["a", "x"], groups=whole), document="x")
+    input_error(lambda: irbatch.Items(["a", "x"], groups=whole), document="x")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_refused_members(members: Any, facts: list[str], fields: dict[str, Any])
         ({"A": 0.5, "C": 0.5}, ["'C'", "'A'"], {"value": "C"}),
         ({"q": HALVES, "p": {"A": 1, "B": 1}}, ["2"], {"query": "p"}),
         ({"q": HALVES, "p": {"D": 1}}, ["'D'"], {"query": "p", "value": "D"}),
-        ({"q": HALVES, "p": 1}, ["no mapping"], {"query": "p", "value": 1}),
+        ({"q": HALVES, "p": 1}, ["not a mapping"], {"query": "p", "value": 1}),
     ],
 )
 def test_refused_targets(target: Any, facts: list[str], fields: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def test_refused_targets(target: Any, facts: list[str], fields: dict[str, Any]) 
 def test_other_refusals() -> None:
     some: Any = {"a": "A"}
     input_error(lambda: Groups(some, ungrouped="no"), "ungrouped='no'")
-    input_error(lambda: irbatch.ItemStatistics(groups=[1]), "mapping", source="groups")
+    input_error(lambda: irbatch.Items(groups=[1]), "mapping", source="groups")
 
 
 # ---------------------------------------------------------------- propensities
@@ -121,17 +121,17 @@ def test_refused_propensities() -> None:
     input_error(lambda: label({"a": 1, "b": -1}, 10), "-1", document="b")
     input_error(lambda: label({"a": "x"}, 10), "'x'", document="a")
     input_error(lambda: label([[1]], 10), "shape (1, 1)")
-    input_error(lambda: label(["x"], 10), "shape (1,)")
+    input_error(lambda: label(["x"], 10), "'x'", document=0)
     input_error(lambda: popular({"a": 1, "b": 0}), "above 0", document="b")
     input_error(lambda: popular([1.0, math.nan]), "nan", document=1)
     input_error(lambda: popular([1.0], gamma=-1), "gamma=-1")
     for value in (0, -0.5, 1.5, math.nan, "x"):
         given = {"a": 0.5, "b": value}
         input_error(
-            lambda given=given: irbatch.ItemStatistics(propensities=given),
+            lambda given=given: irbatch.Items(propensities=given),
             "propensities",
             document="b",
         )
     some: Any = {"a": 0.5}
-    input_error(lambda: irbatch.ItemStatistics(["a", "b"], propensities=some), document="b")
-    input_error(lambda: irbatch.ItemStatistics(2, propensities=[0.5]), "2 items")
+    input_error(lambda: irbatch.Items(["a", "b"], propensities=some), document="b")
+    input_error(lambda: irbatch.Items(2, propensities=[0.5]), "2 items")

@@ -10,14 +10,14 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import ItemStatistics
+from irbatch import Items
 from irbatch.data.columns import as_ids
 from irbatch.data.lookup import IdLookup
 
 INTERACTIONS = {"u1": ["a", "b"], "u2": ["b", "c"], "u3": ["b"]}
 
 
-def popularity(items: ItemStatistics) -> dict[Any, float]:
+def popularity(items: Items) -> dict[Any, float]:
     assert items.arrays.popularity is not None
     listed = [items.id_at(row) for row in range(len(items))]
     return dict(zip(listed, items.arrays.popularity.tolist(), strict=True))
@@ -37,7 +37,7 @@ def popularity(items: ItemStatistics) -> dict[Any, float]:
     ids=["lists", "ratings", "judgments", "columns"],
 )
 def test_interactions_in_every_form(given: Any) -> None:
-    items = ItemStatistics(interactions=given)
+    items = Items(interactions=given)
     assert popularity(items) == {"a": 1.0, "b": 3.0, "c": 1.0}
     assert items.arrays.users == 3.0
     histories = items.arrays.histories
@@ -49,7 +49,7 @@ def test_interactions_in_every_form(given: Any) -> None:
 def test_frames_of_interactions() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [5.0, 4.0, 1.0]})
-    assert popularity(ItemStatistics(interactions=frame)) == {7: 2.0, 8: 1.0}
+    assert popularity(Items(interactions=frame)) == {7: 2.0, 8: 1.0}
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "coo_array"])
@@ -57,13 +57,13 @@ def test_sparse_interactions(kind: str) -> None:
     """Columns are the items, those that nobody had among them; 0 or less was not had."""
     sparse = pytest.importorskip("scipy.sparse")
     matrix = getattr(sparse, kind)(np.array([[5.0, 0, 0, -1.0], [0, 0, 1.0, 0], [1.0, 0, 2.0, 0]]))
-    assert popularity(ItemStatistics(interactions=matrix)) == {0: 2.0, 1: 0.0, 2: 2.0, 3: 0.0}
-    named = ItemStatistics(list("abcd"), interactions=matrix)
+    assert popularity(Items(interactions=matrix)) == {0: 2.0, 1: 0.0, 2: 2.0, 3: 0.0}
+    named = Items(list("abcd"), interactions=matrix)
     assert popularity(named) == {"a": 2.0, "b": 0.0, "c": 2.0, "d": 0.0}
     assert named.arrays.histories is not None
     assert named.arrays.histories.rows.tolist() == [0, 2, 0, 2]
     input_error(
-        lambda: ItemStatistics(list("abc"), interactions=matrix),
+        lambda: Items(list("abc"), interactions=matrix),
         "items: 4 columns need 4 different document ids, not 3",
     )
 
@@ -83,18 +83,18 @@ def test_popularity_in_every_form() -> None:
         pl.DataFrame(had)["item_id"].value_counts(),
         pl.from_pandas(users),
     ):
-        assert popularity(ItemStatistics(popularity=given)) == {"a": 3.0, "b": 1.0, "c": 1.0}
-        ordered = ItemStatistics(["c", "a", "b", "x"], popularity=given)
+        assert popularity(Items(popularity=given)) == {"a": 3.0, "b": 1.0, "c": 1.0}
+        ordered = Items(["c", "a", "b", "x"], popularity=given)
         assert list(popularity(ordered).values()) == [1.0, 3.0, 1.0, 0.0]
     for given in (np.array([3, 0, 1]), [3, 0, 1], pl.Series([3, 0, 1]), pd.Series([3, 0, 1])):
-        assert popularity(ItemStatistics(popularity=given)) == {0: 3.0, 1: 0.0, 2: 1.0}
-        assert list(popularity(ItemStatistics(list("cab"), popularity=given))) == list("cab")
+        assert popularity(Items(popularity=given)) == {0: 3.0, 1: 0.0, 2: 1.0}
+        assert list(popularity(Items(list("cab"), popularity=given))) == list("cab")
 
 
 def test_labels_of_pandas_are_ids() -> None:
     pd = pytest.importorskip("pandas")
     vectors = pd.DataFrame([[0.0, 2.0], [3.0, 0.0]], index=["a", "b"])
-    items = ItemStatistics(
+    items = Items(
         ["b", "a"],
         embeddings=vectors,
         propensities=pd.Series({"a": 0.5, "b": 0.25}),
@@ -108,22 +108,22 @@ def test_labels_of_pandas_are_ids() -> None:
     assert known == irbatch.data.label_propensities(frequencies.to_dict(), instances=9)
     assert irbatch.Groups(pd.Series({"a": "new", "b": "old"})).ids == ["a", "b"]
     twice = pd.Series([1, 2], index=["a", "a"])
-    input_error(lambda: ItemStatistics(popularity=twice), "label 'a' of a Series comes twice")
+    input_error(lambda: Items(popularity=twice), "label 'a' of a Series comes twice")
     frame = pd.DataFrame({"item": ["a", "a"], "count": [1, 2]})
-    input_error(lambda: ItemStatistics(popularity=frame), "'a'): this item has two popularities")
-    input_error(lambda: ItemStatistics(popularity=frame[["item"]]), "no column is the user;")
+    input_error(lambda: Items(popularity=frame), "'a'): this item has two popularities")
+    input_error(lambda: Items(popularity=frame[["item"]]), "no column is the user;")
 
 
 def test_an_item_had_twice_is_popular_twice_and_had_once() -> None:
-    items = ItemStatistics(interactions={"u1": ["a", "a", "b"], "u2": ["b"]})
+    items = Items(interactions={"u1": ["a", "a", "b"], "u2": ["b"]})
     assert popularity(items) == {"a": 2.0, "b": 2.0}
     assert items.arrays.histories is not None
     assert items.arrays.histories.rows.tolist() == [0, 1, 1]
 
 
 def test_columns_are_in_the_order_of_the_items() -> None:
-    by_id = ItemStatistics(["b", "a"], popularity={"a": 1}, embeddings={"a": [0, 2], "b": [3, 0]})
-    in_order = ItemStatistics(["b", "a"], popularity=[0, 1], embeddings=[[3, 0], [0, 2]])
+    by_id = Items(["b", "a"], popularity={"a": 1}, embeddings={"a": [0, 2], "b": [3, 0]})
+    in_order = Items(["b", "a"], popularity=[0, 1], embeddings=[[3, 0], [0, 2]])
     for each in (by_id, in_order):
         assert popularity(each) == {"b": 0.0, "a": 1.0}
         assert each.arrays.embeddings is not None
@@ -132,14 +132,14 @@ def test_columns_are_in_the_order_of_the_items() -> None:
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200])
 def test_embeddings_of_any_size(scale: float) -> None:
-    items = ItemStatistics(2, embeddings=np.array([[1.0, 1.0], [0.0, 0.0]]) * scale)
+    items = Items(2, embeddings=np.array([[1.0, 1.0], [0.0, 0.0]]) * scale)
     assert items.arrays.embeddings is not None
     assert items.arrays.embeddings.numbers == pytest.approx([0.5**0.5, 0.5**0.5, 0, 0])
 
 
 def test_numbers_as_ids() -> None:
-    assert popularity(ItemStatistics(3, popularity=[4, 5, 6])) == {0: 4.0, 1: 5.0, 2: 6.0}
-    assert repr(ItemStatistics(3, popularity=[4, 5, 6])) == "<ItemStatistics: 3 items, popularity>"
+    assert popularity(Items(3, popularity=[4, 5, 6])) == {0: 4.0, 1: 5.0, 2: 6.0}
+    assert repr(Items(3, popularity=[4, 5, 6])) == "<Items: 3 items, popularity>"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_numbers_as_ids() -> None:
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
-    input_error(lambda: ItemStatistics(**arguments), said)
+    input_error(lambda: Items(**arguments), said)
 
 
 def test_something_else_than_items() -> None:
@@ -183,18 +183,18 @@ def test_something_else_than_items() -> None:
     input_error(
         lambda: irbatch.evaluate(**call), "CatalogueCoverage@1 reads what is known of items"
     )
-    input_error(lambda: irbatch.evaluate(**call, items={"a": 1}), "is an ItemStatistics, not {'a'")
+    input_error(lambda: irbatch.evaluate(**call, items={"a": 1}), "is irbatch.Items, not {'a'")
 
 
 def test_arguments_are_not_changed() -> None:
     counts, vectors = np.array([3.0, 1.0]), np.array([[3.0, 4.0], [1.0, 0.0]])
-    ItemStatistics(2, popularity=counts, embeddings=vectors)
+    Items(2, popularity=counts, embeddings=vectors)
     assert counts.tolist() == [3.0, 1.0]
     assert vectors.tolist() == [[3.0, 4.0], [1.0, 0.0]]
 
 
 def test_pickles() -> None:
-    items = ItemStatistics(interactions=INTERACTIONS)
+    items = Items(interactions=INTERACTIONS)
     again = pickle.loads(pickle.dumps(items))
     assert popularity(again) == popularity(items)
     assert again.find(as_ids(["c", "x"], "item", "items")).tolist() == [2, -1]

@@ -158,7 +158,7 @@ def test_what_is_pickled_is_found_in_another_process() -> None:
         "d = np.char.add('a long document ', d); "
         "run = irbatch.Run.from_columns(q, d, np.arange(300) % 7 / 2); "
         "qrels = irbatch.Qrels.from_columns(q, d, np.arange(300) % 3); "
-        "items = irbatch.ItemStatistics(d[:10]); "
+        "items = irbatch.Items(d[:10]); "
     )
     measures = "'AP nDCG CatalogueCoverage@3'"
     written = subprocess.run(

@@ -56,8 +56,8 @@ HALVES = {"A": 0.5, "B": 0.5}
 Problem = tuple[dict[str, dict[str, int]], list[dict[str, dict[str, float]]], dict[str, Any]]
 
 
-def known(members: Any, target: Any = None, **options: Any) -> irbatch.ItemStatistics:
-    return irbatch.ItemStatistics(groups=irbatch.Groups(members, target, **options))
+def known(members: Any, target: Any = None, **options: Any) -> irbatch.Items:
+    return irbatch.Items(groups=irbatch.Groups(members, target, **options))
 
 
 def test_worked_example() -> None:
@@ -163,7 +163,7 @@ def test_twin(seed: int) -> None:
         target: dict[str, Any] = {"A": 0.5, "7": 0.5}
         targets = dict.fromkeys(qrels, target) | {"q0": {"B": 1}}
         catalogue = [f"d{i}" for i in range(30)]
-        items = irbatch.ItemStatistics(
+        items = irbatch.Items(
             catalogue if number % 2 else None,
             groups=irbatch.Groups(members, targets if number % 3 else target, ungrouped="ignore"),
             outside="ignore",
@@ -199,7 +199,7 @@ def test_refusals() -> None:
     input_error(lambda: evaluate("EEL@5", items=some), "no target", query="q")
     input_error(lambda: evaluate("Exposure@5", items=without), "say which group", "A")
     input_error(lambda: evaluate("Exposure(group=C)@5", items=without), "'C'", "'A'", value="C")
-    input_error(lambda: evaluate("AWRF@5", items=irbatch.ItemStatistics([*MEMBERS])), "groups=")
+    input_error(lambda: evaluate("AWRF@5", items=irbatch.Items([*MEMBERS])), "groups=")
     input_error(lambda: evaluate("EEL@100000000", items=known(MEMBERS, HALVES)), "10,000,000")
     input_error(lambda: irbatch.measure("AWRF(base=1)"), "base=1")
     input_error(lambda: irbatch.measure("AWRF")(discount="no"), "discount")
@@ -259,7 +259,7 @@ def test_fair_trec() -> None:
         for document, *shares in rows("dl19_alignments.tsv.gz")
     }
     groups = irbatch.Groups(members, {"A": 0.5, "B": 0.3, "C": 0.2})
-    items = irbatch.ItemStatistics(groups=groups, outside="ignore")
+    items = irbatch.Items(groups=groups, outside="ignore")
     data = REFERENCE_DATA / "dl19_passage"
     qrels = irbatch.read_qrels(data / "qrels.dl19-passage.txt.gz")
     paths = {path.name.removesuffix(".run.gz"): path for path in (data / "runs").iterdir()}

@@ -23,7 +23,7 @@ from support.measure_variants import builtin_names
 from support.paths import REFERENCE_DATA
 
 import irbatch
-from irbatch import BatchEvaluator, ItemStatistics
+from irbatch import BatchEvaluator, Items
 from irbatch.measures import Measure, measure
 
 CUTOFFS = (1, 2, 5, None)
@@ -86,10 +86,10 @@ def problem(seed: int) -> tuple[Qrels, Run, twin.Known]:
     return qrels, run, twin.Known(catalogue, had, vectors, given)
 
 
-def statistics(known: twin.Known) -> ItemStatistics:
+def statistics(known: twin.Known) -> Items:
     size = len(known.catalogue)
     given = [known.given[pair] for pair in itertools.product(known.catalogue, repeat=2)]
-    return ItemStatistics(
+    return Items(
         known.catalogue,
         interactions=known.had,
         embeddings=known.vectors,
@@ -155,10 +155,10 @@ def described(seed: int, size: int) -> dict[str, Any]:
     return {"popularity": rng.integers(0, 9, size), "embeddings": rng.random((size, 4))}
 
 
-def scored(seed: int = 0, users: int = 13, size: int = 9) -> tuple[Any, list[int], ItemStatistics]:
+def scored(seed: int = 0, users: int = 13, size: int = 9) -> tuple[Any, list[int], Items]:
     rng = np.random.default_rng(seed)
     scores = rng.random((users, size))
-    items = ItemStatistics(size, **described(seed, size))
+    items = Items(size, **described(seed, size))
     return scores, rng.integers(0, size, users).tolist(), items
 
 
@@ -172,7 +172,7 @@ def test_every_entrance(tmp_path: Path) -> None:
     users, columns = np.indices(scores.shape).reshape(2, -1)
     table = irbatch.Run.from_columns(users, columns, scores.reshape(-1))
     texts = {str(u): {f"{d:03}": s for d, s in row.items()} for u, row in run.items()}
-    of_texts = ItemStatistics([f"{item:03}" for item in range(9)], **described(0, 9))
+    of_texts = Items([f"{item:03}" for item in range(9)], **described(0, 9))
     judged = {str(user): {f"{d:03}": 1 for d in each} for user, each in qrels.items()}
     path = tmp_path / "r.run"
     irbatch.Run(texts).to_trec(path)
@@ -220,7 +220,7 @@ def test_a_query_that_comes_again_is_counted_once() -> None:
 
 
 def test_a_query_that_comes_again_with_other_items_is_refused() -> None:
-    items = ItemStatistics(3, popularity=[1, 1, 1])
+    items = Items(3, popularity=[1, 1, 1])
     evaluator = BatchEvaluator("CatalogueCoverage@1", items=items)
     evaluator.update([[3.0, 2.0, 1.0]], positives=[0], query_ids=["a"])
     again = functools.partial(evaluator.update, positives=[0], query_ids=["a"])
@@ -303,7 +303,7 @@ def test_frames_leave_out_values_of_a_whole_run() -> None:
 
 
 def test_ties_by_id_and_by_place() -> None:
-    items = ItemStatistics(["a", "b", "c"], popularity=[1, 2, 4])
+    items = Items(["a", "b", "c"], popularity=[1, 2, 4])
     run = {"u": {"b": 1.0, "a": 1.0, "c": 1.0}}
     evaluate = functools.partial(irbatch.evaluate, {"u": {"a": 1}}, run, "AvgPopularity@1")
     assert evaluate(items=items)["AvgPopularity@1"] == 4.0
@@ -319,7 +319,7 @@ def test_ties_by_id_and_by_place() -> None:
 
 @pytest.mark.parametrize("ties", ["expected", "pessimistic", "optimistic", "error"])
 def test_open_ties_are_refused_where_they_matter(ties: str) -> None:
-    items = ItemStatistics(4, popularity=[1, 2, 3, 4])
+    items = Items(4, popularity=[1, 2, 3, 4])
     run = {"u": {0: 3.0, 1: 2.0, 2: 2.0, 3: 1.0}}
     qrels = {"u": {3: 1}}
     for evaluate in (
@@ -335,7 +335,7 @@ def test_open_ties_are_refused_where_they_matter(ties: str) -> None:
 
 
 def test_scores_compared_as_float32() -> None:
-    items = ItemStatistics(["a", "b"], popularity=[1, 2])
+    items = Items(["a", "b"], popularity=[1, 2])
     run = {"u": {"a": 1 + 1e-12, "b": 1.0}}
     evaluate = functools.partial(irbatch.evaluate, {"u": {"a": 1}}, run, "AvgPopularity@1")
     assert evaluate(items=items)["AvgPopularity@1"] == 1.0
@@ -349,51 +349,49 @@ def test_documents_outside_the_catalogue() -> None:
     )
     counts = {"a": 1, "b": 2}
     input_error(
-        lambda: evaluate(items=ItemStatistics(popularity=counts)),
+        lambda: evaluate(items=Items(popularity=counts)),
         "run (query 'u', document 'x'): this document is not in the catalogue of 2 items",
     )
-    found = evaluate(items=ItemStatistics(popularity=counts, outside="ignore"))
+    found = evaluate(items=Items(popularity=counts, outside="ignore"))
     assert found.mean() == {"AvgPopularity@2": 1.0, "CatalogueCoverage": 1.0}
     judged = functools.partial(
         irbatch.evaluate, {"u": {"y": 1}}, {"u": {"a": 1.0}}, "Serendipity@2"
     )
     had = {"u": ["a"]}
     input_error(
-        lambda: judged(items=ItemStatistics(interactions=had)),
+        lambda: judged(items=Items(interactions=had)),
         "qrels (query 'u', document 'y'): this document is not in the catalogue",
     )
-    assert judged(items=ItemStatistics(interactions=had, outside="ignore")).mean() == {
-        "Serendipity@2": 0.0
-    }
+    assert judged(items=Items(interactions=had, outside="ignore")).mean() == {"Serendipity@2": 0.0}
 
 
 def test_what_is_refused() -> None:
-    items = ItemStatistics(["a", "b"])
+    items = Items(["a", "b"])
     evaluate = functools.partial(irbatch.evaluate, {"u": {"a": 1}}, {"u": {"a": 1.0}})
-    said = "ILD@2: embeddings of items is not known: give ItemStatistics(embeddings=)"
+    said = "ILD@2: embeddings of items is not known: give Items(embeddings=)"
     input_error(lambda: evaluate("ILD@2", items=items), said)
-    said = "give ItemStatistics(popularity= or interactions=)"
+    said = "give Items(popularity= or interactions=)"
     input_error(lambda: evaluate("RunNovelty@2", items=items)["RunNovelty@2"], said)
     said = "judged_only=True leaves out documents that CatalogueCoverage@2 reads"
     input_error(lambda: evaluate("CatalogueCoverage@2", items=items, judged_only=True), said)
-    few = ItemStatistics(["a", "b"], popularity=[5, 1], users=2)
+    few = Items(["a", "b"], popularity=[5, 1], users=2)
     said = "an item has popularity 5, and there are 2 users"
     input_error(lambda: evaluate("Novelty(of=users)@1", items=few), said, value=5.0)
     scores = functools.partial(irbatch.evaluate_scores, [[1.0, 0.5, 0.2]], [[1, 0, 0]])
     said = "the columns of scores are the items: 3 columns, 2 items"
     input_error(lambda: scores("CatalogueCoverage@1", items=items), said)
-    users = ItemStatistics(interactions={1: ["a"]})
+    users = Items(interactions={1: ["a"]})
     said = "the users of interactions are such as 1, and queries 'u'"
     input_error(lambda: evaluate("Unexpectedness@1", items=users), said, query="u")
     whole = {"u": {2**70: 1.0}}
-    numbers = ItemStatistics(3)
+    numbers = Items(3)
     said = "does not fit int64"
     big = {"u": {2**70: 1}}
     input_error(lambda: irbatch.evaluate(big, whole, "CatalogueCoverage@1", items=numbers), said)
 
 
 def test_settings_of_the_evaluation() -> None:
-    items = ItemStatistics(["a", "b", "c"], interactions={"u": ["b"], "v": ["b", "a"]})
+    items = Items(["a", "b", "c"], interactions={"u": ["b"], "v": ["b", "a"]})
     qrels = {"u": {"a": 1}, "v": {"a": 0}, "w": {"a": 2}}
     run = {"u": {"a": 3.0, "b": 2.0, "c": 1.0}, "v": {"a": 1.0}}
     evaluate = functools.partial(irbatch.evaluate, qrels, run, items=items)
@@ -410,7 +408,7 @@ def test_settings_of_the_evaluation() -> None:
 
 
 def test_runs_that_recommend_nothing() -> None:
-    items = ItemStatistics(["a", "b", "c"], interactions={"u": ["a", "b"]})
+    items = Items(["a", "b", "c"], interactions={"u": ["a", "b"]})
     names = [str(spelled(name, settings[-1], None)) for name, settings in VARIANTS.items()
              if name not in ("ILD", "Unexpectedness")]  # fmt: skip
     with pytest.warns(irbatch.InputWarning, match="is empty"):
@@ -420,7 +418,7 @@ def test_runs_that_recommend_nothing() -> None:
 
 
 def test_what_is_no_candidate_is_not_recommended() -> None:
-    items = ItemStatistics(3, popularity=[1, 2, 4])
+    items = Items(3, popularity=[1, 2, 4])
     scores = [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]]
     evaluate = functools.partial(
         irbatch.evaluate_scores, measures="CatalogueCoverage@1 AvgPopularity@2", items=items
@@ -434,7 +432,7 @@ def test_what_is_no_candidate_is_not_recommended() -> None:
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.int64, np.float16, np.float32])
 def test_scores_of_any_type(dtype: type) -> None:
     scores = np.array([[7, 1, 100]]).astype(dtype)
-    items = ItemStatistics(3, popularity=[1, 2, 4])
+    items = Items(3, popularity=[1, 2, 4])
     found = irbatch.evaluate_scores(scores, [[0, 0, 1]], "AvgPopularity@2", items=items)
     assert found["AvgPopularity@2"] == 2.5
 
@@ -450,7 +448,7 @@ def test_users_define_measures_of_items() -> None:
     def only_once(c: Any) -> float:
         return float((c.counts == 1).sum())
 
-    items = ItemStatistics(3, popularity=[1, 5, 2])
+    items = Items(3, popularity=[1, 5, 2])
     found = irbatch.evaluate_ids([[0, 2], [2]], [[0], [0]], "MostPopular OnlyOnce@2", items=items)
     assert found.mean() == {"MostPopular": 2.0, "OnlyOnce@2": 1.0}
 
@@ -492,7 +490,7 @@ def rows(path: Path) -> Iterator[list[str]]:
 
 
 @functools.cache
-def known() -> tuple[ItemStatistics, ItemStatistics]:
+def known() -> tuple[Items, Items]:
     """The items of train and test, and all that have genres, which are their vectors."""
     had: dict[str, list[str]] = {}
     for user, item, _ in itertools.islice(rows(FOLDER / "train.tsv.gz"), 1, None):
@@ -506,8 +504,8 @@ def known() -> tuple[ItemStatistics, ItemStatistics]:
     every = sorted({name for names in genres.values() for name in names})
     vectors = {item: [float(e in names) for e in every] for item, names in genres.items()}
     return (
-        ItemStatistics(in_order, interactions=had),
-        ItemStatistics(list(genres), interactions=had, embeddings=vectors),
+        Items(in_order, interactions=had),
+        Items(list(genres), interactions=had, embeddings=vectors),
     )
 
 
@@ -596,7 +594,7 @@ def test_rexmex_adds_a_little_to_counts(run: str) -> None:
 
 
 def test_lists_that_concentrate_less_are_marked_best() -> None:
-    catalogue = irbatch.ItemStatistics(["a", "b", "c"])
+    catalogue = irbatch.Items(["a", "b", "c"])
     runs = {"one": {1: ["a"], 2: ["a"]}, "two": {1: ["a"], 2: ["b"]}}
     ranked = {
         name: {user: dict.fromkeys(items, 1.0) for user, items in run.items()}

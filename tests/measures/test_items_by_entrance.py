@@ -16,7 +16,7 @@ NAMES += "SNIPS(over=all)@4 SNIPS IPS(discount=rank) PSP(norm=none)@2 nDCG@5"
 QUERIES, ITEMS = 12, 9
 
 
-def problem() -> tuple[np.ndarray, np.ndarray, irbatch.ItemStatistics]:
+def problem() -> tuple[np.ndarray, np.ndarray, irbatch.Items]:
     """Scores, labels, and what is known of the columns; one query has no relevant item."""
     rng = Random(3)
     scores = np.array([rng.sample(range(100), ITEMS) for _ in range(QUERIES)], float)
@@ -25,7 +25,7 @@ def problem() -> tuple[np.ndarray, np.ndarray, irbatch.ItemStatistics]:
     groups = {i: rng.choice(("A", "B", {"A": 0.25, "B": 0.75})) for i in range(ITEMS)}
     given = [rng.choice((0.1, 0.5, 1.0)) for _ in range(ITEMS)]
     known = irbatch.Groups(groups, {"A": 0.4, "B": 0.6})
-    return scores, labels, irbatch.ItemStatistics(ITEMS, groups=known, propensities=given)
+    return scores, labels, irbatch.Items(ITEMS, groups=known, propensities=given)
 
 
 def test_entrances() -> None:

@@ -12,7 +12,7 @@ from oracle.recommender_tools import TOOLS, Example
 from support.paths import REPOSITORY
 
 import irbatch
-from irbatch import InputError, ItemStatistics, measure
+from irbatch import InputError, Items, measure
 from irbatch.measures.names import AMBIGUOUS
 
 # A short list, more relevant items than the cutoff, a user without a hit; items nobody had before.
@@ -49,7 +49,7 @@ def value(name: str) -> float:
     """Our value of the example."""
     ranked = {user: list(items) for user, items in EXAMPLE.ranked.items()}
     had = {user: list(items) for user, items in EXAMPLE.known.had.items()}
-    items = ItemStatistics(list(EXAMPLE.known.catalogue), interactions=had)
+    items = Items(list(EXAMPLE.known.catalogue), interactions=had)
     return irbatch.evaluate_ids(ranked, EXAMPLE.relevant, name, items=items)[name]
 
 

@@ -47,8 +47,8 @@ RUN = {"q": {f"d{i}": 6.0 - i for i in range(1, 6)}}
 PROPENSITIES = {"d1": 0.5, "d2": 0.1, "d3": 0.25, "d4": 1.0, "d5": 0.125, "d6": 0.2}
 
 
-def known(given: Any) -> irbatch.ItemStatistics:
-    return irbatch.ItemStatistics(propensities=given)
+def known(given: Any) -> irbatch.Items:
+    return irbatch.Items(propensities=given)
 
 
 def test_worked_example() -> None:
@@ -73,7 +73,7 @@ def test_clicks() -> None:
     assert results[names[1]] == pytest.approx(((4 + 2 / 3) / 6 + 0.5) / 3, rel=1e-15)
     assert results[names[2]] == pytest.approx((4 + 2 / 3 + 0.5) / 12, rel=1e-15)
     del shown["a"]["y"]
-    items = irbatch.ItemStatistics(["x", "y", "z"], propensities=shown)
+    items = irbatch.Items(["x", "y", "z"], propensities=shown)
     input_error(
         lambda: irbatch.evaluate(clicks, run, names, items=items), "propensity",
         query="a", document="y",
@@ -177,7 +177,7 @@ def test_queries_without_relevant_documents() -> None:
 
 
 def test_refusals() -> None:
-    items = irbatch.ItemStatistics([*PROPENSITIES])
+    items = irbatch.Items([*PROPENSITIES])
     input_error(lambda: irbatch.evaluate(QRELS, RUN, "PSP@5", items=items), "propensities=")
     evaluate = functools.partial(irbatch.evaluate, QRELS, RUN, items=known(PROPENSITIES))
     input_error(lambda: evaluate("PSP"), "cutoff", "PSP@5")

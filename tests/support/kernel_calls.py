@@ -12,7 +12,7 @@ import numpy as np
 import irbatch
 from irbatch.comparing.rankings import rbo
 from irbatch.data.ids import MANY, TextColumn
-from irbatch.data.items import ItemStatistics
+from irbatch.data.items import Items
 from irbatch.data.lookup import IdLookup
 from irbatch.engine.similarity import SIMILARITIES
 from irbatch.formats.lines import RUN
@@ -125,7 +125,7 @@ def _evaluate_scores(rng: np.random.Generator) -> None:
 def _look_up_items() -> None:
     known: dict[str, Any] = {"interactions": {"q": ["a", "b"]}, "groups": {"a": "A", "b": "B"}}
     vectors = np.array([[1.0, 0.5], [0.25, 3.0]])
-    items = ItemStatistics(["a", "b"], embeddings=vectors, similarity=vectors, **known)
+    items = Items(["a", "b"], embeddings=vectors, similarity=vectors, **known)
     run = {"q": {"a": 2.0, "b": 1.0}}
     names = [f"{name}(by={by})" for by in SIMILARITIES for name in ("ILD", "Unexpectedness")]
     irbatch.evaluate({"q": {"a": 1}}, run, [*names, "AWRF(target=uniform)"], items=items)

@@ -76,10 +76,10 @@ class OfItems(NamedTuple):
     """Measures that read items, some of the whole run, and what is known of these."""
 
     measures: str
-    known: irbatch.ItemStatistics
+    known: irbatch.Items
 
 
-ITEMS = OfItems("nDCG@5 CatalogueCoverage@5 Gini@5", irbatch.ItemStatistics(DOCUMENTS))
+ITEMS = OfItems("nDCG@5 CatalogueCoverage@5 Gini@5", irbatch.Items(DOCUMENTS))
 
 
 class Marked(NamedTuple):

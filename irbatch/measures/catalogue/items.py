@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.items import ItemCounts, ItemRanks, Items
+from irbatch.engine.items import ItemArrays, ItemCounts, ItemRanks
 from irbatch.engine.similarity import (
     SIMILARITIES,
     similarity_of_pairs,
@@ -154,7 +154,7 @@ def tail_share(r: ItemRanks, tail: float = Number(0.1, above=0.0)) -> Floats:
     return r.mean_of(r.items.table(("tail", tail), lambda: _in_tail(r.items, tail)))
 
 
-def _in_tail(items: Items, tail: float) -> Floats:
+def _in_tail(items: ItemArrays, tail: float) -> Floats:
     """Tell of each item, 1 or 0, whether it is in the long tail."""
     popularity: Floats = items.need("popularity")
     trained = np.flatnonzero(popularity > 0)
@@ -192,7 +192,7 @@ def run_novelty(c: ItemCounts, of: str = OF, unseen: str = UNSEEN) -> float:
     return math.fsum((c.counts * information).tolist()) / max(c.total, 1)
 
 
-def _reach(items: Items) -> Floats:
+def _reach(items: ItemArrays) -> Floats:
     """Return how many users had each item."""
     found: Floats = items.need("popularity") if items.reach is None else items.reach
     if found.size and found.max() > items.need("users"):
@@ -201,7 +201,7 @@ def _reach(items: Items) -> Floats:
     return found
 
 
-def _information(items: Items, of: str, unseen: str) -> Floats:
+def _information(items: ItemArrays, of: str, unseen: str) -> Floats:
     """Return each item's self-information."""
 
     def make() -> Floats:

@@ -112,7 +112,7 @@ def test_settings(tmp_path: Path, processes: Executor, settings: dict[str, Any])
 def test_other_judgments_and_items(tmp_path: Path, processes: Executor) -> None:
     paths = cut(tmp_path, RUN, "line by line")
     subtopics = {query: {1: each, 2: {"d1": 1}} for query, each in QRELS.items()}
-    items = irbatch.ItemStatistics([f"d{i}" for i in range(30)], popularity=[*range(30)])
+    items = irbatch.Items([f"d{i}" for i in range(30)], popularity=[*range(30)])
     cases: list[tuple[Any, str, dict[str, Any]]] = [
         (subtopics, "alpha_nDCG@5 NRBP", {}), (QRELS, "Gini@5 AvgPopularity RR", {"items": items}),
         (QRELS, "RR", {"order_by": "rank"}),

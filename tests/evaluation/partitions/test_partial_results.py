@@ -20,7 +20,7 @@ from support.random_problems import nasty_problems
 from support.replacing import places, replaced, without
 
 import irbatch
-from irbatch import ItemStatistics
+from irbatch import Items
 from irbatch.measures import measure
 from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 
@@ -113,7 +113,7 @@ def test_judgments_of_subtopics_strata_and_probabilities(keep: str) -> None:
 
 @pytest.mark.parametrize("keep", KEEPS)
 def test_measures_of_items_and_of_the_whole_run(keep: str) -> None:
-    items = ItemStatistics(["d1", "d2", "d3"], popularity={"d1": 5, "d2": 1})
+    items = Items(["d1", "d2", "d3"], popularity={"d1": 5, "d2": 1})
     names = "Gini@2 Entropy CatalogueCoverage@1 AvgPopularity@2 RR"
     wanted = irbatch.evaluate(QRELS, RUN, names, items=items)
     parts = parts_of(QRELS, RUN, names, keep=keep, items=items)

@@ -1,0 +1,153 @@
+"""The groups that items belong to, and the share of attention that each should get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.data.frames import is_series, rows_by_label
+from irbatch.data.ids import check_id, same_kind
+from irbatch.engine.items import UNGROUPED, GroupShares
+from irbatch.errors import InputError, kind_of, many, shown
+from irbatch.runtime.numbers import check_choice, missed_limit
+
+SOURCE = "groups"  # what errors call them
+ROUNDING = 1e-6  # by which shares may miss 1 together, as those of float32 do
+
+
+class Groups:
+    """The groups that items belong to, and the share of the attention that each should get.
+
+    Args:
+        members: item id to the name of its group, or to shares of several groups, which add up
+            to 1. Names are text or whole numbers. Or a series of pandas, indexed by items.
+        target: group to its share, which add up to 1, for all queries; or query id to such shares.
+            A group left out should get nothing.
+        ungrouped: what an item without a group is, an ``"error"``, or left out (``"ignore"``): it
+            takes its rank, but no group gets that rank's attention. Items whose shares are all 0
+            have no group.
+
+    Raises:
+        InputError: naming the item, or the query, and the share that is negative, not a number, or
+            doesn't add up.
+
+    >>> groups = Groups({"d1": "new", "d2": {"new": 0.5, "old": 0.5}}, {"new": 0.3, "old": 0.7})
+    >>> groups.names, len(groups)
+    (['new', 'old'], 2)
+    """
+
+    def __init__(
+        self,
+        members: Any,
+        target: Mapping[Any, Any] | None = None,
+        ungrouped: str = "error",
+    ) -> None:
+        check_choice("ungrouped", ungrouped, ("error", "ignore"))
+        members = rows_by_label(members) if is_series(members) else members
+        if not isinstance(members, Mapping):
+            problem = (
+                f"a mapping of items to groups, or to shares of groups, not {kind_of(members)}"
+            )
+            raise InputError(f"groups are {problem}", source=SOURCE)
+        if not members:
+            raise InputError("there are no items", source=SOURCE)
+        self.ungrouped = ungrouped
+        same_kind(members, "document", SOURCE)
+        # Each membership once: items of one group share theirs.
+        memberships: dict[Any, int] = {}
+        self._codes: dict[Any, int] = {}
+        for item, member in members.items():
+            if isinstance(member, Mapping):
+                _check_shares(member, "share", {"document": item}, may_be_none=True)
+                member = tuple(member.items())
+            else:
+                check_id(member, "group", SOURCE)
+            self._codes[item] = memberships.setdefault(member, len(memberships))
+        shares = [each if isinstance(each, tuple) else ((each, 1.0),) for each in memberships]
+        self.names = list(dict.fromkeys(group for each in shares for group, _ in each))
+        same_kind(self.names, "group", SOURCE)
+        if not self.names:
+            raise InputError("no item belongs to a group", source=SOURCE)
+        self._vectors = np.array([self._vector(dict(each)) for each in shares])
+        nothing = frozenset(np.flatnonzero(~self._vectors.any(axis=1)).tolist())
+        for item, code in self._codes.items() if nothing else ():
+            if code in nothing:
+                self._check_ungrouped(item)
+                self._codes[item] = UNGROUPED
+        self._target, self._targets = self._read_target(target)
+
+    def _vector(self, shares: Mapping[Any, Any]) -> Floats:
+        return np.array([float(shares.get(name, 0.0)) for name in self.names])
+
+    def _check_ungrouped(self, item: Any) -> None:
+        if self.ungrouped == "error":
+            problem = 'it belongs to no group; Groups(…, ungrouped="ignore") leaves such items out'
+            raise InputError(problem, source=SOURCE, document=item)
+
+    def _read_target(
+        self, target: Mapping[Any, Any] | None
+    ) -> tuple[Floats | None, dict[Any, Floats] | None]:
+        """Return the shares wanted of all queries, or of each; None of what is not given."""
+        if target is None:
+            return None, None
+        if not isinstance(target, Mapping) or not target:
+            problem = f"of groups to shares, or of queries to such mappings, not {shown(target)}"
+            raise InputError(f"the target is a mapping {problem}", source=SOURCE, value=target)
+        if not any(isinstance(shares, Mapping) for shares in target.values()):
+            return self._read_shares(target), None
+        return None, {query: self._read_shares(each, query) for query, each in target.items()}
+
+    def _read_shares(self, shares: Any, query: Any = None) -> Floats:
+        place = {"query": query}
+        if not isinstance(shares, Mapping):
+            problem = f"its target {shown(shares)} is not a mapping of groups to shares"
+            raise InputError(problem, source=SOURCE, **place, value=shares)
+        _check_shares(shares, "target", place)
+        for group in shares:
+            if group not in self.names:
+                there = ", ".join(map(repr, self.names[:10]))
+                problem = f"the target names group {shown(group)}, of which no item is: there are"
+                raise InputError(f"{problem} {there}", source=SOURCE, **place, value=group)
+        return self._vector(shares)
+
+    @property
+    def ids(self) -> list[Any]:
+        """The items, in the order given."""
+        return list(self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __repr__(self) -> str:
+        counts = f"{many(len(self), 'item')}, {many(len(self.names), 'group')}"
+        return f"<{type(self).__name__}: {counts}>"
+
+    def align(self, ids: Iterable[Any]) -> GroupShares:
+        """Return what is known of some items, in their order.
+
+        Raises:
+            InputError: naming the first that belongs to no group, if that is an error.
+        """
+        ids = list(ids)
+        codes = np.array([self._codes.get(item, UNGROUPED) for item in ids], np.int64)
+        for row in np.flatnonzero(codes == UNGROUPED)[:1].tolist():
+            self._check_ungrouped(ids[row])
+        return GroupShares(tuple(self.names), codes, self._vectors, self._target, self._targets)
+
+
+def _check_shares(
+    shares: Mapping[Any, Any], what: str, whose: dict[str, Any], *, may_be_none: bool = False
+) -> None:
+    """Reject shares that are not numbers or don't add up to 1, or to 0 if there may be none."""
+    total = 0.0
+    for group, share in shares.items():
+        if (wanted := missed_limit(share, least=0.0, most=1.0 + ROUNDING)) is not None:
+            problem = f"its {what} {shown(share)} of group {shown(group)} must be {wanted}"
+            raise InputError(problem, source=SOURCE, **whose, value=share)
+        total += float(share)
+    if abs(total - 1.0) > ROUNDING and not (may_be_none and total == 0):
+        problem = f"its {what}s of groups add up to {total:g}, not to 1"
+        raise InputError(problem, source=SOURCE, **whose, value=total)
