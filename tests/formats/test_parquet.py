@@ -216,7 +216,7 @@ import irbatch
 path = Path(sys.argv[1])
 data = path.read_bytes()
 for at in range(len(data) - 8 - int.from_bytes(data[-8:-4], "little"), len(data)):
-    path.write_bytes(data[:at] + b"\0" + data[at + 1 :])
+    path.write_bytes(data[:at] + bytes(1) + data[at + 1 :])
     try:
         irbatch.read_run(path)
     except irbatch.InputError:
