@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from irbatch.errors import InputError
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats.files import is_pattern, why_not
+from irbatch.formats.files import is_pattern
 from irbatch.measures import parse_measures
 
 
@@ -32,18 +32,13 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
 
 
 def check_inputs(qrels: str, runs: Collection[str]) -> None:
-    """Refuse files that aren't there, standard input for both, and judgments in a run's place."""
+    """Reject files that aren't there, and standard input for both."""
     if qrels == "-" and "-" in runs:
         raise InputError("standard input cannot be both qrels and run", path="-")
     for source, path in (("qrels", qrels), *(("run", run) for run in runs)):
         if path != "-" and not os.path.lexists(path) and not is_pattern(path):
             problem = f"No such file or directory{_as_measure(path)}"
             raise InputError(problem, source=source, path=path)
-    if "-" in (qrels, *runs):
-        return
-    if _is("run", qrels) and any(_is("qrels", run) for run in runs):
-        problem = "this is a run, and the file of judgments comes behind it: QRELS is the first"
-        raise InputError(problem, source="qrels", path=qrels)
 
 
 def _as_measure(word: str) -> str:
@@ -53,12 +48,3 @@ def _as_measure(word: str) -> str:
     except InputError:
         return ""
     return f"; as a measure it stands behind -m: -m {word}"
-
-
-def _is(source: str, path: str) -> bool:
-    """Tell whether a file begins as judgments or runs do, and not also as the other."""
-    if not os.path.isfile(path):  # noqa: PTH113 - pathlib takes 5 ms to import
-        return False
-    other = {"run": "qrels", "qrels": "run"}[source]
-    reason, line = why_not(path, source)
-    return not reason and line is not None and bool(why_not(path, other)[0])

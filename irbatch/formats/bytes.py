@@ -163,9 +163,6 @@ HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
 GIVEN_UP = -1
 CONTROL = -1  # a line with a control byte
-# How ranks and scores contradict each other: a line has a lower rank than the one before and scores
-# higher; or, looked for in the second line only, the other way round.
-LOWER, REVERSED = 1, 2
 SLACK = 8  # bytes behind a text that may be loaded
 
 
@@ -187,7 +184,7 @@ class Parsed(NamedTuple):
     lengths: npt.NDArray[np.int32]
     values: Floats
     # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
-    # ends in the text, and how ranks and values contradict each other, or 0.
+    # ends in the text, and 1 if a line has a lower rank than the one before and scores higher.
     groups: Ints2
     unsure: Ints2  # (n, 3): row, begin and end of each value that is for Python to convert
     n_groups: Ints  # (1,), as the next four
@@ -195,16 +192,13 @@ class Parsed(NamedTuple):
     lines: Ints  # data or not
     fractions: Ints  # groups whose first rank has a point
     beyond_ascii: Ints  # not 0 if an id is not ASCII
-    tag: Ints  # (2,): where the first tag begins and ends; another one; the last one
-    other_tag: Ints
-    last_tag: Ints
+    tags: Ints2  # (2, 2): where the tags of the first line and of the last one begin and end
 
 
 class Last(NamedTuple):
     """What the parser remembers of the last row: each int64 ``(2,)``, a begin and a size."""
 
     query: Ints
-    second: Ints  # (1,): the second row of its query
     rank: Ints  # a begin and an end
     head: Ints  # what stands in its line in front of the document
     tail: Ints  # and behind the last column that mostly is another one in the next line
@@ -239,7 +233,7 @@ def _parse_alike(
     tail, tail_size = last.tail[0], last.tail[1]
     head_last, head_mask = _last_word(head_size)
     tail_last, tail_mask = _last_word(tail_size)
-    last_rank, last_rank_stop, second = last.rank[0], last.rank[1], last.second[0]
+    last_rank, last_rank_stop = last.rank[0], last.rank[1]
     last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
     while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
         start = line + head_size
@@ -265,11 +259,8 @@ def _parse_alike(
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
-        if layout.rank >= 0 and (value > last_value or (rows == second and value < last_value)):
-            rises = value > last_value
-            doubt = _compare_ranks(text, rank, rank_stop, last_rank, last_rank_stop, rises)
-            if doubt != 0:
-                groups[group, 3] = doubt
+        if layout.rank >= 0 and value > last_value:
+            groups[group, 3] |= _rises(text, rank, rank_stop, last_rank, last_rank_stop)
         last_rank, last_rank_stop = rank, rank_stop
         found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
         last_value = value
@@ -335,16 +326,11 @@ def _parse_line(
     query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
     rank, rank_stop = begins[layout.rank], ends[layout.rank]
     if size != last.query[1] or not _same(text, query, last.query[0], size):
-        last.query[0], last.query[1], last.second[0] = query, size, rows + 1
+        last.query[0], last.query[1] = query, size
         _begin_group(text, rows, begins, ends, layout, found)
-    elif layout.rank >= 0 and (
-        value > found.values[rows - 1]
-        or (rows == last.second[0] and value < found.values[rows - 1])
-    ):
-        rises = value > found.values[rows - 1]
-        doubt = _compare_ranks(text, rank, rank_stop, last.rank[0], last.rank[1], rises)
-        if doubt != 0:
-            found.groups[found.n_groups[0] - 1, 3] = doubt
+    elif layout.rank >= 0 and value > found.values[rows - 1]:
+        group = found.n_groups[0] - 1
+        found.groups[group, 3] |= _rises(text, rank, rank_stop, last.rank[0], last.rank[1])
     last.rank[0], last.rank[1] = rank, rank_stop
     document = begins[layout.document]
     found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document
@@ -355,20 +341,17 @@ def _parse_line(
         tail = ends[layout.tag - 1 if layout.tag > layout.value else layout.value]
         last.head[0], last.head[1] = line, document - line
         last.tail[0], last.tail[1] = tail, at - tail
-    found.last_tag[0], found.last_tag[1] = begins[layout.tag], ends[layout.tag]
+    if layout.tag >= 0:
+        for i in range(1 if rows > 0 else 0, 2):
+            found.tags[i, 0], found.tags[i, 1] = begins[layout.tag], ends[layout.tag]
     return at, rows + 1
 
 
 @kernel
-def _compare_ranks(
-    text: Bytes, start: int, stop: int, last_start: int, last_stop: int, rises: bool
-) -> int:
-    """Return how a row's rank contradicts its value, which `rises` or falls; 0 if it doesn't."""
-    rank = parse_whole(text, start, stop)
+def _rises(text: Bytes, start: int, stop: int, last_start: int, last_stop: int) -> bool:
+    """Tell whether a row's rank is a number above that of the row before."""
     last_rank = parse_whole(text, last_start, last_stop)
-    if last_rank != UNKNOWN and rank > last_rank and rises:
-        return LOWER
-    return REVERSED if rank != UNKNOWN and rank < last_rank and not rises else 0
+    return last_rank != UNKNOWN and parse_whole(text, start, stop) > last_rank
 
 
 @kernel
@@ -431,7 +414,7 @@ def _add_unsure(row: int, start: int, stop: int, found: Parsed) -> None:
 def _begin_group(
     text: Bytes, row: int, begins: Ints, ends: Ints, layout: Layout, found: Parsed
 ) -> None:
-    """Note a group and look at its first line, whose rank and tag stand for those of the others."""
+    """Note a group, and whether its first rank has a point."""
     groups, n = found.groups, found.n_groups[0]
     groups[n, 0], groups[n, 1], groups[n, 2] = row, begins[layout.query], ends[layout.query]
     groups[n, 3] = 0
@@ -443,13 +426,6 @@ def _begin_group(
             if text[i] == POINT:
                 found.fractions[0] += 1
                 break
-    if layout.tag >= 0:
-        start, stop = begins[layout.tag], ends[layout.tag]
-        tag = found.tag
-        if tag[1] == 0:
-            tag[0], tag[1] = start, stop
-        elif stop - start != tag[1] - tag[0] or not _same(text, start, tag[0], stop - start):
-            found.other_tag[0], found.other_tag[1] = start, stop
 
 
 TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")
@@ -484,9 +460,13 @@ def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     rows = parse_lines.run(size, data, size, Layout(form.width, *at), found, last)
     if rows == GIVEN_UP or (found.beyond_ascii[0] and not _is_utf8(text)):
         return None
-    groups, unsure = found.groups[: found.n_groups[0]], found.unsure[: found.n_unsure[0]]
-    rows_of = found.starts[:rows], found.lengths[:rows], found.values[:rows]
-    return Parsed(*rows_of, groups, unsure, *found[5:])
+    return found._replace(
+        starts=found.starts[:rows],
+        lengths=found.lengths[:rows],
+        values=found.values[:rows],
+        groups=found.groups[: found.n_groups[0]],
+        unsure=found.unsure[: found.n_unsure[0]],
+    )
 
 
 def is_ready() -> bool:
@@ -504,11 +484,11 @@ def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
         np.empty((rows, 4), np.int64),
         np.empty((rows, 3), np.int64),
         *np.zeros((5, 1), np.int64),
-        *np.zeros((3, 2), np.int64),
+        *np.zeros((1, 2, 2), np.int64),
     )
     query, rank, head, tail = np.zeros((4, 2), np.int64)
     begins, ends = np.zeros((2, width + 1), np.int64)
-    return found, Last(query, np.zeros(1, np.int64), rank, head, tail, begins, ends)
+    return found, Last(query, rank, head, tail, begins, ends)
 
 
 def _is_plain(text: bytearray, form: LineForm) -> bool:

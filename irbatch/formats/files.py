@@ -30,35 +30,34 @@ WILD = "*?["  # what tells patterns of names from names
 Given = str | os.PathLike[str]  # a path, a folder, or a pattern
 
 
-def is_file(given: object) -> TypeGuard[Given]:
+def is_file(value: object) -> TypeGuard[Given]:
     """Tell whether judgments or rankings are to be read from a path."""
-    return isinstance(given, str | os.PathLike)
+    return isinstance(value, str | os.PathLike)
 
 
 def is_pattern(path: str) -> bool:
-    """Tell whether a path is a pattern of names, and no name."""
-    return any(each in path for each in WILD) and not os.path.lexists(path)
+    """Tell whether a path is a pattern of names, and not a name."""
+    return any(sign in path for sign in WILD) and not os.path.lexists(path)
 
 
 def find_parts(path: Given, source: str) -> list[str]:
     """List the files below a folder, or of a pattern of names, in order; a file is its own part.
 
     Raises:
-        InputError: if there is none.
+        InputError: if there are none.
     """
     path = os.fspath(path)
     if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
-        parts, problem = [*_below(path)], "there are no files in this folder"
+        found = [path]
     elif is_pattern(path):
         import glob
 
-        matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
-        below = (_below(each) if os.path.isdir(each) else [each] for each in matches)  # noqa: PTH112
-        parts, problem = list(chain.from_iterable(below)), "there are no files of such names"
+        found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
     else:
         return [path]
-    if not parts:
-        raise InputError(problem, source=source, path=path)
+    below = (_below(place) if os.path.isdir(place) else [place] for place in found)  # noqa: PTH112
+    if not (parts := list(chain.from_iterable(below))):
+        raise InputError("there are no files here", source=source, path=path)
     return parts
 
 
@@ -66,8 +65,8 @@ def _below(folder: str) -> list[str]:
     """List the files in a folder and in those below it, in order, but for hidden ones."""
     parts: list[str] = []
     for place, folders, names in os.walk(folder):
-        folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
-        parts += (os.path.join(place, each) for each in names if not each.startswith(HIDDEN))  # noqa: PTH118
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        parts += (os.path.join(place, name) for name in names if not name.startswith(HIDDEN))  # noqa: PTH118
     return sorted(parts)
 
 
@@ -116,12 +115,9 @@ def read_qrels(
     check_columns(columns, ("qrels",))
     if marks is not None:
         return _read_marked(path, marks, columns)
-    try:
-        with _opened(path, "qrels", columns, progress=progress) as reader:
-            table = reader.table()
-            judgments = dict(table) if table.numbers.size <= FEW else table
-    except InputError as problem:
-        raise _told_of_subtopics(problem, path) from None
+    with _opened(path, "qrels", columns, progress=progress) as reader:
+        table = reader.table()
+        judgments = dict(table) if table.numbers.size <= FEW else table
     return Qrels.borrow(judgments, reader.name)
 
 
@@ -222,42 +218,6 @@ def check_parts(paths: list[str], order_by: str = "score", columns: Columns = No
         reader.table()
 
 
-def why_not(path: str | PathLike[str], source: str = "run") -> tuple[str, int | None]:
-    """Say why a file's first line of data, or its columns, are not a run's (or of judgments).
-
-    It doesn't quote them.
-
-    Returns "" if they are, or if there is no such line to be read; and the line.
-    """
-    from irbatch.formats.lines import ParsedLines, explain_width, find_data, recognise, split_line
-    from irbatch.formats.streams import numbered_lines, open_input
-
-    what = {"run": "a run", "qrels": "judgments"}[source]
-    try:
-        with open_input(path, source) as file:
-            is_parquet = file.is_parquet
-        numbered = () if is_parquet else numbered_lines(path, source)
-        lines = (each for each in numbered if find_data(each[1], source) >= 0)
-        number, line = next(lines, (None, b""))
-    except InputError:
-        return "", None
-    try:
-        if is_parquet:
-            with _opened(path, source):
-                pass
-        form, header = recognise(line, source)
-        if header:
-            number, line = next(lines, (None, b""))
-        rows = ParsedLines(form)
-        rows.read([(1, line)])
-        columns = split_line(line, form) if rows.problems and form.keys is None else []
-    except InputError:
-        return f"its columns are not those of {what}", number
-    if columns and len(columns) != form.width:
-        return "".join(explain_width(columns, form)), number
-    return f"this is not a line of {what}" if rows.problems else "", number
-
-
 def _whole_run(reader: TableReader) -> Run:
     return Run(reader.table(), reader.name, reader.tag)
 
@@ -291,29 +251,8 @@ def _opened(
             form_of = functools.partial(recognise, source=source, given=named, by_rank=by_rank)
             yield Reader(file, paths, name, form_of, progress)
             return
-        content = None if file.size else file.content()  # of a pipe
+        content = None if os.path.isfile(paths[0]) else file.content()  # noqa: PTH113 - of a pipe
     from irbatch.formats.parquet import ParquetReader
 
     kind = "ranking" if by_rank else source
     yield ParquetReader(paths, name, source, kind, named, content=content, progress=progress)
-
-
-def _told_of_subtopics(problem: InputError, path: Given) -> InputError:
-    """Return a file's problem; if its documents come again for other subtopics alone, say that."""
-    from irbatch.formats.lines import SUBTOPICS, read_marked_lines
-
-    first = problem.problems[0]
-    if "given before" not in first.message or os.fspath(path) == "-":
-        return problem
-    try:
-        read_marked_lines(path, SUBTOPICS)
-    except (InputError, OSError):
-        return problem
-    asked = (
-        "are these judgments of subtopics? Then give alpha_nDCG and the like, or the ad hoc ones"
-    )
-    said = f"{first.message}, with another second column: {asked}"
-    return InputError(
-        said, source=first.source, query=first.query, document=first.document, path=first.path,
-        line=first.line,
-    )  # fmt: skip

@@ -29,8 +29,7 @@ from irbatch.formats.streams import LONGEST_LINE, numbered_lines
 from irbatch.runtime.numbers import DECIMAL, LARGEST_WHOLE
 
 NOTHING: Mapping[str, Any] = {}
-TIMES = range(10**8, 1 << 31)  # in seconds, since 1973
-NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?", re.I)
+NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
 SPACES = re.compile(rb"[ \t]+")  # only these separate
 # Blank lines, and comments of fewer words than any line of data has.
 SKIPPED = re.compile(rb"(?:[ \t]*+(?:#\S*+(?:[ \t]++\S++){0,2}+[ \t]*+)?\r*+\n)*+")
@@ -124,60 +123,42 @@ def _form_of(
         form, places = _named(source, kind, keys, given)
         return replace(form, keys=tuple(keys[place] for place in places if place >= 0)), False
     separator = b"\t" if b"\t" in line else b","
-    names: list[str] = []
+    cells: list[bytes] = []
     try:
-        names = [each.decode(errors="replace").strip() for each in _split(line, separator)]
+        cells = _split(line, separator)
+        names = [cell.decode(errors="replace").strip() for cell in cells]
         return replace(_named(source, kind, names, given)[0], separator=separator), True
     except InputError as problem:
-        if _are_names(names):
+        words = b" ".join(cells).split()
+        are_words = not any(map(NUMBER.fullmatch, words)) and all(map(bytes.strip, cells))
+        if len(cells) > 1 and are_words:
             problem.message += "; this line was read as a header of names, as no number is in it"
             raise
-    if source == "qrels":
-        _refuse_times(columns)
     if source == "run" and len(columns) == MARCO_RUN.width and columns[2].isdigit():
         return MARCO_RUN, False
     return plain, False
-
-
-def _refuse_times(columns: list[bytes]) -> None:
-    """Refuse MovieLens' u.data, which would be taken for judgments with times as grades."""
-    if len(columns) != QRELS.width or not all(map(bytes.isdigit, columns)):
-        return
-    if columns[1] != b"0" and int(columns[3]) in TIMES:
-        time = columns[3].decode()
-        problem = (
-            f"the grade {time} looks like a time, and the line like MovieLens' user, item, "
-            'rating, time: put the line "user\\titem\\trating\\ttime", with tabs, above it'
-        )
-        raise InputError(problem, value=time)
 
 
 def _named(
     source: str, kind: str, names: Sequence[str], given: Mapping[str, Any]
 ) -> tuple[LineForm, tuple[int, int, int]]:
     """Return the form of a file that names its columns, and where those are that it reads."""
-    found = choose_columns(names, kind, given)
-    value = "rank" if "rank" in found else VALUE[source]
+    chosen = choose_columns(names, kind, given)
+    value = "rank" if "rank" in chosen else VALUE[source]
     roles = "query", "document", value
-    query, document, last = (names.index(found[each]) if each in found else -1 for each in roles)
+    query, document, last = (names.index(chosen[role]) if role in chosen else -1 for role in roles)
     largest = float("inf") if value == "score" else LARGEST_WHOLE
     form = LineForm(source, len(names), query, document, last, value, largest)
     return replace(form, grade=grade_of_all(given)), (query, document, last)
 
 
-def _are_names(columns: Sequence[str]) -> bool:
-    """Tell whether columns, several, may be names: no word of them is a number."""
-    words = [word for each in columns for word in each.split() or [each]]
-    return len(columns) > 1 and not any(NUMBER.fullmatch(word) or not word for word in words)
-
-
 def _keys_of(line: bytes) -> list[str]:
     """Return the keys of a JSON object; no keys if a line is not one."""
     try:
-        found = _load_json(line)
+        value = _load_json(line, parse_int=str)  # of any length
     except (ValueError, RecursionError):
         return []
-    return list(found) if isinstance(found, dict) else []
+    return list(value) if isinstance(value, dict) else []
 
 
 def split_line(line: bytes, form: LineForm) -> list[bytes]:
@@ -203,8 +184,8 @@ def _split(line: bytes, separator: bytes) -> list[bytes]:
     try:
         (columns,) = csv.reader([line.decode("latin-1")], strict=True)
     except (csv.Error, ValueError) as problem:
-        raise InputError(f"is no line of CSV: {problem}") from None
-    return [each.encode("latin-1") for each in columns]
+        raise InputError(f"is not a line of CSV: {problem}") from None
+    return [cell.encode("latin-1") for cell in columns]
 
 
 def _split_json(line: bytes, form: LineForm) -> list[bytes]:
@@ -212,43 +193,41 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
     if not line.strip() or line.lstrip().startswith(b"#"):
         return []
     try:
-        found = _load_json(
+        values = _load_json(
             line, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_object
         )
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
+        raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
+    if not isinstance(values, dict):
+        raise InputError(f"{shown(values)} is not a JSON object")
     columns = [b""] * form.width
     places = (form.query_at, form.document_at, form.value_at)
     for key, place in zip(form.keys or (), places, strict=False):
-        if not isinstance(found, dict):
-            raise InputError(f"{shown(found)} is no JSON object")
-        if key not in found:
+        if key not in values:
             raise InputError(f"there is no {key!r}")
-        value = found[key]
+        value = values[key]
         kinds = str | int | bytes if place == form.value_at else str | int
         if isinstance(value, bool) or not isinstance(value, kinds):
-            given = value.decode() if isinstance(value, bytes) else shown(value)
-            raise InputError(f"{key!r} is {given}, no text or whole number")
-        text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-        columns[place] = text
+            text = value.decode() if isinstance(value, bytes) else shown(value)
+            raise InputError(f"{key!r} is {text}, not text or a whole number")
+        columns[place] = (
+            value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+        )
     return columns
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Make a dictionary of a JSON object, in which a number with a point is still text."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a key stands in an object twice")
-    return found
+    return values
 
 
 def _load_json(line: bytes, **hooks: Any) -> Any:
     import json  # here: it takes 2 ms to import
 
     return json.loads(line, **hooks)
-
-
-_NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
 
 
 class ParsedLines:
@@ -262,8 +241,7 @@ class ParsedLines:
         self.values: list[float] = []  # ranks are negated
         self.ranks: list[int] = []  # beside scores; -1 for those that are not whole numbers
         self.fractions = 0  # ranks with a point
-        self.tags: dict[bytes, None] = {}  # of the first lines of queries
-        self.last_tag = b""
+        self.tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
         self.problems: list[InputError] = []  # at most as many as are listed
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
@@ -272,22 +250,19 @@ class ParsedLines:
             columns: list[bytes] = []
             try:
                 if len(line) > LONGEST_LINE:
-                    raise InputError(f"longer than {LONGEST_LINE >> 20} MiB: this is no line")
+                    raise InputError(f"longer than {LONGEST_LINE >> 20} MiB: this is not a line")
                 columns = split_line(line, self.form)
                 if columns and (columns[0] != b"#" or not self.form.has_comments):
-                    self._add(number, line, columns)
+                    self._add(number, columns)
             except InputError as problem:
                 self._note(number, columns, problem)
                 if len(self.problems) == LISTED_PROBLEMS:
                     return
 
-    def _add(self, number: int, line: bytes, columns: list[bytes]) -> None:
+    def _add(self, number: int, columns: list[bytes]) -> None:
         form = self.form
         if len(columns) != form.width and not _only_remarks(columns, form):
-            truncated = self.path is not None and not line.endswith(b"\n")
-            shown_line = _text(b" ".join(columns))[:80]
-            counted, hint = explain_width(columns, form, truncated=truncated)
-            raise InputError(f"{counted}: {shown_line!r}{hint}")
+            raise InputError(_explain_width(columns, form))
         query, document = read_id(columns[form.query_at]), read_id(columns[form.document_at])
         try:
             value = read_number(columns[form.value_at], form) if form.value_at >= 0 else form.grade
@@ -298,9 +273,8 @@ class ParsedLines:
         self.documents.append(document)
         self.values.append(-value if form.is_ranked else value)
         if form.tag_at >= 0:
-            self.last_tag = columns[form.tag_at]
-            if len(self.queries) == 1 or self.queries[-2] != query:
-                self.tags[self.last_tag] = None
+            tag = columns[form.tag_at]
+            self.tags = self.tags[0] or tag, tag
         if form.rank_at >= 0:
             rank = columns[form.rank_at]
             self.ranks.append(int(rank) if len(rank) < 18 and rank.isdigit() else -1)
@@ -322,29 +296,13 @@ class ParsedLines:
         return np.flatnonzero(np.fromiter(changes, bool, len(self.queries)))
 
     def contradicting(self) -> list[str]:
-        """Return queries in which a line has a lower rank than the one before and scores higher.
-
-        Of a query's first two lines the other way round counts, too: all ranks may be reversed.
-        """
-        return [self.queries[row] for row in self._contradicting_rows()]
-
-    def reversed(self) -> bool:
-        """Tell whether the first query is `contradicting` by its first two lines alone."""
-        rows = self._contradicting_rows()
-        only = [row for row in rows if self.queries[row] == self.queries[0]]
-        return only == [1] and self.values[1] < self.values[0]
-
-    def _contradicting_rows(self) -> list[int]:
+        """Return queries in which a line has a lower rank than the one before and scores higher."""
         if not self.ranks:
             return []
         ranks, values = np.array(self.ranks), np.array(self.values)
-        known = (ranks[:-1] >= 0) & (ranks[1:] >= 0)
-        wrong = known & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
-        firsts = self.firsts()
-        seconds = firsts[firsts < wrong.size]
-        wrong[seconds] |= (known & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1]))[seconds]
-        wrong[firsts[1:] - 1] = False
-        return (np.flatnonzero(wrong) + 1).tolist()
+        wrong = (ranks[:-1] >= 0) & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
+        wrong[self.firsts()[1:] - 1] = False
+        return [self.queries[row] for row in np.flatnonzero(wrong)]
 
     @property
     def fractional(self) -> bool:
@@ -380,32 +338,30 @@ def repeated(form: LineForm, pair: tuple[str, str], place: Place, first: Place) 
 
 def raise_by_line(problems: list[InputError]) -> None:
     """Raise the first problems of a file."""
-    raise_problems(sorted(problems, key=lambda each: each.line or 0)[:LISTED_PROBLEMS])
+    raise_problems(sorted(problems, key=lambda problem: problem.line or 0)[:LISTED_PROBLEMS])
 
 
 def read_number(raw: bytes, form: LineForm) -> float:
-    """Read a grade, score or rank, or refuse it."""
+    """Read a grade, score or rank.
+
+    Raises:
+        InputError: if it is not one.
+    """
     text = _text(raw)
-    if not _NUMBER.fullmatch(raw):
-        comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)
-        hint = "; is it written with a decimal comma?" if comma else ""
-        raise InputError(f"{form.value} {shown(text)} is not a number{hint}", value=text)
+    if not NUMBER.fullmatch(raw):
+        raise InputError(f"{form.value} {shown(text)} is not a number", value=text)
     value = float(raw)
     if abs(value) == float("inf") and b"inf" not in raw.lower():
         raise InputError(f"{form.value} {text:.80} overflows float64", value=text)
-    if abs(value) > form.largest or (abs(value) == form.largest and not _is_largest(text, form)):
-        problem = f"{form.value} {text:.80} is beyond 2^53, where {form.value}s are no longer exact"
-        raise InputError(problem, value=text)
+    if abs(value) >= form.largest < float("inf"):
+        from decimal import Decimal  # here: few files need it
+
+        if Decimal(text).copy_abs() > form.largest:  # which float64 may have rounded to the largest
+            problem = f"is beyond 2^53, where {form.value}s are no longer exact"
+            raise InputError(f"{form.value} {text:.80} {problem}", value=text)
     if form.is_ranked and (value < 0 or value % 1):
         raise InputError(f"rank {text:.80} is not a whole number from 0", value=text)
     return value
-
-
-def _is_largest(text: str, form: LineForm) -> bool:
-    """Tell whether a number that float64 rounds to the largest is that: 2^53 + 1 isn't."""
-    from decimal import Decimal  # here: few files need it
-
-    return form.largest == float("inf") or Decimal(text).copy_abs() <= form.largest
 
 
 def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
@@ -414,47 +370,34 @@ def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
     Had an id brought them in by a space, a word would stand in the rank's place, or a number in
     the tag's.
     """
-    if form.tag_at < 0 or len(columns) <= form.width or any(b"\r" in each for each in columns):
+    if form.tag_at < 0 or len(columns) <= form.width or any(b"\r" in word for word in columns):
         return False
-    return bool(_NUMBER.fullmatch(columns[3]) and not _NUMBER.fullmatch(columns[form.tag_at]))
+    return bool(NUMBER.fullmatch(columns[3]) and not NUMBER.fullmatch(columns[form.tag_at]))
 
 
-def explain_width(
-    columns: list[bytes], form: LineForm, *, truncated: bool = False
-) -> tuple[str, str]:
+def _explain_width(columns: list[bytes], form: LineForm) -> str:
     """Say that a line has another number of columns, and what that may come from."""
     other = QRELS if form.source == "run" else RUN
-    if any(b"\r" in each for each in columns):
-        hint = "; are its line ends those of old Macs, CR alone?"
-    elif len(columns) == other.width and not form.separator:
+    hint = ""
+    if len(columns) == other.width and not form.separator:
         hint = f"; is this a {other.source} file?"
     elif len(columns) > form.width:
         hint = "; does an id contain a space?"
-    elif len(columns) == 1 and (other_sign := _separator(columns[0])):
-        expected = {b"": "spaces or tabs", b"\t": "tabs", b",": "commas"}[form.separator]
-        hint = f"; {other_sign} separate here, where {expected} are expected"
-        if not form.separator and other_sign == "commas":
-            hint += ", or a header that names the columns: query_id,doc_id,score"
-    elif len(columns) == 3 and not form.separator:
-        hint = "; three columns need a header with tabs or commas: query-id, corpus-id, score"
-    else:
-        hint = ""
-    if truncated and len(columns) < form.width:
-        hint += f"; {'or ' * bool(hint)}is the file truncated? This line has no end"
-    found = f"{len(columns)} column{'s' * (len(columns) != 1)}"
-    return f"{found} where {form.width} are expected", hint
-
-
-def _separator(line: bytes) -> str | None:
-    """Name what seems to separate the columns of a line that has one only."""
-    signs = {"tabs": b"\t", "commas": b",", "semicolons": b";", "bars": b"|", "colons": b"::"}
-    return next((name for name, sign in signs.items() if sign in line), None)
+    elif len(columns) in (1, 3) and not form.separator:
+        hint = "; other forms need a header, with tabs or commas, such as query_id,doc_id,score"
+    line = _text(b" ".join(columns))[:80]
+    plural = "s" * (len(columns) != 1)
+    return f"{len(columns)} column{plural} where {form.width} are expected: {line!r}{hint}"
 
 
 def read_id(raw: bytes) -> str:
-    """Read an id, or refuse it."""
+    """Read an id.
+
+    Raises:
+        InputError: if it is empty, or not text.
+    """
     if b"\x00" in raw:
-        raise InputError(f"contains a NUL byte: this is no text: {shown(raw)}")
+        raise InputError(f"contains a NUL byte: this is not text: {shown(raw)}")
     if not raw:
         raise InputError("an id is empty")
     try:
@@ -497,11 +440,11 @@ class _MarkedLines(ParsedLines):
         self.marked = form
         self.marks: list[Any] = []
 
-    def _add(self, number: int, line: bytes, columns: list[bytes]) -> None:
+    def _add(self, number: int, columns: list[bytes]) -> None:
         of_probability = self.marked is PROBABILITIES and len(columns) == self.form.width
         if of_probability and columns[self.marked.mark_at] == UNKNOWN:
             return
-        super()._add(number, line, columns)
+        super()._add(number, columns)
         raw = columns[self.marked.mark_at]
         if of_probability:
             certain = columns[METHOD_AT] in JUDGED_ANYWAY

@@ -37,7 +37,6 @@ LARGE = 24 << 20
 # (benchmarks/test_line_lists.py).
 MANY = 100
 FEW = 3  # queries of a piece that is not worked on alone
-LINES_AT_ONCE = 10_000  # looked through for documents given twice
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name where
 
 
@@ -50,12 +49,8 @@ class Piece:
     documents: IdColumn
     values: Floats
     lines: int = 0  # data or not
-    tags: tuple[bytes, ...] = ()  # of the first lines of queries, one or two that differ
-    last_tag: bytes = b""
+    tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
     contradicting: tuple[str, ...] = ()
-    # Whether the first query contradicts itself by its second row alone, which may be a later one:
-    # the query may have begun in the piece before.
-    reversed: bool = False
     fractional: bool = False
     problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
 
@@ -75,23 +70,15 @@ class Piece:
         """Take what the byte parser found in a text."""
         groups = parsed.groups
         queries = [text[start:stop].decode() for _, start, stop, _ in groups.tolist()]
-        tag, other, last = (
-            bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b""
-            for at in (parsed.tag, parsed.other_tag, parsed.last_tag)
-        )
-        contradicting = tuple(itertools.compress(queries, groups[:, 3].tolist()))
+        tags = [bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b"" for at in parsed.tags]
         return cls(
             queries,
             groups[:, 0].copy(),
             TextColumn(np.frombuffer(text, np.uint8), parsed.starts, parsed.lengths),
             -parsed.values if form.is_ranked else parsed.values,
             lines=int(parsed.lines[0]),
-            tags=tuple(filter(None, (tag, other))),
-            last_tag=last,
-            contradicting=contradicting,
-            reversed=bool(queries)
-            and groups[0, 3] == kernels.REVERSED
-            and queries[0] not in contradicting[1:],
+            tags=(tags[0], tags[1]),
+            contradicting=tuple(itertools.compress(queries, groups[:, 3].tolist())),
             fractional=bool(queries) and parsed.fractions[0] == len(queries),
         )
 
@@ -105,10 +92,8 @@ class Piece:
             TextColumn.encode(lines.documents),
             np.array(lines.values, np.float64),
             lines=count,
-            tags=tuple(lines.tags)[:2],
-            last_tag=lines.last_tag,
+            tags=lines.tags,
             contradicting=tuple(lines.contradicting()),
-            reversed=lines.reversed(),
             fractional=lines.fractional,
             problems=tuple(lines.problems),
         )
@@ -140,7 +125,7 @@ class Piece:
 
     def only(self, queries: set[Any]) -> Piece:
         """Keep some queries."""
-        kept = np.array([each in queries for each in self.queries], bool)
+        kept = np.array([query in queries for query in self.queries], bool)
         sizes = np.diff(self.firsts, append=self.values.size)[kept]
         rows = joined_ranges(self.firsts[kept], sizes)
         ids = list(itertools.compress(self.queries, kept))
@@ -151,13 +136,12 @@ class Piece:
 def assemble(pieces: Sequence[Piece]) -> QueryTable:
     """Join pieces, and the parts of queries that come in several."""
     pieces = pieces or [Piece([], np.empty(0, np.int64), NO_TEXTS, np.empty(0))]
-    offsets = offsets_of([each.values.size for each in pieces]).tolist()
-    firsts = [each.firsts + at for each, at in zip(pieces, offsets, strict=False)]
+    offsets = offsets_of([piece.values.size for piece in pieces]).tolist()
     return QueryTable.from_groups(
-        list(itertools.chain.from_iterable(each.queries for each in pieces)),
-        np.concatenate(firsts),
-        join_ids([each.documents for each in pieces]),
-        np.concatenate([each.values for each in pieces]),
+        list(itertools.chain.from_iterable(piece.queries for piece in pieces)),
+        np.concatenate([piece.firsts + at for piece, at in zip(pieces, offsets, strict=False)]),
+        join_ids([piece.documents for piece in pieces]),
+        np.concatenate([piece.values for piece in pieces]),
     )
 
 
@@ -200,7 +184,7 @@ class TableReader:
         seen: set[Any] = set()
         returned: set[Any] = set()
         for pieces, done in self._complete(self._parsed(work)):
-            queries = dict.fromkeys(itertools.chain.from_iterable(each.queries for each in pieces))
+            queries = dict.fromkeys(itertools.chain.from_iterable(part.queries for part in pieces))
             returned.update(seen.intersection(queries))
             seen.update(queries)
             done = done or functools.partial(work, self._assembled(pieces))
@@ -299,51 +283,30 @@ class FileWarnings:
     """What to warn of in the `rows` lines of data that have been read of a file."""
 
     def __init__(self) -> None:
-        self.last_tag: str | None = None
         self.rows = 0
-        self._tags: dict[bytes, None] = {}
+        self.tags = b"", b""  # of the first line and of the last one
         self._contradicting: dict[str, None] = {}
-        self._counted = self._fractional = True  # as long as all lines are so
-        self._several = False  # whether some query has more than one document
-        self._ranked = False
-        self._query, self._documents = "", 0  # the last query, and its lines so far
+        self._fractional = True  # whether all ranks have a point, so far
 
-    def add_piece(self, piece: Piece, *, ranked: bool) -> None:
-        """Take note of the next piece of a file, `ranked` if it has ranks beside the scores."""
-        tags = (*piece.tags, piece.last_tag) if piece.last_tag else piece.tags
-        self._tags.update(dict.fromkeys(tags))
-        if piece.last_tag:
-            self.last_tag = piece.last_tag.decode(errors="backslashreplace")
-        if not piece.queries:
-            return
-        self.rows += piece.values.size
-        self._ranked |= ranked
-        self._fractional &= piece.fractional
-        goes_on = piece.queries[0] == self._query
-        doubtful = piece.queries[0] if piece.reversed and goes_on else None
-        sure = (query for query in piece.contradicting if query != doubtful)
-        self._contradicting.update(dict.fromkeys(sure))
-        if self._counted:
-            sizes = np.diff(piece.firsts, append=piece.values.size)
-            begins = np.ones(sizes.size, np.int64)
-            begins[0] += self._documents if goes_on else 0
-            self._counted = bool((piece.values == joined_ranges(begins, sizes)).all())
-            self._documents = int(begins[-1] - 1 + sizes[-1])
-            self._several |= bool(sizes.max() > 1) or self._documents > 1
-        self._query = piece.queries[-1]
+    def add_piece(self, piece: Piece) -> None:
+        """Take note of the next piece of a file."""
+        if piece.queries:
+            self.rows += piece.values.size
+            self.tags = self.tags[0] or piece.tags[0], piece.tags[1] or self.tags[1]
+            self._contradicting.update(dict.fromkeys(piece.contradicting))
+            self._fractional &= piece.fractional
 
     def issue(self, path: str) -> None:
         """Warn of what is doubtful."""
-        if self._ranked and (self._fractional or (self._counted and self._several)):
-            what = "ranks are numbers with a point" if self._fractional else "scores count 1, 2, 3"
-            warn(f"run {path!r}: {what}: are rank and score swapped?")
+        if self._fractional:
+            warn(f"run {path!r}: ranks are numbers with a point: are rank and score swapped?")
         elif self._contradicting:
             first, n = next(iter(self._contradicting)), len(self._contradicting)
             others = f" and {many(n - 1, 'other query')}" if n > 1 else ""
             problem = f"in query {first!r}{others} ranks and scores contradict each other"
             warn(f"run {path!r}: {problem}; scores decide, or ranks with order_by='rank'")
-        if len(self._tags) > 1:
-            one, other = (tag.decode(errors="backslashreplace") for tag in list(self._tags)[:2])
+        if self.tags[0] != self.tags[1]:
+            one, other = (tag.decode(errors="backslashreplace") for tag in self.tags)
             warn(f"run {path!r}: lines of several systems, {one!r} and {other!r}")
 
 
@@ -406,7 +369,7 @@ class Reader(TableReader):
     @property
     def tag(self) -> str | None:
         """What the system called itself on the last line read."""
-        return self._warnings.last_tag
+        return self._warnings.tags[1].decode(errors="backslashreplace") or None
 
     def warn(self) -> None:
         """Warn of what was doubtful, once all was read."""
@@ -463,8 +426,8 @@ class Reader(TableReader):
             if isinstance(piece, InputError):
                 self._problems.append(_placed(piece, path, part.lines))
                 continue
-            self._problems += (_placed(each, path, part.lines) for each in piece.problems)
-            self._warnings.add_piece(piece, ranked=part.form.rank_at >= 0)
+            self._problems += (_placed(problem, path, part.lines) for problem in piece.problems)
+            self._warnings.add_piece(piece)
             part.lines += piece.lines
             if self._progress is not None:
                 self._progress(part.done, self._size)
@@ -497,7 +460,7 @@ class Reader(TableReader):
     def _raise_problems(self) -> None:
         """Raise what was collected, with the lines of documents given twice."""
         if self._repeats:
-            self._problems += self._repeated_lines()
+            self._problems += itertools.islice(self._repeated_lines(), LISTED_PROBLEMS)
         places = {path: place for place, path in enumerate(self._paths)}
         self._problems.sort(key=lambda problem: (places[str(problem.path)], problem.line or 0))
         raise_problems(self._problems[:LISTED_PROBLEMS])
@@ -507,26 +470,20 @@ class Reader(TableReader):
 
     def _repeated_lines(self) -> Iterator[InputError]:
         """Say in which lines of which files documents stand that their queries have twice."""
-        wanted = dict.fromkeys(self._repeats)
+        pairs = set(self._repeats)
         firsts: dict[tuple[str, str], tuple[str, int]] = {}
-        count = 0
         for part, text in self._texts():
             if isinstance(text, InputError):
                 if not self._problems:  # it could be read before
                     raise _placed(text, part.file.path)
                 continue
-            lines = enumerate(io.BytesIO(text), part.lines + 1)
+            rows = ParsedLines(part.form, part.file.path)
+            rows.read(enumerate(io.BytesIO(text), part.lines + 1))
             part.lines += text.count(b"\n")
-            while some := list(itertools.islice(lines, LINES_AT_ONCE)):
-                rows = ParsedLines(part.form, part.file.path)
-                rows.read(some)
-                for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
-                    place = part.file.path, line
-                    if pair in wanted and (first := firsts.setdefault(pair, place)) != place:
-                        yield repeated(part.form, pair, place, first)
-                        count += 1
-                        if count == LISTED_PROBLEMS:
-                            return
+            for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
+                place = part.file.path, line
+                if pair in pairs and (first := firsts.setdefault(pair, place)) != place:
+                    yield repeated(part.form, pair, place, first)
 
 
 def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:

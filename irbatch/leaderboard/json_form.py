@@ -32,7 +32,6 @@ from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.formats.files import why_not
 from irbatch.leaderboard.axes import Board, canonical_name, check_directions
 from irbatch.leaderboard.joining import MEASURED, name_rows
 from irbatch.leaderboard.study import Significance
@@ -231,10 +230,9 @@ def evaluate_systems(
             if problem.source != "run":
                 raise
             source = f"run of {shown(system)}"
-            reason, line = why_not(run) if run.is_file() else ("", None)
-            if reason:
+            if (line := problem.problems[0].line) is not None:
                 # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
-                reason = f"no run: {reason}"
+                reason = "cannot be read as a run: irbatch.read_run says why"
                 raise InputError(reason, source=source, path=str(run), line=line) from None
             raise problem.with_fields(source=source) from None
     return results

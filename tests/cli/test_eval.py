@@ -176,8 +176,7 @@ def test_cutoffs_apply_to_the_default_measures(cli: Cli, files: list[Path]) -> N
     assert names == [f"{name}@{k}" for name in ("nDCG", "AP", "RR", "P", "R") for k in (3, 7)]
 
 
-def test_swapped_files_are_recognised(cli: Cli, files: list[Path]) -> None:
-    assert "QRELS is the first" in cli("eval", files[1], files[0])[2]
+def test_files_of_the_other_form_are_recognised(cli: Cli, files: list[Path]) -> None:
     assert "is this a run file?" in cli("eval", files[1], files[1])[2]
     assert "is this a qrels file?" in cli("eval", files[0], files[0])[2]
 

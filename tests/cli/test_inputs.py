@@ -93,9 +93,6 @@ def test_compared_runs_have_names(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("eval one.run qrels", "this is a run, and the file of judgments comes behind it"),
-        ("compare one.run two.run qrels", "QRELS is the first"),
-        ("explain one.run qrels two.run", "QRELS is the first"),
         ("compare qrels one.run two.run --html no/where.html", "--html: its folder is not there"),
         ("eval qrels one.run P@1", "run 'P@1': No such file or directory; as a measure it stands"),
         ("eval qrels one.run -m RR other.run", "run 'other.run': No such file or directory"),
@@ -111,12 +108,6 @@ def test_refused_in_a_line(words: str, said: str, capsys: pytest.CaptureFixture[
     assert not printed.out
     assert said in printed.err
     assert printed.err.count("\n") == 1
-
-
-def test_files_of_either_form_are_not_swapped(capsys: pytest.CaptureFixture[str]) -> None:
-    """BEIR's header is that of judgments and of runs."""
-    Path("beir").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
-    assert main(["eval", "beir", "beir", "-m", "RR"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ class TestPaths:
         input_error(lambda: read(str(path)), fact, path=str(path))
 
     def test_directory(self, read: Callable[[Any], object], tmp_path: Path) -> None:
-        said = "there are no files in this folder"
+        said = "there are no files here"
         input_error(lambda: read(tmp_path), f"{str(tmp_path)!r}: {said}", path=str(tmp_path))
 
     def test_below_a_file(self, read: Callable[[Any], object], tmp_path: Path) -> None:

@@ -262,9 +262,9 @@ def test_equal_rows_are_noticed_while_reading(
 
 def test_folders_and_patterns_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "_SUCCESS").touch()
-    input_error(lambda: irbatch.read_run(tmp_path), "no files in this folder", path=str(tmp_path))
+    input_error(lambda: irbatch.read_run(tmp_path), "no files here", path=str(tmp_path))
     pattern = str(tmp_path / "*.parquet")
-    input_error(lambda: irbatch.read_qrels(pattern), "no files of such names", path=pattern)
+    input_error(lambda: irbatch.read_qrels(pattern), "no files here", path=pattern)
     write(tmp_path / "a.parquet", [("q", "d", 1.0)])
     (tmp_path / "b.run").write_text("q Q0 d 1 1 t\n")
     said = "cannot be read as Parquet"
