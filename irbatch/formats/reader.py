@@ -298,7 +298,7 @@ class FileWarnings:
 
     def issue(self, path: str) -> None:
         """Warn of what is doubtful."""
-        if self._fractional:
+        if self._fractional and self.rows:
             warn(f"run {path!r}: ranks are numbers with a point: are rank and score swapped?")
         elif self._contradicting:
             first, n = next(iter(self._contradicting)), len(self._contradicting)

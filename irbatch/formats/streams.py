@@ -55,7 +55,8 @@ class Input:
         self.is_dense = False  # whether it is an archive that makes very many bytes of few
         try:
             head = raw.read(HEAD)
-            self.size = raw.seek(0, os.SEEK_END)  # its bytes, compressed as they are
+            # Its bytes, compressed as they are; 0 for a pipe.
+            self.size = 0 if isinstance(raw, _Pipe) else os.fstat(raw.fileno()).st_size
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
         if UTF_16.match(head):
@@ -66,7 +67,7 @@ class Input:
     @property
     def done(self) -> int:
         """How many of its bytes have been read."""
-        return self._raw.tell()
+        return self._raw.tell() if self.size else 0
 
     def content(self) -> bytes:
         """Read all of it, as it is."""
@@ -89,7 +90,7 @@ class Input:
         while not ended:
             # Read behind what the last piece left over: nothing is copied but that. Of a plain
             # file no more than is left, as making a piece of which little is filled takes long.
-            left = self.size - self.done if self._unpack is None else PIECE
+            left = self.size - self.done if self.size and self._unpack is None else PIECE
             room = min(PIECE, max(left, 0) + 1)
             piece = bytearray(len(rest) + room)
             piece[: len(rest)] = rest
@@ -180,7 +181,7 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[Input]:
         else:
             raise InputError("there is no standard input", source=source, path=name)
         if name == "-" or not raw.seekable():
-            raw = stack.enter_context(_copied(raw, name, source))
+            raw = stack.enter_context(_Pipe(raw))
         yield Input(name, source, raw)
 
 
@@ -191,19 +192,44 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
         yield from enumerate(lines, 1)
 
 
-def _copied(pipe: io.BufferedIOBase, path: str, source: str) -> Any:
-    """Copy what can be read only once: to memory, or to disk if it is large."""
-    import shutil
-    import tempfile  # here: it takes 10 ms to import
+class _Pipe(io.BufferedIOBase):
+    """What can be read only once, and a copy of it, to be read again: on disk if it is large."""
 
-    copy = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - the caller closes it
-    try:
-        shutil.copyfileobj(pipe, copy, PIECE)
-        copy.seek(0)
-    except (OSError, ValueError) as problem:  # a full disk; ValueError: the pipe is closed
-        copy.close()
-        raise InputError(f"cannot be read: {problem}", source=source, path=path) from problem
-    return copy
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        import tempfile  # here: it takes 10 ms to import
+
+        self._source, self._folder = source, tempfile.gettempdir()
+        self._copy = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - closed with this
+        self._at = self._copied = 0
+
+    def close(self) -> None:
+        self._copy.close()
+        super().close()
+
+    def seek(self, at: int, whence: int = 0) -> int:
+        self._at = at
+        return at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read so many bytes, all by default."""
+        size = sys.maxsize if size is None or size < 0 else size
+        self._copy.seek(self._at)
+        data = self._copy.read(size)
+        if len(data) < size:
+            more = self._source.read(min(size - len(data), PIECE))
+            try:
+                self._copy.write(more)
+            except OSError as problem:  # which names no place
+                problem.filename = problem.filename or self._folder
+                raise
+            data += more
+        self._at += len(data)
+        return data
+
+    read1 = read
 
 
 class _Streams(io.BufferedIOBase):

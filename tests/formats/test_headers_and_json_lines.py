@@ -82,12 +82,12 @@ class TestHeaders:
             ("q1 d9 1", "1 column where 3", {"query": "q1 d9 1"}),
             ("q1\td9\tx", "'x' is not a number", {"document": "d9", "value": "x"}),
             ("q1\td9\t 1", "' 1' is not a number", {"document": "d9", "value": " 1"}),
-            ("q1\td9\t1,5", "decimal comma", {"document": "d9", "value": "1,5"}),
+            ("q1\td9\t1,5", "'1,5' is not a number", {"document": "d9", "value": "1,5"}),
             ("q1\td9\tTrue", "'True' is not a number", {"value": "True"}),
             ("# comment", "1 column where 3", {"query": "# comment"}),
             ("q1\td\x009\t1", "NUL byte", {"query": "q1"}),
             (b"q1\td\xe9\t1", "not UTF-8", {"query": "q1"}),
-            ("q1\td9\t1\rq1\td10\t1", "old Macs", {"query": "q1"}),
+            ("q1\td9\t1\rq1\td10\t1", "5 columns where 3", {"query": "q1"}),
             ("query-id\tcorpus-id\tscore", "'score' is not a number", {"query": "query-id"}),
         ],
         ids=repr,
@@ -126,14 +126,6 @@ class TestHeaders:
     def test_header_alone(self, write_lines: Write, end: bytes) -> None:
         for source in ("run", "qrels"):
             refused_by_all(source, write_lines("\t".join(NAMES), end=end), "no data lines")
-
-    def test_movielens_times_are_no_grades(self, write_lines: Write) -> None:
-        lines = ["196\t242\t3\t881250949", "186\t302\t3\t891717742"]
-        path = write_lines(*lines)
-        refused_by_all("qrels", path, "881250949 looks like a time", line=1, value="881250949")
-        path = write_lines("user\titem\trating\ttime", *lines)
-        assert read_qrels(path).to_dict() == {"196": {"242": 3}, "186": {"302": 3}}
-        assert read_qrels(write_lines("1 0 2 881250949")).to_dict() == {"1": {"2": 881250949}}
 
     def test_no_ranks(self, write_lines: Write) -> None:
         path = write_lines(*tabbed(NAMES, *ROWS))
@@ -205,15 +197,15 @@ class TestJson:
             ('{"query-id": "", "corpus-id": "d9", "score": 1}', "an id is empty"),
             ('{"query-id": "q\\u0000", "corpus-id": "d9", "score": 1}', "NUL byte"),
             ('{"query-id": "\\ud800", "corpus-id": "d9", "score": 1}', "not UTF-8"),
-            ('{"query-id": "q1", "corpus-id": "d9", "score": 1', "is no JSON"),
-            ('{"query-id": "q1", "corpus-id": "d9", "score": 1}{}', "is no JSON"),
-            ("{'query-id': 'q1'}", "is no JSON"),
-            (b'{"query-id": "\xe9"}', "is no JSON"),
-            ("[" * 100_000, "is no JSON"),
-            ("1" * 5000, "is no JSON"),
-            ("[]", "[] is no JSON object"),
-            ("null", "None is no JSON object"),
-            ("q1 0 d1 1", "is no JSON"),
+            ('{"query-id": "q1", "corpus-id": "d9", "score": 1', "is not JSON"),
+            ('{"query-id": "q1", "corpus-id": "d9", "score": 1}{}', "is not JSON"),
+            ("{'query-id': 'q1'}", "is not JSON"),
+            (b'{"query-id": "\xe9"}', "is not JSON"),
+            ("[" * 100_000, "is not JSON"),
+            ("1" * 5000, "is not JSON"),
+            ("[]", "[] is not a JSON object"),
+            ("null", "None is not a JSON object"),
+            ("q1 0 d1 1", "is not JSON"),
         ],
         ids=lambda text: repr(text)[:60],
     )
@@ -221,6 +213,11 @@ class TestJson:
         path = write_lines(*objects(*ROWS), line, *objects(("z", "d", 1)))
         for source in ("run", "qrels"):
             refused_by_all(source, path, fact, line=13)
+
+    def test_a_number_of_thousands_of_digits(self, write_lines: Write) -> None:
+        line = '{"query-id": "q", "corpus-id": "d", "score": 1, "other": %s}' % ("1" * 5000)
+        for source in ("run", "qrels"):
+            refused_by_all(source, write_lines(line), "is not JSON", line=1)
 
     def test_unknown_keys(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):

@@ -78,7 +78,7 @@ def test_as_the_reader_of_lines(name: str) -> None:
         unsure = found is not None and found.unsure.size > 0
         if not unsure:  # values that Python converts are not compared
             assert set(piece.contradicting) == set(rows.contradicting())
-        assert piece.last_tag == rows.last_tag
+        assert piece.tags == rows.tags
         assert [str(each) for each in piece.problems] == [str(each) for each in rows.problems]
         copied = piece.compact()
         assert copied.documents.tolist() == rows.documents
@@ -98,5 +98,5 @@ def test_what_repeats_is_compared_to_its_last_byte(size: int) -> None:
             piece = Piece.parse(bytearray(b"".join(lines)), RUN, "file")
             groups = 4 if len(set(map(bytes, queries))) > 1 else 1
             assert len(piece.queries) == groups
-            assert piece.last_tag == tags[1]
+            assert piece.tags == (tags[0], tags[1])
             assert piece.documents.tolist() == ["d0", "d1", "d2", "d3"]
