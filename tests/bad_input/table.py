@@ -345,7 +345,8 @@ FILES = [
         )
     ),
     Row("CR alone", run(RANKED.replace(b"\n", b"\r")), Rejected("columns where 6", line=1)),
-    Row("CR alone in judgments", qrels(JUDGED.replace(b"\n", b"\r")), Rejected("columns where 4", line=1)),
+    Row("CR alone in judgments", qrels(JUDGED.replace(b"\n", b"\r")),
+        Rejected("columns where 4", line=1)),
     Row("a byte order mark", run(b"\xef\xbb\xbf" + RANKED), GOOD,
         {PARSED: Values({"q1": 0.0, "q2": 0.5})}),  # pytrec_eval's parsers keep it in the id
     Row("a byte order mark in judgments", qrels(b"\xef\xbb\xbf" + JUDGED), GOOD,
