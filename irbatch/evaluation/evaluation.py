@@ -67,7 +67,7 @@ def as_qrels(qrels: Judgments, columns: Columns = None, marks: str | None = None
     `columns` is as in `irbatch.evaluate`.
     """
     if isinstance(qrels, Qrels):
-        if (there := qrels.marks and qrels.marks.reads) != marks:
+        if (there := None if qrels.marks is None else qrels.marks.reads) != marks:
             problem = f"the measures read judgments of {marks or 'grades'}, these are of"
             raise InputError(f"{problem} {there or 'grades'}: see irbatch.Qrels", source="qrels")
         return qrels

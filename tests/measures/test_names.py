@@ -209,66 +209,6 @@ def test_any_text_is_a_measure_or_an_input_error(text: str) -> None:
     assert parse_measures(list(map(str, found))) == found
 
 
-def test_all_bad_names_are_reported_at_once_with_the_nearest() -> None:
-    with pytest.raises(InputError) as caught:
-        parse_measures(["ndgc@10", "AP", "precison_at_5", "P@0", "qqqq"])
-    assert len(caught.value.problems) == 4
-    for part in ("did you mean nDCG@10?", "did you mean P@5?", "cutoff '0' in 'P@0'", "'qqqq'"):
-        assert part in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("P@0", "cutoff '0' in 'P@0' must be a whole number of at least 1"),
-        ("P@-1", "cutoff '-1'"),
-        ("P@2.5", "cutoff '2.5'"),
-        ("P_2.5", "'2.5' of trec_eval's P must be"),
-        ("P.5,2.5", "'5,2.5' of trec_eval's P must be"),
-        ("ndcg_cut.23.4", "'23.4' of trec_eval's ndcg_cut"),
-        ("recall_1e2", "'1e2' of trec_eval's recall"),
-        ("rbp.0", "p=0.0 must be a number above 0"),
-        ("rbp_resid.0.8", "parameters '0.8' of trec_eval's rbp_resid must be p=0.9, grade=gain"),
-        ("rbp_resid.1=2", "RBPresid has no parameter 'gain'"),
-        ("map.5", "trec_eval's map takes no cutoff: 'map.5'; did you mean AP@5"),
-        ("map_5", "unknown measure 'map_5' (did you mean AP@5?)"),
-        ("recip_rank_10", "did you mean RR@10?"),
-        ("bpref.5", "did you mean Bpref@5?"),
-        ("Rprec.5", "did you mean Rprec@5?"),
-        ("set_P.5", "did you mean P@5?"),
-        ("P(rel=1,rel=2)", "'P(rel=1,rel=2)' gives rel twice"),
-        ("nDCG(gain=exp,gains={1:2})", "gives gain twice"),
-        ("P@1_0", "cutoff '1_0'"),
-        ("P@ten", "cutoff 'ten'"),
-        ("P@", "not of the form"),
-        ("P@{}", "cutoff ''"),
-        ("P@{5", "cutoff '{5'"),
-        ("nDCG(gain={1:3,1.0:9})", "grade 1.0 has two gains"),
-        ("prefs_simp", "unknown measure 'prefs_simp'; `irbatch measures` lists all"),
-        ("P@{1,0}", "cutoff '0'"),
-        ("NumQ@5", "NumQ takes no cutoff"),
-        ("AP(norm=max)", "norm='max' must be one of all, min, found"),
-        ("AP(rel=-1)", "rel=-1.0 must be a number of at least 0"),
-        ("F(beta=0)", "beta=0.0 must be a number above 0"),
-        ("AP(depth=3)", "AP has no parameter 'depth' (it has: norm, rel)"),
-        ("INST(number={EU,EX})", "number='EX' must be one of EU, ETU"),
-        ("INST(T={EU,ED})", "T=['EU', 'ED'] must be a number"),
-        ("INST(max_n=2.5)", "max_n=2.5 must be a whole number"),
-        ("INST(max_n=2000000)", "max_n=2000000.0 must be a number of at most 1e+06"),
-        ("nDCG(gain=cubic)", "gain='cubic' must be one of linear, exp, binary"),
-        ("nDCG(gain={1:x})", "'1:x' in 'nDCG(gain={1:x})' is not of the form grade:gain"),
-        ("nDCG(judged_only=True)", "evaluate(…, judged_only=True)"),
-        ("nDCG(10)", "'10' in 'nDCG(10)' is not of the form parameter=value"),
-        ("", "no measures were asked for"),
-        ("P@{1,5}", "stands for 2 measures"),
-    ],
-)
-def test_what_is_said_of_bad_names(name: str, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        measure(name)
-    assert said in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
@@ -290,25 +230,6 @@ def test_names_that_people_type(typed: str, meant: str) -> None:
     assert " ".join(map(str, parse_measures(typed))) == meant
     for each in typed.split(" "):
         assert set(parse_measures(each)) <= set(parse_measures(meant))
-
-
-@pytest.mark.parametrize(
-    ("typed", "suggested"),
-    [
-        ("qqq@10", "; `irbatch measures` lists all"),
-        ("nDG@10", " (did you mean nDCG@10?)"),
-        ("precison_at_5", " (did you mean P@5?)"),
-        ("reciprocal_rnak", " (did you mean RR?)"),
-        ("suces@1", " (did you mean Success@1?)"),
-        ("map100", " (did you mean AP@100?)"),
-        ("NDCG10", " (did you mean nDCG@10?)"),
-        ("nDCG_10", " (did you mean nDCG@10?)"),
-    ],
-)
-def test_what_is_suggested(typed: str, suggested: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_measures(typed)
-    assert str(caught.value) == f"measures: unknown measure {typed!r}{suggested}"
 
 
 @pytest.mark.parametrize(
@@ -374,10 +295,6 @@ def test_measures_are_values() -> None:
     assert measure("nDCG")(gain={2: 9, 1: 3}) == measure("nDCG(gain={1:3,2:9})")
     assert measure("AP")(norm="min")(norm="all") == measure("AP")
     assert measure("AP") != measure("AP")(rel=1), "stating a level is not leaving it open"
-    with pytest.raises(InputError):
-        measure("P") @ True
-    with pytest.raises(InputError):
-        measure("P") @ 2.5  # type: ignore[operator]
 
 
 def test_families_declare_the_measures_listed() -> None:
@@ -407,7 +324,6 @@ def test_names_that_differ_in_case_alone() -> None:
     """NTCIREVAL's normalised RBP, and ndeval's novelty- and rank-biased precision."""
     assert (measure("nRBP").name, measure("NRBP").name) == ("nRBP", "NRBP")
     assert measure("nRBP(p=0.5)@3").name == "nRBP"
-    input_error(lambda: measure("nrbp"), "unknown measure")
     results = irbatch.evaluate_matrix([[1, 0]], "nRBP@10")
     assert "nRBP@10" in results
     assert "NRBP@10" not in results
@@ -418,22 +334,6 @@ def test_spelling_styles_of_results() -> None:
     assert list(results.mean("trec_eval")) == ["ndcg_cut_10", "map", "RR@10", "AP(rel=2)@5"]
     assert list(results.mean("mteb")) == ["ndcg_at_10", "AP", "mrr_at_10", "AP(rel=2)@5"]
     assert results["ndcg_cut_10"] == results["NDCG@10"] == results["nDCG@10"] == 1.0
-
-
-HOSTILE = [
-    "x_1" * 100_000, "P" + "." * 100_000, " " * 100_000 + "qqqq", "P" + "_at" * 100_000 + "_5",
-    "P(" + "(" * 100_000, "P@{" + "1," * 100_000 + "}", "P" + "_" * 100_000 + "5.x",
-    "11pt_avg." + "0.1," * 100_000 + "%", "nDCG(gain={" + "1:2," * 100_000 + "})",
-    "nDCG(gain='" + "a" * 100_000 + "')", "P@" + "5-l2" * 100_000,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_errors_about_endless_names_are_short(text: str) -> None:
-    """And quick: some of them took minutes, where a pattern tried each split of them."""
-    with pytest.raises(InputError) as caught:
-        parse_measures(text)
-    assert len(str(caught.value)) < 500
 
 
 def test_every_form_of_results_has_the_names_asked_for() -> None:

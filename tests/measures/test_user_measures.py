@@ -1,154 +1,113 @@
-"""Measures, gains and discounts of one's own are declared as the catalogue's are."""
+"""Measures, gains and discounts of one's own, and what is said where they fail."""
 
 from __future__ import annotations
 
+import json
 import math
+import pickle
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from support.input_errors import input_error
 
 import irbatch
-from irbatch import InputError
+from irbatch import define_measure, evaluate, evaluate_matrix
 from irbatch.engine.judged import JudgedRanks
-from irbatch.measures import GRADED, Number, PrefixStatistics
+from irbatch.measures import (
+    CATALOGUE,
+    GRADED,
+    Choice,
+    Measure,
+    Number,
+    Points,
+    PrefixStatistics,
+    define_discount,
+    define_gain,
+)
 from irbatch.measures.parameters import make_weighting
 
+# Relevant are 2 documents of q1, none of q2 and 1 of q3.
+QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 0}, "q3": {"y": 1}}
+RUN = {"q1": {"a": 1.0, "b": 2.0, "z": 3.0}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
 
-def test_a_measure_with_a_parameter() -> None:
-    @irbatch.define_measure(
-        "Late",
-        definition="1 if the first relevant document among the first k stands after some rank.",
-        parameters={"rank": Number(1.0, least=1)},
-    )
-    def late(s: PrefixStatistics, rank: float) -> np.ndarray:
-        return (s.first_hit > rank).astype(float)
 
-    found = irbatch.evaluate_matrix(
-        [[0, 0, 1], [0, 1, 0], [0, 0, 0]], ["Late@2", "Late(rank=2)", late @ 3]
+def define(formula: Callable[..., Any], **declared: Any) -> Measure:
+    return define_measure("Mine", **{"definition": "", "reads": "judged", **declared})(formula)
+
+
+def test_parameters_are_read_off_the_formula() -> None:
+    @define_measure("Late", definition="1 if the first relevant document stands after some rank.")
+    def late(s: PrefixStatistics, rank: float = Number(1.0, least=1), least: float = 0) -> Any:
+        return np.maximum(s.first_hit > rank, least)
+
+    found = evaluate_matrix(
+        [[0, 0, 1], [0, 1, 0], [0, 0, 0]], ["Late@2", "Late(rank=2)", late @ 3, late(least=1)]
     )
-    assert found.mean() == {"Late@2": 1 / 3, "Late(rank=2)": 1 / 3, "Late@3": 2 / 3}
-    assert str(irbatch.measure("late@3")) == "Late@3"
+    assert found.values.mean(axis=0) == pytest.approx([1 / 3, 1 / 3, 2 / 3, 1])
+    assert str(irbatch.measure("late(rel=2)@3")) == "Late(rel=2)@3"
+    input_error(lambda: late(rank=0), "at least 1")
+
+
+def test_parameters_that_are_listed() -> None:
+    mine = define(
+        lambda j, points, word, least=1: np.full(j.queries, sum(points) + least + len(word)),
+        parameters={"points": Points((0.5,), most=3), "word": Choice("a", ("a", "bb"))},
+    )
+    wish = mine(points=[3, 1], least=2, word="bb")
+    assert str(wish) == "Mine(least=2,points={1,3},word=bb)"
+    assert evaluate(QRELS, RUN, str(wish))[wish] == 8.0
+    input_error(lambda: mine(points=[4]), "at most 3")
+    input_error(lambda: mine(word="c"), "one of a, bb")
 
 
 def test_statistics_know_the_first_k_documents_and_no_more() -> None:
     """A measure's value doesn't depend on what else is asked for."""
-    seen: dict[tuple[int, ...], list[float]] = {}
 
-    @irbatch.define_measure("Peek", definition="Looks at everything.")
+    @define_measure("Peek", definition="Looks at everything.")
     def peek(s: PrefixStatistics) -> np.ndarray:
         return s.first_hit + 10 * s.hits_at_relevant + 100 * s.hits + 1000 * s.judged
 
+    judged = [[0, 0, 0, 1, 1, 1, 1]]
     for others in ([], ["AP"], ["P@1", "nDCG@3"]):
-        found = irbatch.evaluate_matrix(
-            [[0, 0, 0, 1, 1, 1]], [peek @ 2, *others], judged=[[0, 0, 0, 1, 1, 1, 1]]
-        )
-        seen[tuple(others)] = found.values[0, 0]
-    assert set(seen.values()) == {2000.0}
+        found = evaluate_matrix([[0, 0, 0, 1, 1, 1]], [peek @ 2, *others], judged=judged)
+        assert found.values[0, 0] == 2000.0
 
 
 def test_a_weighted_mean() -> None:
     """Queries without a value weigh nothing, or count as what was declared."""
 
-    @irbatch.define_measure(
-        "Depth",
-        definition="The mean rank of hits.",
-        reads="relevant",
-        aggregate="weighted",
-        weight=lambda j: np.diff(j.hit_starts).astype(float) / 4,
-        undefined=9.0,
+    @define_measure(
+        "Depth", definition="The mean rank of hits.", reads="relevant", aggregate="weighted",
+        weight=lambda j: np.diff(j.hit_starts).astype(float) / 4, undefined=9.0,
         range=(0.0, math.inf),
-    )
+    )  # fmt: skip
     def depth(j: JudgedRanks) -> np.ndarray:
         return j.sum_over_hits(j.mean_hit_ranks) / np.diff(j.hit_starts)
 
     matrix = [[1, 0, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
-    found = irbatch.evaluate_matrix(matrix, [depth, "P@2"])
+    found = evaluate_matrix(matrix, [depth, "P@2"])
     assert found.per_query("Depth") == pytest.approx({0: 8 / 3, 1: 3.0, 2: 9.0})
     assert found.mean() == {"Depth": 11 / 4, "P@2": 1 / 6}
-    assert found.values.shape == (3, 2)
-    skipped = irbatch.evaluate_matrix(matrix, depth, no_relevant="skip")
+    skipped = evaluate_matrix(matrix, depth, no_relevant="skip")
     assert skipped.mean() == {"Depth": 11 / 4}
     assert math.isnan(skipped.per_query("Depth")[2])
 
 
-def test_a_graded_measure() -> None:
-    @irbatch.define_measure("NCG", definition="CG over the ideal CG.", parameters=GRADED)
+def test_gains_and_discounts() -> None:
+    @define_measure("NCG", definition="CG over the ideal CG.", parameters=GRADED)
     def ncg(s: PrefixStatistics) -> np.ndarray:
         return s.gain / s.ideal_gain
 
-    found = irbatch.evaluate_matrix([[1, 0, 3]], [ncg @ 2, ncg(gain="exp") @ 2])
+    found = evaluate_matrix([[1, 0, 3]], [ncg @ 2, ncg(gain="exp") @ 2])
     assert list(found.mean().values()) == [1 / 4, 1 / 8]
-
-
-def test_a_gain_and_a_discount() -> None:
-    irbatch.measures.define_gain("squared", lambda grades: grades**2)
-    irbatch.measures.define_discount("sqrt", lambda rank: rank**0.5)
-    found = irbatch.evaluate_matrix([[3, 2]], "DCG(gain=squared,discount=sqrt)")
+    define_gain("squared", lambda grades: grades**2)
+    define_discount("sqrt", lambda rank: rank**0.5)
+    found = evaluate_matrix([[3, 2]], "DCG(gain=squared,discount=sqrt)")
     assert found.values[0, 0] == 9 + 4 / math.sqrt(2)
-
-
-def test_names_of_the_catalogue_are_protected() -> None:
-    with pytest.raises(InputError, match="'AP' is a measure of the catalogue already"):
-        irbatch.define_measure("AP", definition="…")
-    with pytest.raises(InputError, match="'log2' is defined already"):
-        irbatch.measures.define_discount("log2", float)
-    with pytest.raises(InputError, match="not a word"):
-        irbatch.measures.define_gain("a-b", lambda grades: grades)
-
-
-def test_ones_own_measure_may_be_defined_again() -> None:
-    for value in (1.0, 2.0):
-        irbatch.define_measure("Mine", definition="…")(lambda s, v=value: s.hits * 0 + v)
-        assert irbatch.evaluate_matrix([[1]], "Mine")["Mine"] == value
-
-
-def test_a_formula_that_fails_is_named() -> None:
-    @irbatch.define_measure("Broken", definition="…")
-    def broken(s: PrefixStatistics) -> np.ndarray:
-        raise ZeroDivisionError("oops")
-
-    @irbatch.define_measure("WrongShape", definition="…")
-    def wrong_shape(s: PrefixStatistics) -> np.ndarray:
-        return np.zeros((7, 7))
-
-    with pytest.raises(InputError, match=r"the formula of Broken failed.*ZeroDivisionError: oops"):
-        irbatch.evaluate_matrix([[1]], broken @ 1)
-    with pytest.raises(
-        InputError, match=r"the formula of WrongShape returned shape \(7, 7\) for \(1, 1\)"
-    ):
-        irbatch.evaluate_matrix([[1]], "WrongShape")
-
-
-@pytest.mark.parametrize("gains", [lambda g: g - 5, lambda g: g * math.nan, lambda g: g[:1]])
-def test_gains_that_are_no_gains_are_refused(gains: object) -> None:
-    irbatch.measures.define_gain("odd", gains)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="odd"):
-        irbatch.evaluate_matrix([[1, 2]], "nDCG(gain=odd)")
-
-
-def test_a_discount_must_be_positive() -> None:
-    irbatch.measures.define_discount("sinking", lambda rank: 3.0 - rank)
-    with pytest.raises(InputError, match="'sinking' is 0 at rank 3; it must be positive"):
-        irbatch.evaluate_matrix([[1, 2]], "DCG(discount=sinking)")
-
-
-def test_tables_of_discounts_are_read_only() -> None:
-    discount = make_weighting("linear", "log2", None).discount
     with pytest.raises(ValueError, match="read-only"):
-        discount(3)[0] = 2.0
-    assert discount(1)[0] == 1.0
-
-
-def test_numbers_in_the_signature_are_parameters() -> None:
-    @irbatch.define_measure("AtLeast", definition="…")
-    def at_least(s: PrefixStatistics, hits: float = 2) -> np.ndarray:
-        return (s.hits >= hits).astype(float)
-
-    assert irbatch.evaluate_matrix([[1, 2]], "AtLeast AtLeast(hits=1,rel=2)").values.all()
-    with pytest.raises(InputError, match=r"parameter 'p' of Plain is 0\.8; it must be a"):
-        irbatch.define_measure("Plain", definition="…", parameters={"p": 0.8})  # type: ignore[dict-item]
-    with pytest.raises(InputError, match="'p' of <lambda> has no number for a default"):
-        irbatch.define_measure("Odd", definition="…")(lambda s, p: s.hits)
+        make_weighting("linear", "log2", None).discount(3)[0] = 2.0
 
 
 def test_a_measure_of_lists_of_grades() -> None:
@@ -159,7 +118,7 @@ def test_a_measure_of_lists_of_grades() -> None:
 
     seen = []
 
-    @irbatch.define_measure("Plain", definition="nDCG.", reads="grades")
+    @define_measure("Plain", definition="nDCG.", reads="grades")
     def plain(grades: list[float], judged: list[float], k: int | None, least: float = 0) -> float:
         seen.append((grades, judged, k))
         best = dcg(judged[:k])
@@ -167,7 +126,7 @@ def test_a_measure_of_lists_of_grades() -> None:
 
     qrels = {"q1": {"a": 1, "b": 3, "c": -2, "d": 0}, "q2": {"a": 0}, "q3": {"a": 2}}
     run = {"q1": dict(zip("xcabd", range(5, 0, -1), strict=True)), "q2": {"a": 1.0}}
-    found = irbatch.evaluate(qrels, run, "Plain@{1,3} Plain nDCG@{1,3} nDCG Plain(least=0.5)@1")
+    found = evaluate(qrels, run, "Plain@{1,3} Plain nDCG@{1,3} nDCG Plain(least=0.5)@1")
     assert found.values[:, :3] == pytest.approx(found.values[:, 3:6])
     assert found.values[:, 6].tolist() == [0.5] * 3
     assert ([0.0, -1.0, 1.0], [3.0, 1.0, 0.0], 3) in seen
@@ -177,11 +136,128 @@ def test_a_measure_of_lists_of_grades() -> None:
     assert both[:, 0] == pytest.approx(both[:, 1])
 
 
+def test_ones_own_measure_may_be_defined_again() -> None:
+    for value in (1.0, 2.0):
+        define_measure("Mine", definition="…")(lambda s, v=value: s.hits * 0 + v)
+        assert evaluate_matrix([[1]], "Mine")["Mine"] == value
+    pickled = pickle.dumps(evaluate(QRELS, RUN, "Mine"))
+    del CATALOGUE["Mine"]
+    input_error(lambda: pickle.loads(pickled), "'Mine' is not defined in this process")
+    input_error(lambda: evaluate_matrix([[1]], "Mine"), "unknown measure 'Mine'")
+
+
+@pytest.mark.parametrize("reads", ["judged", "prefix"])
+def test_geometric_means(reads: str) -> None:
+    mine = define(lambda known: known.retrieved * 0.0, aggregate="geometric", reads=reads)
+    results = evaluate(QRELS, RUN, mine)
+    assert results["Mine"] == json.loads(results.to_json())["mean"]["Mine"] == 0.0
+    mine = define(lambda known: known.relevant + known.retrieved * 0, aggregate="geometric",
+                  reads=reads)  # fmt: skip
+    assert evaluate(QRELS, RUN, mine)["Mine"] == 0.0  # of 2, 0, 1
+    assert evaluate(QRELS, RUN, mine, no_relevant="skip")["Mine"] == pytest.approx(math.sqrt(2))
+    for value in (5e-324, 1e300):
+        mine = define(returning([value] * 3), aggregate="geometric")
+        assert evaluate(QRELS, RUN, mine)["Mine"] == pytest.approx(value, rel=1e-9)
+
+
+def returning(value: Any) -> Callable[..., Any]:
+    return lambda j: value
+
+
+@pytest.mark.parametrize("returned", [[2, 0, 1], (2.0, 0.0, 1.0), np.array([2, 0, 1], np.int8)])
+def test_anything_that_makes_an_array(returned: Any) -> None:
+    assert evaluate(QRELS, RUN, define(returning(returned))).mean() == {"Mine": 1.0}
+
+
+# What is wrong, and what is said of it.
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a-b", "1a", "a@5", None, 5, "nDCG", "exp", "log2"])
+def test_names_that_cannot_be(name: Any) -> None:
+    if name not in ("exp", "log2"):
+        input_error(lambda: define_measure(name, definition="-"), repr(name), value=name)
+    if name not in ("nDCG", "log2"):
+        input_error(lambda: define_gain(name, lambda grades: grades), repr(name), value=name)
+    if name not in ("nDCG", "exp"):
+        input_error(lambda: define_discount(name, float), repr(name), value=name)
+
+
+GAINS: dict[str, Callable[[Any], Any]] = {
+    "-1": lambda grades: -grades, "nan": lambda grades: grades + math.nan,
+    "inf": lambda grades: grades + math.inf, "shape (0,)": lambda grades: grades[:0],
+    "shape ()": lambda grades: None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fact", GAINS)
+def test_gains_of_no_use(fact: str) -> None:
+    name = f"gain{fact.encode().hex()}"
+    define_gain(name, GAINS[fact])
+    input_error(lambda: evaluate(QRELS, RUN, f"nDCG(gain={name})"), repr(name), fact)
+
+
+@pytest.mark.parametrize("worth", [0, -1, math.nan, math.inf, None], ids=repr)
+def test_discounts_of_no_use(worth: Any) -> None:
+    name = f"discount{repr(worth).encode().hex()}"
+    define_discount(name, lambda rank: worth if rank == 3 else 1.0)
+    input_error(lambda: evaluate(QRELS, RUN, f"nDCG(discount={name})"), repr(name), "rank 3")
+
+
+@pytest.mark.parametrize(
+    ("formula", "fact"),
+    [
+        *((returning(value), "returned shape") for value in (1.0, None, [], np.ones(2))),
+        *((returning(np.ones(shape)), "for (3,)") for shape in ((4,), (3, 1), (1, 3))),
+        (lambda j: j.relevant * math.nan, "returned NaN"),
+        (lambda j: "abc", "ValueError"),
+        (lambda j: [object()] * j.queries, "TypeError"),
+        (lambda j: [[1], [1, 2], [3]], "ValueError"),
+        (lambda j: QRELS["x"], "KeyError: 'x'"),
+        (lambda j: j.hits_at_relevant, "no attribute 'hits_at_relevant'"),
+        (lambda j: 1 / 0, "failed: ZeroDivisionError"),
+        (None, "not a function"),
+        (lambda: 1, "TypeError"),
+    ],
+)
+def test_formulas_that_fail(formula: Any, fact: str) -> None:
+    input_error(lambda: evaluate(QRELS, RUN, ["Bpref", define(formula)]), "formula of Mine", fact)
+
+
 @pytest.mark.parametrize("wrong", [None, "many", [1.0, 2.0], math.nan, math.inf])
 def test_what_a_measure_of_lists_may_not_return(wrong: object) -> None:
-    @irbatch.define_measure("Wrong", definition="Nothing.", reads="grades")
-    def formula(grades: list[float], judged: list[float], k: int | None) -> object:
-        return wrong
+    mine = define(lambda grades, judged, k: wrong, reads="grades")
+    input_error(lambda: evaluate_matrix([[1, 0]], mine), "the formula of Mine")
 
-    with pytest.raises(InputError, match="the formula of Wrong"):
-        irbatch.evaluate_matrix([[1, 0]], "Wrong")
+
+@pytest.mark.parametrize(
+    ("declared", "fact"),
+    [
+        ({"aggregate": "median"}, "'mean', 'geometric', 'sum'"),
+        ({"aggregate": []}, "aggregate=[]"),
+        ({"reads": "scores"}, "'prefix', 'grades', 'judged'"),
+        ({"reads": None}, "reads=None"),
+        ({"parameters": {"points": (1, 2)}}, "parameter 'points' of Mine is (1, 2)"),
+        ({"aggregate": "weighted"}, "a weighted mean needs weights"),
+        ({"aggregate": "run"}, "aggregate='run' is for measures that read items"),
+        ({"weight": lambda j: j.relevant}, "no other has any"),
+        ({"reads": "subtopics", "undefined": 0.0}, "reads 'subtopics'"),
+    ],
+)
+def test_declarations(declared: dict[str, Any], fact: str) -> None:
+    input_error(lambda: define(lambda j: j.relevant, **declared), fact)
+
+
+def test_parameters_without_a_number() -> None:
+    for formula in (lambda j, points=(1, 2): 0, lambda j, points: 0):
+        input_error(lambda formula=formula: define(formula), "'points'", "parameters=")
+
+
+@pytest.mark.parametrize(
+    ("weight", "fact"), [(-1.0, "-1"), (math.nan, "weight of Mine returned NaN"), (math.inf, "inf")]
+)
+def test_weights(weight: float, fact: str) -> None:
+    mine = define(
+        lambda j: j.relevant, aggregate="weighted",
+        weight=lambda j: np.where(j.relevant > 1, weight, 1.0),
+    )  # fmt: skip
+    input_error(lambda: evaluate(QRELS, RUN, mine), "Mine", fact)
