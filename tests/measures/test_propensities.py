@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import math
 from collections import Counter
@@ -176,13 +175,9 @@ def test_queries_without_relevant_documents() -> None:
         assert both[name] == alone[name], "they cancel"
 
 
-def test_refusals() -> None:
-    items = irbatch.Items([*PROPENSITIES])
-    input_error(lambda: irbatch.evaluate(QRELS, RUN, "PSP@5", items=items), "propensities=")
-    evaluate = functools.partial(irbatch.evaluate, QRELS, RUN, items=known(PROPENSITIES))
-    input_error(lambda: evaluate("PSP"), "cutoff", "PSP@5")
-    input_error(lambda: irbatch.measure("PSP(norm=no)"), "norm='no'")
-    input_error(lambda: irbatch.measure("SNIPS(over=none)"), "over='none'")
+def test_precision_needs_a_cutoff() -> None:
+    items = known(PROPENSITIES)
+    input_error(lambda: irbatch.evaluate(QRELS, RUN, "PSP", items=items), "cutoff", "PSP@5")
 
 
 # ---------------------------------------------------------------- pyxclib's own outputs

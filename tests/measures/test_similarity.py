@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-from support.input_errors import input_error
 from support.paths import MORE_REFERENCE_DATA
 
 import irbatch
@@ -67,14 +66,6 @@ def test_a_document_judged_twice_is_refused(tmp_path: Path) -> None:
     path.write_text("q 0 d1 1\nq 0 d1 2\n", encoding="utf-8")
     with pytest.raises(irbatch.InputError, match="'d1'"):
         irbatch.evaluate(path, RUN, "Compat")
-
-
-def test_bad_parameters() -> None:
-    input_error(
-        lambda: irbatch.measure("Compat(normalize=0)"), "normalize=0.0 must be True or False"
-    )
-    input_error(lambda: irbatch.measure("Compat(p=1)"), "p=1.0 must be a number")
-    input_error(lambda: irbatch.measure("Tau(ties=w)"), "ties='w' must be one of a, b")
 
 
 @pytest.mark.parametrize("seed", range(5))
