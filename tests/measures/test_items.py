@@ -312,7 +312,7 @@ def test_values_of_a_whole_run_are_of_no_query() -> None:
     assert f"Gini@3           {found['Gini@3']:.4f}" in repr(found)
     said = "Gini@3 is a value of the whole run"
     input_error(lambda: found.per_query("Gini@3"), said)
-    input_error(lambda: irbatch.compare_results({"a": found, "b": other}), said)
+    input_error(lambda: irbatch.compare({"a": found, "b": other}), said)
     pytest.importorskip("polars")
     assert found.to_polars().columns == ["query", "RR", "AvgPopularity@3"]
     pytest.importorskip("pandas")
