@@ -10,7 +10,7 @@ import functools
 import importlib
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -153,6 +153,45 @@ def warn_all(messages: Iterable[str]) -> None:
     """Warn of each."""
     for message in messages:
         warn(message)
+
+
+_options: Collection[str] = ()
+
+
+@contextmanager
+def keywords_as_options(names: Collection[str]) -> Iterator[None]:
+    """Have messages spell keyword arguments as a command's options, in a ``with`` block.
+
+    `names` are those that are options of the command.
+    """
+    global _options
+    _options = names
+    try:
+        yield
+    finally:
+        _options = ()
+
+
+def keyword(name: str, value: object = None) -> str:
+    """Spell a keyword argument as the caller gives it, in Python or as a command's option.
+
+    >>> keyword("missing", "skip"), keyword("columns", {"run": {"query": "qid"}})
+    ("missing='skip'", "columns={'run': {'query': 'qid'}}")
+    >>> with keywords_as_options(["missing", "columns"]):
+    ...     keyword("missing", "skip"), keyword("columns", {"run": {"query": "qid"}})
+    ('--missing skip', '--columns run.query=qid')
+    """
+    if name not in _options:
+        return f"{name}=" if value is None else f"{name}={shown(value)}"
+    option = f"{'--' if len(name) > 1 else '-'}{name.replace('_', '-')}"
+    if not isinstance(value, Mapping):
+        said = value if isinstance(value, str) else shown(value)
+        return option if value is None else f"{option} {said}"
+    words = []
+    for role, given in value.items():
+        apart = given.items() if isinstance(given, Mapping) else ()
+        words += [f"{role}.{inner}={each}" for inner, each in apart] or [f"{role}={given}"]
+    return f"{option} {','.join(words)}"
 
 
 def shown(value: object, length: int = 80) -> str:

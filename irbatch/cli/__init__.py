@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import io
 import os
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from irbatch.cli.messages import say
-from irbatch.errors import InputError, InputWarning
+from irbatch.errors import InputError, InputWarning, keywords_as_options
 from irbatch.version import __version__
 
 __all__ = ["main", "run"]
@@ -49,16 +48,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after ``irbatch``; default those of this process.
     """
     # Closed by the caller: print() would write what is for one of them to the other.
-    sys.stdout = sys.stdout or io.StringIO()
+    lost = io.StringIO()
+    sys.stdout = sys.stdout or lost
     sys.stderr = sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console that can't show a letter
     try:
-        return _carry_out(sys.argv[1:] if arguments is None else arguments)
+        status = _carry_out(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # while modules are loaded, too
         say("error", "interrupted")
         return INTERRUPTED
+    if lost.getvalue():
+        say("error", "standard output is closed: the result is lost")
+        status = status or FAILED
+    return status
 
 
 def _carry_out(words: Sequence[str]) -> int:
@@ -69,13 +73,13 @@ def _carry_out(words: Sequence[str]) -> int:
     from irbatch.cli.parser import parse_words
 
     options = parse_words(words)
-    with warnings.catch_warnings(record=True) as caught:
+    with keywords_as_options(vars(options)), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         try:
             status: int = options.command(options)
             sys.stdout.flush()
         except (InputError, ImportError) as problem:
-            say("error", _in_options(str(problem), options))
+            say("error", str(problem))
             status = BAD_INPUT
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
             _drop_output()
@@ -84,29 +88,24 @@ def _carry_out(words: Sequence[str]) -> int:
             where = f"{problem.filename}: " if isinstance(problem.filename, str) else ""
             if not where and problem.errno == errno.ENOSPC:  # errors of files name them
                 where = "standard output: "
-            say("error", where + (problem.strerror or str(problem)))
-            _drop_output()
-            status = FAILED
+            status = _give_up(where + (problem.strerror or str(problem)))
         except MemoryError:
-            say("error", "out of memory")
-            _drop_output()
-            status = FAILED
+            status = _give_up("out of memory")
         except RuntimeError as problem:
             if "start new thread" not in str(problem):
                 raise
-            say("error", "the system starts no more threads")
-            _drop_output()
-            status = FAILED
+            status = _give_up("the system starts no more threads")
     for warning in caught:
         if issubclass(warning.category, InputWarning):
-            say("warning", _in_options(str(warning.message), options))
+            say("warning", str(warning.message))
     return status
 
 
-def _in_options(text: str, options: argparse.Namespace) -> str:
-    from irbatch.cli.settings import in_options  # here: there is mostly nothing to be said
-
-    return in_options(text, options)
+def _give_up(text: str) -> int:
+    """Say what failed, print nothing more, and return the exit status."""
+    say("error", text)
+    _drop_output()
+    return FAILED
 
 
 def _drop_output() -> None:

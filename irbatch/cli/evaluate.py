@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from typing import Any
 
-from irbatch.cli.gates import NOT_SO, add_gate, check_axes, say_outcome
-from irbatch.cli.inputs import check_inputs, name_runs
-from irbatch.cli.items import add_items, read_items
-from irbatch.cli.paper import add_paper
+from irbatch.cli.gates import add_gate, check_axes, judge, list_conditions
+from irbatch.cli.inputs import add_items, check_inputs, name_runs, read_items
 from irbatch.cli.progress import progress_of
-from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings, in_options
-from irbatch.cli.writing import TABLES, Output, add_output, of_terminal, write_result
+from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.writing import TABLES, Output, add_output, add_paper
 from irbatch.data.column_names import check_columns, names_for
-from irbatch.errors import InputError, many, printable
+from irbatch.errors import InputError, many, on_one_line, printable
 from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.results import Results, tell_different_queries
 from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -57,7 +56,7 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
 
 def run_eval(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
-    # All that can be refused without reading anything is refused first.
+    # All that can be rejected without reading anything is rejected first.
     cutoffs = _cutoffs(options)
     default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
     measures = _with_required(options, parse_measures(options.measures or default, cutoffs))
@@ -67,8 +66,9 @@ def run_eval(options: argparse.Namespace) -> int:
     output = Output(options, [options.qrels, *runs.values()], FORMS, default_form)
     check_inputs(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
-    write_result(options, _report(results, output, options))
-    _note(results, options)
+    shaped = {"names": options.names, "per_query": options.per_query}
+    output.write(lambda form, **given: _report(results, form, {**shaped, **given}))
+    _note(results)
     return _check_gate(results, options)
 
 
@@ -99,45 +99,42 @@ def _evaluate(
     return results
 
 
-def _report(results: Mapping[str, Results], output: Output, options: argparse.Namespace) -> str:
+def _report(results: Mapping[str, Results], form: str, shaped: dict[str, Any]) -> str:
     """Return the form that is asked for, importing no other."""
-    form, given = output.form, {"names": options.names, "per_query": options.per_query}
-    given |= output.shaping(form)
-    if form == "tsv":
-        from irbatch.cli.values import to_tsv
+    from irbatch.evaluation.systems import VALUE, SystemResults, list_values, make_table
 
-        return to_tsv(results, **given)
     if form == "text":
-        from irbatch.cli.values import to_table
+        from irbatch.report.text import write_table
 
-        return to_table(results, of_terminal(options, form), **given)
-    from irbatch.evaluation.systems import SystemResults
-
-    return str(getattr(SystemResults(results), f"to_{form}")(**given))
+        shown = {name: shaped.pop(name) for name in ("ansi", "width") if name in shaped}
+        return write_table(make_table(results, **shaped), **shown) + "\n"
+    if form == "tsv":  # control characters of names, tabs and line ends among them, are escaped
+        rows = [list(VALUE), *(list(each.values()) for each in list_values(results, **shaped))]
+        return "".join("\t".join(map(on_one_line, row)) + "\n" for row in rows)
+    return str(getattr(SystemResults(results), f"to_{form}")(**shaped))
 
 
 def _with_required(
     options: argparse.Namespace, measures: tuple[Measure, ...]
 ) -> tuple[Measure, ...]:
     """Add the measures that conditions are of, which are read here first."""
-    if not options.conditions and not options.required:
+    conditions = list_conditions(options)
+    if not conditions:
         return measures
     from irbatch.comparing.gate import parse_alone  # for those who have a gate
 
-    check_axes([*options.conditions, *options.required])
-    limits = [parse_alone(text, required=False) for text in options.conditions]
-    limits += [parse_alone(text, required=True) for text in options.required]
+    check_axes(options)
+    limits = [parse_alone(text, required=required) for text, required in conditions]
     return parse_measures([*measures, *(each.name for each in limits)])
 
 
 def _check_gate(results: Mapping[str, Results], options: argparse.Namespace) -> int:
     """Say which conditions fail, and return the exit status."""
-    if not options.conditions and not options.required:
+    if not list_conditions(options):
         return 0
     from irbatch.comparing.gate import failures, unmet
 
-    found = [(f"{text}{NOT_SO}", failures(results, text)) for text in options.conditions]
-    return say_outcome(found + [(text, unmet(results, text)) for text in options.required])
+    return judge(options, lambda text, required: (unmet if required else failures)(results, text))
 
 
 def _cutoffs(options: argparse.Namespace) -> list[int] | None:
@@ -149,7 +146,7 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
         raise InputError(problem, value=text) from None
 
 
-def _note(results: Mapping[str, Results], options: argparse.Namespace) -> None:
+def _note(results: Mapping[str, Results]) -> None:
     """Print notes on missing and skipped queries; once where a note holds for all runs."""
     notes: dict[str, list[str]] = {}
     for name, each in results.items():
@@ -157,6 +154,6 @@ def _note(results: Mapping[str, Results], options: argparse.Namespace) -> None:
             notes.setdefault(note, []).append(name)
     for note, names in notes.items():
         whose = "" if len(names) == len(results) else f"{', '.join(map(printable, names))}: "
-        print(f"note: {whose}{in_options(note, options)}", file=sys.stderr)
+        print(f"note: {whose}{note}", file=sys.stderr)
     if apart := tell_different_queries(results):
         print(f"note: {apart}", file=sys.stderr)

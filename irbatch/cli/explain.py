@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from irbatch.cli.inputs import check_inputs
 from irbatch.cli.settings import SETTINGS, add_measure, add_settings
-from irbatch.cli.writing import Output, add_output
+from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.explain import SIDES, explain
 from irbatch.errors import InputError
 from irbatch.measures import measure
@@ -63,5 +63,5 @@ def run_explain(options: argparse.Namespace) -> int:
         queries=options.queries, most=options.most, only=options.only, depth=options.depth,
         **texts, **{name: getattr(options, name) for name in SETTINGS},
     )  # fmt: skip
-    output.write(replace(found, measure=wanted.spelled(options.names)))
+    output.write(of_report(replace(found, measure=wanted.spelled(options.names))))
     return 0

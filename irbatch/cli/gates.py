@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from irbatch.errors import InputError, printable, shown
 from irbatch.measures import measure
@@ -23,22 +23,43 @@ def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> Non
     add("--require", dest="required", metavar="CONDITION", action="append", default=[], help=told)
 
 
-def say_outcome(found: Sequence[tuple[str, Sequence[str]]]) -> int:
-    """Say of each condition what failed, or that it passed, and return the exit status."""
-    for text, failures in found:
-        if not failures:
-            print(f"irbatch: passed: {printable(text)}", file=sys.stderr)
-    all_failures = [each for _, failures in found for each in failures]
-    for each in all_failures:
-        print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
-    return GATE_FAILED if all_failures else 0
+def list_conditions(options: argparse.Namespace) -> list[tuple[str, bool]]:
+    """List the conditions, and whether each is required."""
+    return [
+        *((text, False) for text in options.conditions),
+        *((text, True) for text in options.required),
+    ]
 
 
-def check_axes(texts: Sequence[str]) -> None:
-    """Refuse conditions on what a system takes, such as latency: they are for leaderboards."""
+def judge(
+    options: argparse.Namespace,
+    find: Callable[[str, bool], Sequence[str]],
+    tell: Callable[[str, bool], str] = lambda text, required: text,
+) -> int:
+    """Say of each condition what failed, or that it passed, and return the exit status.
+
+    Args:
+        options: of the command.
+        find: returns what fails of a condition, and is told whether it is required.
+        tell: returns what to say of one that has passed.
+    """
+    failed: list[str] = []
+    for text, required in list_conditions(options):
+        if failures := find(text, required):
+            failed += failures
+        else:
+            passed = tell(text, required) + ("" if required else NOT_SO)
+            print(f"irbatch: passed: {printable(passed)}", file=sys.stderr)
+    for failure in failed:
+        print(f"irbatch: failed: {printable(failure)}", file=sys.stderr)
+    return GATE_FAILED if failed else 0
+
+
+def check_axes(options: argparse.Namespace) -> None:
+    """Reject conditions on what a system takes, such as latency: they are for leaderboards."""
     from irbatch.comparing.gate import read_limit  # for those who have a gate
 
-    for text in texts:
+    for text, _ in list_conditions(options):
         limit = read_limit(text)
         try:
             measure("AP" if limit is None else limit.name)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
-from irbatch.errors import InputError
+from irbatch.data.column_names import ITEM, POPULARITIES, QUERIES, USERS
+from irbatch.errors import InputError, join_words, many, shown
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats.files import is_pattern
+from irbatch.formats.files import is_pattern, read_qrels
 from irbatch.measures import parse_measures
+
+if TYPE_CHECKING:
+    from irbatch.data.items import Items
+
+NUMBERS = ("popularity", "propensity")
+ITEM_COLUMNS = (*NUMBERS, "group")
 
 
 def name_runs(words: Iterable[str]) -> dict[str, str]:
@@ -17,7 +26,7 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
     paths = []
     for word in words:
         name, equals, path = word.partition("=")
-        given = bool(name and equals) and not os.path.exists(word)  # noqa: PTH110 - see above
+        given = bool(name and equals) and not os.path.exists(word)  # noqa: PTH110 - pathlib takes 5 ms to import
         paths.append(path if given else word)
         if given:
             names[path] = name
@@ -48,3 +57,122 @@ def _as_measure(word: str) -> str:
     except InputError:
         return ""
     return f"; as a measure it stands behind -m: -m {word}"
+
+
+def read_text(path: str, source: str) -> str:
+    """Return the text of a small file; `source` is what errors call what it holds."""
+    from pathlib import Path  # here: it takes 5 ms to import
+
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8 text", source=source, path=path) from None
+    except OSError as problem:
+        said = problem.strerror or str(problem)
+        raise InputError(said, source=source, path=path) from None
+
+
+def read_groups(path: str) -> dict[str, str]:
+    """Read lines of a query and the name of its group, which may hold spaces.
+
+    In a file named ``.csv`` a comma is between them, and a first line may name the columns.
+
+    Raises:
+        InputError: naming the line, if one has no group, or a query has two.
+    """
+    groups: dict[str, str] = {}
+    lines = read_text(path, "groups").splitlines()
+    commas = path.lower().endswith(".csv") and bool(lines) and "," in lines[0]
+    for number, line in enumerate(lines, 1):
+        if commas:
+            query, group = _split_csv(line)
+            if number == 1 and query.lower() in (*QUERIES, *USERS):
+                continue
+        else:
+            query, _, group = line.strip().replace("\t", " ").partition(" ")
+        place: dict[str, Any] = {"source": "groups", "path": path, "line": number}
+        if query and not group.strip():
+            problem = f"a line is of a query and its group, not {shown(line.strip())}"
+            raise InputError(problem, query=query, **place)
+        if groups.setdefault(query, group.strip()) != group.strip():
+            raise InputError(f"is in group {groups[query]!r} already", query=query, **place)
+    groups.pop("", None)  # of blank lines
+    return groups
+
+
+def _split_csv(line: str) -> tuple[str, str]:
+    """Return the first field of a line and what is behind it; quotes go, and spaces around."""
+    import csv  # for those who have such a file
+
+    first, *others = next(csv.reader([line], skipinitialspace=True), [""])
+    return first.strip(), ",".join(others)
+
+
+def add_items(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the files."""
+    add = parser.add_argument_group("measures that read items").add_argument
+    told = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
+    add("--items", metavar="FILE", help=f"{told}, for measures that read items")
+    told = "what users had before, in a form of judgments: popularity and histories come from it"
+    add("--interactions", metavar="FILE", help=told)
+
+
+def read_items(table: str | None, interactions: str | None) -> Items | None:
+    """Read both files, those that there are; None without any.
+
+    Raises:
+        InputError: naming the line of an item that is there twice, or lacks a number.
+    """
+    if table is None and interactions is None:
+        return None
+    from irbatch.data.items import Items  # for those who have items
+
+    known: dict[str, Any] = {}
+    if interactions is not None:
+        known["interactions"] = read_qrels(interactions)
+    if table is not None:
+        known |= _read_table(table)
+    return Items(**known)
+
+
+def _read_table(path: str) -> dict[str, Any]:
+    """Return the arguments of `Items` that a table of items gives."""
+    import csv  # here: only these files need it
+
+    text = read_text(path, "items")
+    first = text.partition("\n")[0]
+    rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in first else ",")
+    names = (each.strip() for each in next(rows, []))
+    header = ["popularity" if name in POPULARITIES else name for name in names]
+    item = next((name for names in ITEM for name in names if name in header), None)
+    odd = [name for name in header if name != item and name not in ITEM_COLUMNS]
+    if item is None or odd or len(set(header)) < len(header):
+        problem = f"columns are item and any of {join_words(ITEM_COLUMNS)}, not {shown(header)}"
+        raise InputError(problem, source="items", path=path, line=1)
+    columns: dict[str, dict[str, Any]] = {name: {} for name in header}
+    for row in filter(None, rows):
+        place: dict[str, Any] = {"source": "items", "path": path, "line": rows.line_num}
+        if len(row) != len(header):
+            raise InputError(
+                f"{many(len(row), 'column')} where {len(header)} are expected", **place
+            )
+        cells = dict(zip(header, row, strict=True))
+        document = cells[item]
+        if document in columns[item]:
+            raise InputError("this item is listed twice", document=document, **place)
+        for name, cell in cells.items():
+            if name == "group" and not cell.strip():
+                continue  # it is in none, which is an error where groups are asked for
+            columns[name][document] = _number(name, cell, place) if name in NUMBERS else cell
+    given = {"popularity": "popularity", "propensity": "propensities", "group": "groups"}
+    return {
+        "items": list(columns[item]),
+        **{argument: columns[name] for name, argument in given.items() if name in columns},
+    }
+
+
+def _number(name: str, cell: str, place: dict[str, Any]) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise InputError(f"{name} {shown(cell)} is not a number", value=cell, **place) from None

@@ -6,7 +6,7 @@ import argparse
 
 from irbatch.cli.inputs import name_runs
 from irbatch.cli.settings import add_measures
-from irbatch.cli.writing import Output, add_output, save_plot
+from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.judges import compare_judges
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
@@ -45,10 +45,10 @@ def run_judges(options: argparse.Namespace) -> int:
     if options.plot is not None and runs is None:
         raise InputError("--plot draws means of runs: add --runs", path=options.plot)
     found = compare_judges(judges, runs, measures, rel=options.rel, level=options.level)
-    output.write(found)
+    output.write(of_report(found))
     if options.plot is not None:
         if not found.combined:
             problem = "--plot draws means of queries that only the model judged: there are none"
             raise InputError(problem, path=options.plot)
-        save_plot(next(iter(found.combined.values())).plot(), options.plot)
+        output.save_plot(next(iter(found.combined.values())).plot())
     return 0

@@ -9,25 +9,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from irbatch.cli.gates import NOT_SO, add_gate, say_outcome
-from irbatch.cli.paper import add_paper
+from irbatch.cli.gates import add_gate, judge, list_conditions
 from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
-from irbatch.cli.writing import (
-    TABLES,
-    WRITTEN,
-    Output,
-    add_output,
-    of_terminal,
-    save_plot,
-    write_result,
-)
+from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper
 from irbatch.comparing.gate import parse_on_board
 from irbatch.efficiency.quantities import HIGHER, LOWER
-from irbatch.errors import InputError, join_words, shown
+from irbatch.errors import InputError, shown
 from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.study import find_failures, tell_passed
 from irbatch.measures import parse_measures
-from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.resampling import check_draws, check_level
@@ -114,39 +104,33 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     board = _find(_read(options), options)
     if options.sort is not None:
         board = board.sorted(options.sort)
-    outcome = []
-    for required, texts in ((False, options.conditions), (True, options.required)):
-        for text in texts:
-            said = tell_passed(board, text, required=required) + ("" if required else NOT_SO)
-            outcome.append((said, find_failures(board, text, required=required)))
-    printed = _report(board, options, output, output.form)
-    files = {path: _report(board, options, output, form) for form, path in output.files.items()}
     picture = None
     if options.plot is not None:
         picture = board.plot(options.x, options.y, log=options.log)
-    write_result(options, printed)
-    status = say_outcome(outcome)
-    for path, text in files.items():
-        write_text(path, text)
+    status = judge(
+        options,
+        lambda text, required: find_failures(board, text, required=required),
+        lambda text, required: tell_passed(board, text, required=required),
+    )
+    output.write(lambda form, **shaped: _report(board, options, form, shaped))
     if picture is not None:
-        save_plot(picture, options.plot)
+        output.save_plot(picture)
     return status
 
 
 def _check(options: argparse.Namespace) -> Output:
     """Reject what can be rejected without reading anything."""
-    for required, texts in ((False, options.conditions), (True, options.required)):
-        for text in texts:
-            parse_on_board(text, required=required)
+    for text, required in list_conditions(options):
+        parse_on_board(text, required=required)
     for name, other in NEEDS.items():
         value = getattr(options, name)
         if value is not None and getattr(options, other) is None:
             raise InputError(f"--{name} needs --{other}")
     inputs = [path for path in (options.systems, options.qrels) if path is not None]
     output = Output(options, inputs)
-    shaped = [word for word in ("columns", "frontier") if getattr(options, word)]
-    if shaped and not {output.form, *output.files}.intersection(TABLES):
-        raise InputError(f"--{shaped[0]} is for {join_words(TABLES)}")
+    for word in ("columns", "frontier"):
+        if getattr(options, word):
+            output.check_written(word, TABLES)
     if options.significance and options.qrels is None:
         raise InputError("--significance needs --qrels, of which queries have values")
     if options.level is not None:
@@ -209,16 +193,17 @@ def _frontier(board: Leaderboard, options: argparse.Namespace) -> list[str] | No
     return None if options.x is None else [options.y or board.measures[0], options.x]
 
 
-def _report(board: Leaderboard, options: argparse.Namespace, output: Output, form: str) -> str:
+def _report(
+    board: Leaderboard, options: argparse.Namespace, form: str, shaped: dict[str, Any]
+) -> str:
     """Make a report of one form."""
     if form in ("csv", "json"):
         return str(getattr(board, f"to_{form}")())
-    choices: dict[str, Any] = {**output.shaping(form), "frontier": _frontier(board, options)}
+    choices = {**shaped, "frontier": _frontier(board, options)}
     if options.columns is not None:
         choices["columns"] = _split(options.columns)
     if form == "html":
         choices |= {"x": options.x, "y": options.y}
-    choices |= of_terminal(options, form)
     return str(getattr(board, f"to_{form}")(**choices))
 
 

@@ -7,7 +7,7 @@ import functools
 import sys
 
 from irbatch.cli.settings import add_columns
-from irbatch.cli.writing import add_output, check_written, form_of, write_result
+from irbatch.cli.writing import Output, add_output
 from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
 from irbatch.errors import InputError, many, on_one_line
@@ -49,8 +49,7 @@ def run_overlap(options: argparse.Namespace) -> int:
     """Compare, and print or write every value with every digit."""
     if options.first == options.second == "-":
         raise InputError("standard input cannot be both runs", path="-")
-    form = form_of(options, FORMS, "tsv")
-    check_written(options, [options.first, options.second])
+    output = Output(options, [options.first, options.second], FORMS, "tsv")
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
     runs = read(options.first), read(options.second)
@@ -64,7 +63,7 @@ def run_overlap(options: argparse.Namespace) -> int:
         for query in (found.query_ids if options.per_query else ())
     }
     means = {name: mean for name, (_, mean) in columns.items()}
-    write_result(options, _write(form, {**per_query, ALL: means}))
+    output.write(lambda form: _write(form, {**per_query, ALL: means}))
     alone = [len(run) - len(found.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
-from irbatch.cli.writing import WRITTEN, Output, add_output
+from irbatch.cli.writing import WRITTEN, Output, add_output, of_report
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
@@ -63,5 +63,7 @@ def run_reproducibility(options: argparse.Namespace) -> int:
         p=options.p,
         **{name: getattr(options, name) for name in SETTINGS},
     )
-    output.write(replace(found, measures=[each.spelled(options.names) for each in measures]))
+    output.write(
+        of_report(replace(found, measures=[each.spelled(options.names) for each in measures]))
+    )
     return 0

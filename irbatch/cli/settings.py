@@ -7,7 +7,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
-from irbatch.data.column_names import APART, WORDS
+from irbatch.data.column_names import WORDS
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import ORDERS
 from irbatch.measures import styles
@@ -79,27 +79,3 @@ class _Columns(argparse.Action):
             own = found.setdefault(source, {}) if source else found
             own[role] = float(name) if is_number else name
         setattr(namespace, self.dest, found)
-
-
-def in_options(text: str, options: argparse.Namespace) -> str:
-    """Say keyword arguments of Python in a message as the command's options.
-
-    ``missing='skip'`` becomes ``--missing skip``, ``columns={'query': 'q'}`` ``--columns query=q``.
-    """
-    known = "|".join(name for name in SETTINGS if hasattr(options, name))
-    if not known:
-        return text
-    if hasattr(options, "columns"):
-        text = text.replace(APART, "--columns qrels.query=…,run.query=…")
-        text = re.sub(r"columns=\{([^{}]*)\}", lambda found: f"--columns {_pairs(found[1])}", text)
-
-    def as_option(found: re.Match[str]) -> str:
-        value = found[2].strip("'\"") if found[2] else ""
-        return f"--{found[1].replace('_', '-')} {value}".rstrip()
-
-    return re.sub(rf"(?<![\w(,{{])({known})=('[\w-]+'|\"[\w-]+\"|-?[\w.]*\w)?", as_option, text)
-
-
-def _pairs(text: str) -> str:
-    """Write the inside of a mapping as ``role=name,role=name``."""
-    return re.sub(r"'(\w+)': '?([^',]*)'?(, )?", lambda x: f"{x[1]}={x[2]}{',' * bool(x[3])}", text)

@@ -6,10 +6,9 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from irbatch.cli.paper import PAPER
 from irbatch.errors import InputError, imported, join_words
 
 ENDINGS = {  # of files: the form that they are of
@@ -25,10 +24,9 @@ TABLES = ("text", "markdown", "latex", "html")  # forms that people read; others
 FORMS = (*TABLES, "csv", "json")
 WRITTEN = ("html", "latex", "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for
-    **dict.fromkeys(("digits", "intervals", "judged"), TABLES),
-    "words": ("text", "markdown", "html"),
+    **dict.fromkeys(("digits", "intervals", "judged", "pairs"), TABLES),
     "power": ("text", "markdown", "html", "csv", "json"),
-    **dict.fromkeys((*PAPER, "daggers"), ("latex",)),
+    **dict.fromkeys(("caption", "label", "environment", "daggers"), ("latex",)),
 }
 PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
@@ -69,41 +67,14 @@ def add_output(
     return add
 
 
-def form_of(options: argparse.Namespace, forms: Sequence[str], default: str = "text") -> str:
-    """Return the form that is asked for: by its name, or by the ending of the file.
-
-    Raises:
-        InputError: if the file's ending is of none of them.
-    """
-    if options.format is not None or options.output is None:
-        return options.format or default
-    _check_is_file("output", options.output)
-    if _is_device(options.output):
-        return default
-    form = ENDINGS.get(_kind(options.output))
-    if form is None or form not in forms:
-        known = [f".{ending}" for ending, each in ENDINGS.items() if each in forms]
-        problem = f"--output: the name ends in none of {', '.join(known)}; or say --format"
-        raise InputError(problem, path=options.output)
-    return form
-
-
-def of_terminal(options: argparse.Namespace, form: str) -> dict[str, Any]:
-    """Return how wide a text is to be, and whether bold, where it is printed on a terminal."""
-    if form != "text" or options.output is not None or not sys.stdout.isatty():
-        return {}
-    return {"ansi": True, "width": shutil.get_terminal_size().columns}
-
-
-def write_result(options: argparse.Namespace, text: str) -> None:
-    """Print the result, or write it where it is to go, whole or not at all."""
-    if options.output is None:
-        print(text, end="")
-        return
-    from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
-
-    with replacing(options.output) as file:
-        file.write(text.encode(errors="backslashreplace"))  # names may be no text
+def add_paper(parser: argparse.ArgumentParser) -> Any:
+    """Add the options that shape LaTeX; return what adds others."""
+    add = parser.add_argument_group("LaTeX").add_argument
+    add("--caption", metavar="TEXT", help="what the caption begins with")
+    add("--label", metavar="NAME", help=r"what \ref calls the table")
+    told = "table* is across both columns of a paper (default: table)"
+    add("--environment", choices=("table", "table*"), help=told)
+    return add
 
 
 class Output:
@@ -126,40 +97,97 @@ class Output:
         forms: Sequence[str] = FORMS,
         default: str = "text",
     ) -> None:
-        self._options, self.form = options, form_of(options, forms, default)
+        self._options, self._path = options, options.output
+        self.form = _form_of(options, forms, default)
         asked = {form: getattr(options, form, None) for form in forms}
         self.files = {form: path for form, path in asked.items() if path is not None}
         for name, shaped in SHAPING.items():
-            given = getattr(options, name, None)
-            if given not in (None, False) and not {self.form, *self.files}.intersection(shaped):
-                word = name.replace("_", "-")
-                raise InputError(f"--{word} is for {join_words(shaped)}", value=options.format)
+            if getattr(options, name, None) not in (None, False):
+                self.check_written(name, shaped)
         if getattr(options, "digits", None) is not None:
             from irbatch.report.numbers import check_digits  # for those who want them
 
             check_digits(options.digits)
-        check_written(options, inputs)
+        plot = getattr(options, "plot", None)
+        _check_files({"output": self._path, **self.files, "plot": plot}, inputs)
+        if plot is not None:
+            imported("plots", "plot", "matplotlib")
+            if _kind(plot) not in PICTURES:
+                problem = f"a picture's name ends in one of {', '.join(PICTURES)}"
+                raise InputError(problem, path=plot)
 
-    def shaping(self, form: str) -> dict[str, Any]:
+    def check_written(self, option: str, forms: Sequence[str]) -> None:
+        """Reject an option that is for other forms than those asked for."""
+        if not {self.form, *self.files}.intersection(forms):
+            problem = f"--{option.replace('_', '-')} is for {join_words(forms)}"
+            raise InputError(problem, value=self._options.format)
+
+    def write(self, make: Callable[..., str]) -> None:
+        """Print a report, or write it where it is to go, and in the forms beside it.
+
+        `make` returns the text of a form, shaped by the options for it. All are made first.
+        """
+        texts = {form: make(form, **self._shaping(form)) for form in self.files}
+        shown: dict[str, Any] = {}
+        if self.form == "text" and self._path is None and sys.stdout.isatty():
+            shown = {"ansi": True, "width": shutil.get_terminal_size().columns}
+        text = make(self.form, **self._shaping(self.form), **shown)
+        if self._path is None:
+            print(text, end="")
+        else:
+            write_file(self._path, text)
+        for form, path in self.files.items():
+            write_file(path, texts[form])
+
+    def save_plot(self, axes: Any) -> None:
+        """Write matplotlib's axes, whole or not at all; the path's ending tells the kind."""
+        from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
+
+        path = self._options.plot
+        kind = _kind(path)
+        matplotlib = imported("plots", "plot", "matplotlib")
+        with matplotlib.rc_context({"svg.hashsalt": "irbatch"}), replacing(path) as file:
+            axes.figure.savefig(file, format=kind, bbox_inches="tight", metadata=UNDATED.get(kind))
+
+    def _shaping(self, form: str) -> dict[str, Any]:
         """Return the options of a form that are given."""
         names = [name for name, shaped in SHAPING.items() if form in shaped]
         given = {name: getattr(self._options, name, None) for name in names}
         return {name: value for name, value in given.items() if value is not None}
 
-    def write(self, report: Any) -> None:
-        """Print a report, or write it where it is to go, and in the forms beside it."""
-        shown = of_terminal(self._options, self.form)
-        given = {**self.shaping(self.form), **shown}
-        write_result(self._options, getattr(report, f"to_{self.form}")(**given))
-        for form, path in self.files.items():
-            getattr(report, f"to_{form}")(**self.shaping(form), path=path)
+
+def of_report(report: Any) -> Callable[..., str]:
+    """Return what makes a form of a report."""
+    return lambda form, **options: str(getattr(report, f"to_{form}")(**options))
 
 
-def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
+def write_file(path: str, text: str) -> None:
+    """Write a file, whole or not at all; names may be no text."""
+    from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
+
+    with replacing(path) as file:
+        file.write(text.encode(errors="backslashreplace"))
+
+
+def _form_of(options: argparse.Namespace, forms: Sequence[str], default: str) -> str:
+    """Return the form that is asked for: by its name, or by the ending of the file."""
+    path = options.output
+    if path is not None:
+        _check_is_file("output", path)
+    if options.format is not None or path is None or _is_device(path):
+        return options.format or default
+    form = ENDINGS.get(_kind(path))
+    if form is None or form not in forms:
+        known = [f".{ending}" for ending, each in ENDINGS.items() if each in forms]
+        problem = f"--output: the name ends in none of {', '.join(known)}; or say --format"
+        raise InputError(problem, path=path)
+    return form
+
+
+def _check_files(paths: dict[str, str | None], inputs: Iterable[str]) -> None:
     """Check, before anything is read, that files can be written and replace none that is read."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
-    for name in ("output", *WRITTEN, "markdown", "plot"):
-        path = getattr(options, name, None)
+    for name, path in paths.items():
         if path is None:
             continue
         _check_is_file(name, path)
@@ -170,23 +198,18 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
             continue
         if place in taken:
             raise InputError(f"--{name} needs a file of its own", path=path)
-        folder = os.path.dirname(place)  # noqa: PTH120 - as above
+        folder = os.path.dirname(place)  # noqa: PTH120 - pathlib takes 5 ms to import
         if not os.access(folder, os.W_OK):
             problem = "cannot be written" if os.path.isdir(folder) else "is not there"  # noqa: PTH112
             raise InputError(f"--{name}: its folder {problem}", path=path)
         taken.add(place)
-    if getattr(options, "plot", None) is not None:
-        imported("plots", "plot", "matplotlib")
-        if _kind(options.plot) not in PICTURES:
-            problem = f"a picture's name ends in one of {', '.join(PICTURES)}"
-            raise InputError(problem, path=options.plot)
 
 
 def _check_is_file(name: str, path: str) -> None:
-    """Refuse a dash, a folder and no name as a file to write."""
+    """Reject a dash, a folder and no name as a file to write."""
     if path == "-" and name == "output":
         raise InputError("--output: leave it out for standard output", path=path)
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - pathlib takes 5 ms to import
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - as above
     if is_folder or path in ("-", ""):
         what = "; this is a folder" if is_folder else ""
         raise InputError(f"--{name} needs a file of its own{what}", path=path)
@@ -197,20 +220,5 @@ def _is_device(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
 
 
-def files_asked(options: argparse.Namespace, forms: Iterable[str] = WRITTEN) -> dict[str, str]:
-    """Return the files to be written beside what is printed, by their forms."""
-    return {form: path for form in forms if (path := getattr(options, form)) is not None}
-
-
-def save_plot(axes: Any, path: str) -> None:
-    """Write matplotlib's axes, whole or not at all; the path's ending tells the kind."""
-    from irbatch.runtime.files import replacing  # here: as above
-
-    kind = _kind(path)
-    matplotlib = imported("plots", "plot", "matplotlib")
-    with matplotlib.rc_context({"svg.hashsalt": "irbatch"}), replacing(path) as file:
-        axes.figure.savefig(file, format=kind, bbox_inches="tight", metadata=UNDATED.get(kind))
-
-
 def _kind(path: str) -> str:
-    return os.path.splitext(path)[1][1:].lower()  # noqa: PTH122 - pathlib takes 5 ms to import
+    return os.path.splitext(path)[1][1:].lower()  # noqa: PTH122 - as above

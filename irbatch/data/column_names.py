@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from irbatch.errors import ErrorsIn, InputError, join_words, shown
+from irbatch.errors import ErrorsIn, InputError, join_words, keyword, shown
 
 VALUE = {"qrels": "grade", "run": "score"}
 
@@ -60,7 +60,7 @@ Columns = Mapping[str, Any] | None
 
 # How callers are told to name columns: each by its keyword, or in this one; "" if they can't.
 KEYWORD, MAPPING = "keywords", "columns"
-APART = "columns={'qrels': {…}, 'run': {…}}"
+APART = {"qrels": {"query": "…"}, "run": {"query": "…"}}
 
 # Names that are something else beside others: PyTerrier has the text of queries in `query`, and
 # its index's numbers of documents in `docid`.
@@ -199,7 +199,7 @@ def find_columns(
                 there = f"{names.count(name)} columns" if name in names else "no column"
                 problem = f"{role}: the table has {there} {name!r}; {_listed(names)}"
                 if advice == MAPPING:
-                    problem += f"; where judgments and runs have others, {APART}"
+                    problem += f"; where judgments and runs have others, {keyword(MAPPING, APART)}"
                 raise InputError(problem)
         if len(set(known.values())) < len(known):
             raise InputError(f"one column cannot be two: {known}")
@@ -259,7 +259,7 @@ def _advise(advice: str, names: Mapping[str, Any]) -> str:
     """Say how a caller gives names to columns."""
     if advice == KEYWORD:
         return ", ".join(f"{role}={name!r}" for role, name in names.items())
-    return f"{advice}={dict(names)}"
+    return keyword(advice, dict(names))
 
 
 def _listed(names: list[str]) -> str:

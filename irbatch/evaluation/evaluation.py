@@ -15,7 +15,7 @@ from irbatch.data.column_names import MAPPING, Columns, check_columns, names_for
 from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError
+from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.queries import Partition
 from irbatch.evaluation.results import Results, with_weights
@@ -213,5 +213,5 @@ class Evaluation:
             return open_run(run, self.order_by, self.run_columns, progress)
         if self.order_by == "score" or not isinstance(run, Run | Mapping):
             return nullcontext(self.rankings(run))
-        problem = "order_by= is for files and tables, which have ranks and scores"
+        problem = f"{keyword('order_by')} is for files and tables, which have ranks and scores"
         raise InputError(problem, value=self.order_by)

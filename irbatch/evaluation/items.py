@@ -22,7 +22,7 @@ from irbatch.engine.items import (
 )
 from irbatch.engine.matrix import Costs
 from irbatch.engine.ties import Ordering, TiePolicy
-from irbatch.errors import InputError
+from irbatch.errors import InputError, keyword
 from irbatch.evaluation.results import RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
@@ -142,7 +142,7 @@ def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
     `marks` are what measures read of judgments besides grades.
     """
     if ties not in DECIDED:
-        problem = f"ties={ties!r} leaves open in which order documents cost; give one of"
+        problem = f"{keyword('ties', ties)} leaves open in which order documents cost; give one of"
         raise InputError(f"{problem} {', '.join(DECIDED)}", source="ties", value=ties)
     if marks is not None:
         raise InputError(f"no measure of {marks} reads costs", source="costs", value=costs)

@@ -14,7 +14,7 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.marked import Marks, MarkStatistics
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError
+from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import Watch
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.results import Results
@@ -36,7 +36,9 @@ class MarkedValues:
         self, qrels: Qrels, marks: Marks, measures: Sequence[Measure], settings: Settings
     ) -> None:
         if settings.ties in DECIDED_BY_GRADES:
-            problem = f"ties={settings.ties!r} goes by grades, {marks.reads} have no such order"
+            problem = (
+                f"{keyword('ties', settings.ties)} goes by grades, {marks.reads} have no such order"
+            )
             raise InputError(problem, source="ties", value=settings.ties)
         self._measures, self._skips = measures, settings.no_relevant == "skip"
         self._rels = [settings.rel if each["rel"] is None else each["rel"] for each in measures]

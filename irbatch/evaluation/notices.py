@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.qrels import Qrels
-from irbatch.errors import warn, warn_all
+from irbatch.errors import keyword, warn, warn_all
 from irbatch.evaluation.queries import Counts, QueryMark, level_of, name_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
@@ -37,7 +37,8 @@ def warn_of_best(results: Results) -> None:
         if of_candidates and (column == each.range[0 if each.sign < 0 else 1]).any():
             best.append(str(each))
     if best:
-        says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
+        skip = keyword("missing", "skip")
+        says = f"{skip} leaves them out, and ranks at a cutoff count as not found"
         warn(f"{', '.join(best)}: best of all for queries without a ranking; {says}")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Bools, Bytes, Positions
 from irbatch.data.ids import KINDS, id_kind
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, warn
+from irbatch.errors import InputError, keyword, warn
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 
@@ -168,7 +168,7 @@ def check_answered(
     if absent.number and missing == "error":
         raise reject(
             f"{absent.number} of {judged.number} judged queries are missing, such as "
-            f'{absent}; missing="zero" scores them 0, "skip" leaves them out'
+            f"{absent}; {keyword('missing', 'zero')} scores them 0, 'skip' leaves them out"
         )
 
 

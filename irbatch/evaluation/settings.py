@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from irbatch.data.column_names import Columns
 from irbatch.engine.ties import SCORE_DTYPES, Ordering, TiePolicy
-from irbatch.errors import InputError
+from irbatch.errors import InputError, keyword
 from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.numbers import check_choice, check_keywords, check_whole
 from irbatch.runtime.progress import Progress
@@ -109,13 +109,17 @@ class Settings:
         for name, choices in CHOICES.items():
             check_choice(name, getattr(self, name), choices)
         if self.ties == "expected" and self.max_depth is not None:
-            problem = "ties='expected' has no rankings that max_depth= could cut"
+            problem = (
+                f"{keyword('ties', self.ties)} has no rankings that {keyword('max_depth')} cuts"
+            )
             raise InputError(f"{problem}; measures have cutoffs", value=self.max_depth)
         if self.rel is not None:
             try:
                 REL.check(self.rel)
             except ValueError as what:
-                raise InputError(f"rel={self.rel!r} must be {what}", value=self.rel) from None
+                raise InputError(
+                    f"{keyword('rel', self.rel)} must be {what}", value=self.rel
+                ) from None
         if self.max_depth is not None:
             check_whole("max_depth", self.max_depth, 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from irbatch.errors import did_you_mean, imported, many
+from irbatch.errors import InputError, did_you_mean, imported, many
 from irbatch.evaluation.results import (
     ALL,
     Results,
@@ -118,7 +118,8 @@ class SystemResults(Reported, dict[str, Results]):
         arrows: bool = False,
         per_query: bool = False,
     ) -> Document:
-        return make_document(self, digits, names, arrows, per_query)
+        options = {"digits": digits, "names": names, "arrows": arrows}
+        return make_document(self, **options, per_query=per_query)
 
     def _everything(self, *, per_query: bool = False, names: str = "irbatch") -> Record:
         everything: Record = {}
@@ -135,37 +136,33 @@ class SystemResults(Reported, dict[str, Results]):
     def _records(
         self, *, per_query: bool = False, names: str = "irbatch"
     ) -> tuple[Sequence[str], Iterable[Record]]:
-        return VALUE, list_values(self, names, per_query)
+        return VALUE, list_values(self, names=names, per_query=per_query)
 
 
 def list_values(
-    results: Mapping[str, Results], names: str, per_query: bool
+    results: Mapping[str, Results], *, names: str = "irbatch", per_query: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield run, query, measure and value, the value with every digit."""
+    """Yield run, query and measure of each value with every digit; the mean's query is ``all``."""
     for run, each in results.items():
         rows = each.to_dict(names) if per_query else {}
+        if ALL in each.rows and rows:
+            problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
+            raise InputError(problem, source="results", query=ALL)
         summed = dict(zip(each.mean(names), each.summed(), strict=True))
         for query, row in [*rows.items(), (ALL, each.mean(names))]:
             for name, value in row.items():
-                count = summed[name]
-                number: Any = int(value) if count and value.is_integer() else value
+                whole = summed[name] and value.is_integer()
+                number: Any = int(value) if whole else value
                 yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
 
 
-def make_document(
-    results: Mapping[str, Results],
-    digits: int = 4,
-    names: str = "irbatch",
-    arrows: bool = False,
-    per_query: bool = False,
-) -> Document:
-    """Return the report of several systems; see `SystemResults`."""
-    check_digits(digits)
-    table = make_table(results, digits, names, arrows, per_query)
+def make_document(results: Mapping[str, Results], **options: Any) -> Document:
+    """Return the report of several systems; the options are those of `make_table`."""
+    table = make_table(results, **options)
     legend = []
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.append((BEST, "the best of its column"))
-    if arrows and any(better_of(each) for each in list_measures(results)):
+    if options.get("arrows") and any(better_of(each) for each in list_measures(results)):
         legend.append((f"{BETTER} {WORSE}", "more, less is better"))
     title = f"Results of {many(len(results), 'system')}"
     apart = tell_different_queries(results)
@@ -175,9 +172,15 @@ def make_document(
 
 
 def make_table(
-    results: Mapping[str, Results], digits: int, names: str, arrows: bool, per_query: bool
+    results: Mapping[str, Results],
+    *,
+    digits: int = 4,
+    names: str = "irbatch",
+    arrows: bool = False,
+    per_query: bool = False,
 ) -> Table:
-    """Lay out one row a system, or with those of its queries before it."""
+    """Lay out one row a system, or with those of its queries before it; see `SystemResults`."""
+    check_digits(digits)
     measures = list_measures(results)
     columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
     for measure in measures:

@@ -21,7 +21,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable
 from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, join_ids
-from irbatch.errors import LISTED_PROBLEMS, InputError, many, raise_problems, shown, warn
+from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, many, raise_problems, shown, warn
 from irbatch.formats import bytes as kernels
 from irbatch.formats.bytes import Parsed, is_ready, parse_bytes
 from irbatch.formats.lines import LineForm, ParsedLines, find_data, raise_by_line, repeated
@@ -304,7 +304,8 @@ class FileWarnings:
             first, n = next(iter(self._contradicting)), len(self._contradicting)
             others = f" and {many(n - 1, 'other query')}" if n > 1 else ""
             problem = f"in query {first!r}{others} ranks and scores contradict each other"
-            warn(f"run {path!r}: {problem}; scores decide, or ranks with order_by='rank'")
+            by_rank = keyword("order_by", "rank")
+            warn(f"run {path!r}: {problem}; scores decide, or ranks with {by_rank}")
         if self.tags[0] != self.tags[1]:
             one, other = (tag.decode(errors="backslashreplace") for tag in self.tags)
             warn(f"run {path!r}: lines of several systems, {one!r} and {other!r}")

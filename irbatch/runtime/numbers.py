@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.errors import InputError, did_you_mean, keyword, shown
 
 # What `as_floats` raises for values that float64 cannot stand for; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
@@ -123,14 +123,14 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
     if is_whole(value) and value >= least and (most is None or value <= most):
         return int(value)
     limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise InputError(f"{name}={shown(value)} must be a whole number {limits}", value=value)
+    raise InputError(f"{keyword(name, value)} must be a whole number {limits}", value=value)
 
 
 def check_number(name: str, value: object, **limits: float) -> float:
     """Return a finite real number within limits, see `missed_limit`, as a float."""
     wanted = missed_limit(value, **limits)
     if wanted is not None:
-        raise InputError(f"{name}={shown(value)} must be {wanted}", value=value)
+        raise InputError(f"{keyword(name, value)} must be {wanted}", value=value)
     return float(value)  # type: ignore[arg-type]
 
 
@@ -165,7 +165,7 @@ def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
     plain = value is None or isinstance(value, str | int | float)  # not an array of answers
     if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))
-        raise InputError(f"{name}={shown(value)} must be one of {choices}", value=value)
+        raise InputError(f"{keyword(name, value)} must be one of {choices}", value=value)
 
 
 def keywords_of(function: Any) -> list[str]:

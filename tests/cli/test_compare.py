@@ -313,7 +313,7 @@ def test_groups(cli: Cli, files: list[Path], out: Path) -> None:
         assert (status, printed) == (2, "")
         assert said in problem
     path.write_bytes(b"q1 \xff\n")
-    assert "is no UTF-8 text" in cli(*words)[2]
+    assert "is not UTF-8 text" in cli(*words)[2]
     assert "No such file" in cli(*words[:-1], out / "none")[2]
 
 
@@ -343,9 +343,9 @@ def test_options_of_other_forms(cli: Cli, files: list[Path], words: list[str]) -
         (["--measure", "nope"], "unknown measure 'nope'"),
         (["--level", "1.5"], "level=1.5 must be above 0 and at most 0.5"),
         (["--level", "nan"], "level=nan must be above 0 and at most 0.5"),
-        (["--draws", "0"], "draws=0 must be a whole number of at least 1"),
-        (["--seed", "-1"], "seed=-1 must be a whole number of at least 0"),
-        (["--margin", "0"], "margin=0.0 must be a number above 0"),
+        (["--draws", "0"], "--draws 0 must be a whole number of at least 1"),
+        (["--seed", "-1"], "--seed -1 must be a whole number of at least 0"),
+        (["--margin", "0"], "--margin 0.0 must be a number above 0"),
     ],
 )
 def test_bad_words_are_one_line_and_write_nothing(

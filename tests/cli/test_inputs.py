@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -338,3 +339,11 @@ class TestColumns:
             with pytest.raises(SystemExit):
                 cli("eval", *files, "--columns", words)
             assert "is no ROLE=NAME, such as user=uid" in capsys.readouterr().err
+
+
+def test_a_closed_standard_output_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["measures", "AP"]) == 1
+    assert "standard output is closed" in capsys.readouterr().err

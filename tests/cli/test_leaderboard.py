@@ -472,8 +472,8 @@ def test_bad_words_are_one_line_and_write_nothing(
         (["-m", "nope"], "unknown measure 'nope'"),
         (["--level", "1.5"], "level=1.5 must be above 0 and at most 0.5"),
         (["--level", "nan"], "level=nan must be above 0 and at most 0.5"),
-        (["--draws", "-1"], "draws=-1 must be a whole number of at least 0"),
-        (["--seed", "-1"], "seed=-1 must be a whole number of at least 0"),
+        (["--draws", "-1"], "--draws -1 must be a whole number of at least 0"),
+        (["--seed", "-1"], "--seed -1 must be a whole number of at least 0"),
     ],
 )
 def test_bad_words_beside_qrels(
@@ -508,7 +508,7 @@ def test_words_are_refused_before_anything_is_read(cli: Cli, out: Path) -> None:
         (["--direction", "RR"], "--direction is of the form"),
         (["--qrels", out / "qrels", "-m", "nope"], "unknown measure 'nope'"),
         (["--qrels", out / "qrels", "--level", "0"], "level=0.0 must be above 0"),
-        (["--qrels", out / "qrels", "--draws", "-1"], "draws=-1 must be a whole number"),
+        (["--qrels", out / "qrels", "--draws", "-1"], "--draws -1 must be a whole number"),
         (["--html", absent], f"{str(absent)!r}: --html needs a file of its own"),
     ):
         status, printed, complaint = cli(absent, *words)

@@ -57,8 +57,8 @@ def test_means_alone(cli: Cli, paths: list[Path]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-p", "1"], "p=1.0 must be a number below 1"),
-        (["--depth", "0"], "depth=0 must be a whole number of at least 1"),
+        (["-p", "1"], "-p 1.0 must be a number below 1"),
+        (["--depth", "0"], "--depth 0 must be a whole number of at least 1"),
     ],
 )
 def test_refused(cli: Cli, paths: list[Path], words: list[str], said: str) -> None:

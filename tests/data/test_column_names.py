@@ -88,7 +88,7 @@ def test_files(tmp_path: Path, ending: str) -> None:
     input_error(lambda: irbatch.evaluate(qrels, run, "RR"), lacks, "'stars'", path=str(qrels))
     lacks = "score: the table has no column 'x'; the columns are ['who', 'thing', 'yhat']"
     wrong = {**NAMES, "score": "x"}
-    said = lacks, "where judgments and runs have others, columns={'qrels': {…}, 'run': {…}}"
+    said = lacks, "where judgments and runs have others, columns={'qrels': {'query': '…'}, 'run'"
     input_error(lambda: irbatch.evaluate(qrels, run, "RR", columns=wrong), *said, path=str(run))
 
 
