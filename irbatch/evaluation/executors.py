@@ -14,13 +14,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
-    FIRST_COMPLETED,
     BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
-    wait,
+    as_completed,
 )
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -42,21 +41,15 @@ from irbatch.runtime.threads import alone, available_cores
 Common = tuple[Evaluation, Qrels]  # what tasks share
 Work = Callable[[Common, Any], Any]
 
-TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
-MOST_HELD = 2  # objects that a process keeps, for tasks to come
+TASKS_PER_WORKER = 2  # of queries that span partitions
 
-_held: dict[str, Any] = {}  # what tasks share, by key, the newest last
-
-
-class NotHeldError(Exception):
-    """A process does not hold yet what tasks share: send it with the task."""
+_held: dict[str, Common] = {}  # by a process: what tasks share, under its key
 
 
 class Workers:
     """Workers of an executor, or so many processes, or this thread, for tasks that share an object.
 
-    Processes are sent the object once, not with every task, and end with the block; if one of our
-    own is killed, they are started anew, once.
+    Our own processes end with the block; if one of them is killed, they are started anew, once.
 
     Args:
         executor: of threads or processes, a number of processes, or None.
@@ -69,11 +62,11 @@ class Workers:
     def __init__(self, executor: Executor | int | None, common: Common) -> None:
         self._common, self._pool = common, executor if isinstance(executor, Executor) else None
         self._own: ProcessPoolExecutor | None = None
-        in_threads = executor is None or isinstance(executor, ThreadPoolExecutor)
-        self._content = b"" if in_threads else pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+        in_processes = executor is not None and not isinstance(executor, ThreadPoolExecutor)
+        self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL) if in_processes else b""
         self._key = os.urandom(16).hex()
         self.number = getattr(executor, "_max_workers", None) or available_cores()
-        if not in_threads and self._pool is None:
+        if in_processes and self._pool is None:
             if not isinstance(executor, int):
                 problem = "is a concurrent.futures.Executor, or a number of processes"
                 raise InputError(problem, source="executor", value=executor)
@@ -96,41 +89,31 @@ class Workers:
         if self._pool is None:
             yield from ((place, work(self._common, item)) for place, item in enumerate(items))
             return
-        left, attempts = list(range(len(items)))[::-1], 1
-        running: dict[Future[Any], int] = {}
-        try:
-            while left or running:
-                try:
-                    while left and len(running) < TASKS_PER_WORKER * self.number:
-                        running[self._submit(work, items[left[-1]])] = left[-1]
-                        left.pop()
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        place = running[future]
-                        try:
-                            result = future.result()
-                        except NotHeldError:
-                            running[self._submit(work, items[place], self._content)] = place
-                        else:
-                            yield place, result
-                        del running[future]
-                except BrokenExecutor as problem:
-                    if self._own is None or attempts == 2:
-                        lost = [*running.values()] or left[-1:]
-                        raise ChildProcessError(_killed(items, lost)) from problem
-                    attempts += 1
-                    left += sorted(running.values(), reverse=True)
-                    running = {}
-                    self._end(at_once=True)
-                    self._start()
-        finally:
-            for future in running:
-                future.cancel()
+        left, again = dict(enumerate(items)), self._own is not None
+        while left:
+            running: dict[Future[Any], int] = {}
+            try:
+                running |= {self._submit(work, item): place for place, item in left.items()}
+                for future in as_completed(running):
+                    result = future.result()
+                    del left[running[future]]
+                    yield running[future], result
+            except BrokenExecutor as problem:
+                if not again:
+                    raise ChildProcessError(_killed(left)) from problem
+                again = False
+                self._end(at_once=True)
+                self._start()
+            finally:
+                for future in running:
+                    future.cancel()
 
-    def _submit(self, work: Work, item: Any, content: bytes | None = None) -> Future[Any]:
+    def _submit(self, work: Work, item: Any) -> Future[Any]:
         pool: Any = self._pool
         try:
-            if not self._content:  # threads
+            if not self._content:
                 return pool.submit(_run_alone, work, self._common, item)
+            content = b"" if self._own is not None else self._content
             return pool.submit(_run_held, work, self._key, content, item)
         except BrokenExecutor:
             raise
@@ -158,7 +141,7 @@ def _begin(key: str, content: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if (parent := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-    _hold(key, content)
+    _held[key] = pickle.loads(content)  # noqa: S301 - our parent wrote it
 
 
 def _follow(sentinel: int) -> None:
@@ -166,18 +149,11 @@ def _follow(sentinel: int) -> None:
     os._exit(1)
 
 
-def _hold(key: str, content: bytes) -> None:
-    _held[key] = pickle.loads(content)  # noqa: S301 - whoever sends tasks wrote it
-    while len(_held) > MOST_HELD:
-        del _held[next(iter(_held))]
-
-
-def _run_held(work: Work, key: str, content: bytes | None, item: Any) -> Any:
-    """Do a task in a process, which holds what tasks share or is sent it."""
-    if content is not None:
-        _hold(key, content)
+def _run_held(work: Work, key: str, content: bytes, item: Any) -> Any:
+    """Do a task in a process, which holds what tasks share or reads it."""
     if key not in _held:
-        raise NotHeldError
+        _held.clear()
+        _held[key] = pickle.loads(content)  # noqa: S301 - whoever sends tasks wrote it
     return _run_alone(work, _held[key], item)
 
 
@@ -187,8 +163,8 @@ def _run_alone(work: Work, common: Common, item: Any) -> Any:
         return work(common, item)
 
 
-def _killed(items: Sequence[Any], lost: Sequence[int]) -> str:
-    names = ", ".join(repr(name_of(items[each], each)) for each in sorted(lost)[:4])
+def _killed(left: Mapping[int, Any]) -> str:
+    names = ", ".join(repr(name_of(item, place)) for place, item in list(left.items())[:4])
     return (
         f"a worker was killed, perhaps for want of memory, while it had one of {names}; or it "
         'could not import this script, which is to evaluate under if __name__ == "__main__":'

@@ -217,27 +217,6 @@ def test_a_script_that_its_own_workers_import(tmp_path: Path) -> None:
     assert told[0].endswith('is to evaluate under if __name__ == "__main__":')
 
 
-class Distant(Executor):
-    """Processes of someone else, of whose tasks those are counted that come with judgments."""
-
-    def __init__(self, processes: Executor) -> None:
-        self._processes, self.sent = processes, 0
-
-    def submit(self, fn: Any, /, *given: Any, **named: Any) -> Future[Any]:
-        _, _, content, _ = given
-        self.sent += content is not None
-        return self._processes.submit(fn, *given)
-
-
-def test_judgments_are_sent_to_each_process_once(processes: Executor) -> None:
-    distant = Distant(processes)
-    parts = [irbatch.Run({query: RUN[query]}) for query in RUN]
-    qrels = {**QRELS, "one more": {"d1": 1}}  # others than before: none has them
-    found = irbatch.evaluate(qrels, parts, MEASURES, executor=distant)
-    assert_same_bits(found, irbatch.evaluate(qrels, RUN, MEASURES))
-    assert 1 <= distant.sent <= 8  # those under way at the beginning
-
-
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_killed_worker(tmp_path: Path, times: int) -> None:
     """What it had is evaluated once more; if that is killed, too, there is one clear error."""
