@@ -19,7 +19,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bytes, Floats, Positions
 from irbatch.data.ids import check_id, first_repeated, kinds_of
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts, ItemRows
-from irbatch.errors import InputError, did_you_mean, kind_of, many, shown
+from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
 from irbatch.evaluation.results import (
     Results,
@@ -31,11 +31,10 @@ from irbatch.evaluation.results import (
 )
 from irbatch.evaluation.scores import ScoreBatch
 from irbatch.measures import Measure
-from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import LIMBS, add_up, check_whole, is_whole, round_sum
 
 if TYPE_CHECKING:
-    from irbatch.data.items import Items
+    from irbatch.data.items import ItemArrays
 
 FORMAT = 3
 KEEPS = ("queries", "sums")  # what may be kept
@@ -46,7 +45,6 @@ REPEATED = ("error", "first", "last")  # what becomes of a query that comes agai
 MOST_WAITING = 8192
 MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
 COUNTED = [each.name for each in fields(Counts)]
-ROUNDING = 1e-9  # by which values may be beyond their range
 
 IDS_IN_ALL = (
     "give ids in every update or in none: queries without ids cannot be told from those with"
@@ -121,7 +119,7 @@ class Accumulator:
     def of(
         keep: str,
         measures: Sequence[Measure],
-        items: Items | None,
+        items: ItemArrays | None,
         repeated: str = "error",
     ) -> QueryValues | Sums:
         """Return one without queries that keeps values or sums, one of `KEEPS`."""
@@ -295,36 +293,34 @@ class QueryValues(Accumulator):
         return Results(rows.values, queries, self.measures, counts, settings, *more)
 
     def state(self) -> dict[str, Any]:
-        """Return what is kept, in arrays and lists of its own."""
+        """Return what is kept, in arrays and lists of its own; None stands for NaN."""
         rows = Rows.join([self.rows()])
         ids = plain(self._row_of) if self._row_of else None
-        state: dict[str, Any] = {"query_ids": ids, "values": rows.values, "marks": rows.marks}
+        values = rows.values.astype(object)
+        values[np.isnan(rows.values)] = None  # as in JSON
+        state: dict[str, Any] = {"query_ids": ids, "values": values, "marks": rows.marks}
         state |= {"repeats": self.repeats, "extra": self._extra, "items": None}
         if rows.items_of_queries is not None and self.known is not None:
             lists = [each.tolist() for each in rows.items_of_queries.lists]
             state["items"] = {"catalogue": self.known.fingerprint, "lists": lists}
         return state
 
-    def add_state(self, state: Mapping[str, Any], *, skips: bool) -> None:
-        """Add what another has kept, where NaN stands for queries that are `skips`."""
-        marks = _read_numbers("marks", state["marks"], (None,), np.int64)
-        values = _read_numbers("values", state["values"], (marks.size, len(self.columns)))
+    def add_state(self, state: Mapping[str, Any]) -> None:
+        """Add what another has kept."""
+        marks = _read_numbers("marks", state["marks"], [None])
+        shape = marks.size, len(self.columns)
+        values = _read_numbers("values", state["values"], shape, np.float64)
         ids = None if state["query_ids"] is None else list(state["query_ids"])
-        if marks.size and not 0 <= marks.min() <= marks.max() <= sum(QueryMark):
+        if ((marks < 0) | (marks > sum(QueryMark))).any():
             raise reject("'marks' are not those of queries", value=state["marks"])
-        if ids is not None:
-            for each in ids if None in kinds_of(ids) else ():
-                check_id(each, "query", "state query_ids")
-            if len(ids) != marks.size:
-                problem = f"'query_ids' are {len(ids)}, 'marks' of {many(marks.size, 'query')}"
-                raise reject(problem, value=ids)
-            if (twice := first_repeated(ids)) is not None:
-                raise reject(f"'query_ids' have {shown(twice)} twice", value=twice)
-        check_values(values, self.measures, ids or range(marks.size), "state", skips=skips)
+        for each in ids if ids is not None and None in kinds_of(ids) else ():
+            check_id(each, "query", "state query_ids")
+        if ids is not None and (len(ids) != marks.size or first_repeated(ids) is not None):
+            raise reject(f"'query_ids' are not {many(marks.size, 'id')}, each once", value=ids)
         repeats, extra = (check_whole(key, state[key], 0) for key in ("repeats", "extra"))
         items, lists = None, self._items_of(state, "lists")
         if self.known is not None:
-            read = [_read_numbers("items", each, (None,), np.int64) for each in lists]
+            read = [_read_numbers("items", each, [None]) for each in lists]
             whole = np.concatenate([np.empty(0, np.int64), *read])
             in_catalogue = ((whole >= OUTSIDE) & (whole < self.known.size)).all()
             if len(read) != marks.size or not in_catalogue:
@@ -336,15 +332,12 @@ class QueryValues(Accumulator):
         self._extra += extra
 
     def _differing(self, query: Any, before: Floats, now: Floats) -> InputError:
-        other = (before != now) & ~(np.isnan(before) & np.isnan(now))
-        if not other.any():
-            problem = "it came before with other items; are these ids the queries' own?"
-            return InputError(problem, source="query_ids", query=query)
-        column = int(np.argmax(other))
+        other = np.flatnonzero((before != now) & ~(np.isnan(before) & np.isnan(now)))
+        column = int(other[0]) if other.size else 0
+        values = f"{self.columns[column]} was {before[column]:g}, not {now[column]:g}"
         return InputError(
-            f"it came before, and {self.columns[column]} was {before[column]:g}, not "
-            f"{now[column]:g}; are these ids the queries' own, not places in a batch? "
-            "repeated='first' or 'last' keeps one of the two",
+            f"it came before, and {values if other.size else 'had other items'}; are these ids the "
+            "queries' own, not places in a batch? repeated='first' or 'last' keeps one of the two",
             source="query_ids",
             query=query,
             value=float(now[column]),
@@ -362,9 +355,12 @@ class Sums(Accumulator):
         self._cutoffs = [] if known is None else list(dict.fromkeys(of_run))
         self._items = self._count_items([])
         columns = len(self.columns)
-        self._shapes = {"sums": (columns, LIMBS), "counted": (columns,), "zeros": (columns,)}
-        self._shapes["counts"] = (len(COUNTED),)
-        self._arrays = {key: np.zeros(shape, np.int64) for key, shape in self._shapes.items()}
+        self._arrays = {
+            "sums": np.zeros((columns, LIMBS), np.int64),
+            "counted": np.zeros(columns, np.int64),  # queries that are averaged
+            "zeros": np.zeros(columns, np.int64),  # factors of geometric means that are none
+            "counts": np.zeros(len(COUNTED), np.int64),
+        }
 
     def _count_items(self, lists: Sequence[ItemRows]) -> dict[int | None, ItemCounts]:
         """Count the items of lists up to each cutoff."""
@@ -443,19 +439,17 @@ class Sums(Accumulator):
             state["items"] = {"catalogue": self.known.fingerprint, "counts": counts}
         return state
 
-    def add_state(self, state: Mapping[str, Any], *, skips: bool) -> None:
+    def add_state(self, state: Mapping[str, Any]) -> None:
         """Add what another has summed."""
         read = {
-            key: _read_numbers(key, state[key], shape, np.int64)
-            for key, shape in self._shapes.items()
+            key: _read_numbers(key, state[key], array.shape) for key, array in self._arrays.items()
         }
         if min(int(read[key].min(initial=0)) for key in ("counted", "zeros", "counts")) < 0:
             raise reject("'counted', 'zeros' and 'counts' are not below 0")
         items: dict[int | None, ItemCounts] = {}
         for cutoff, *parts in self._items_of(state, "counts") or ():
             if self.known is not None:
-                keys, numbers, lists = (_read_numbers("items", each, (None,), np.int64)
-                                        for each in parts)  # fmt: skip
+                keys, numbers, lists = (_read_numbers("items", each, [None]) for each in parts)
                 listed = keys // max(self.known.size, 1)
                 if keys.size != numbers.size or not ((listed >= 0) & (listed < lists.size)).all():
                     raise reject(f"'items' at cutoff {cutoff} are not counts")
@@ -480,54 +474,28 @@ class Sums(Accumulator):
         return total / n if math.isfinite(total) else round_sum(sums, n)
 
 
-def may_skip(settings: Mapping[str, str]) -> bool:
-    """Tell whether settings may have left queries out of some measures' means."""
-    return settings.get("queries without relevant documents") != "score 0"
-
-
-def check_values(
-    values: Floats, measures: Sequence[Measure], ids: Sequence[Any], source: str, *, skips: bool
-) -> None:
-    """Reject values, and weights behind them, that are not ones of these measures.
-
-    NaN stands for a query that is not averaged, where some are `skips`. Users' formulas are not
-    held to their range.
-    """
-    for measure, column in zip(with_weights(measures), values.T, strict=True):
-        low, high = measure.range if measure.declaration.builtin else (-math.inf, math.inf)
-        fits = np.isfinite(column) & (column >= low - ROUNDING) & (column <= high + ROUNDING)
-        if skips or measure.aggregate == "run":
-            fits |= np.isnan(column)
-        if not fits.all():
-            row = int(np.argmin(fits))
-            value = float(column[row])
-            problem = f"'values': {value:g} is not a value of {measure}"
-            raise InputError(problem, source=source, query=ids[row], value=value)
-
-
 def write_state(
     kept: QueryValues | Sums, settings: Mapping[str, str], **more: Any
 ) -> dict[str, Any]:
     """Return a state in numbers, texts and lists, which JSON and safe unpicklers take."""
-    state = {key: each.tolist() if hasattr(each, "tolist") else each
-             for key, each in kept.state().items()}  # fmt: skip
     head = {"format": FORMAT, "measures": list(map(str, kept.measures)), "keep": kept.keep}
-    return {**head, "settings": dict(settings), **more, **state}
+    state = {**head, "settings": dict(settings), **more, **kept.state()}
+    return {key: each.tolist() if isinstance(each, np.ndarray) else each
+            for key, each in state.items()}  # fmt: skip
 
 
 def check_state(state: Any, what: str, like: Mapping[str, Any], same: Sequence[str]) -> None:
     """Reject a state that has not the keys of another, and the same values of some of them."""
     if not isinstance(state, Mapping):
         raise reject(f"{kind_of(state)} is not the state of a {what}")
-    for key, mine in like.items():
+    for key in (*like, *state):
         if key not in state:
             raise reject(f"{key!r} is missing: this is not the state of a {what}")
-        theirs = state[key]
+        if key not in like:
+            raise reject(f"{shown(key)} is not a key of the state of a {what}", value=key)
+        mine, theirs = like[key], state[key]
         if key in same and (type(mine) is not type(theirs) or mine != theirs):
             raise reject(f"{key!r} is {shown(theirs)}, not {shown(mine)}", value=theirs)
-    for key in state:
-        if key not in like:
-            raise reject(f"{shown(key)} is not a key{did_you_mean(key, like)}", value=key)
 
 
 @contextmanager
@@ -549,20 +517,16 @@ def reading_state(what: str) -> Iterator[None]:
 
 
 def _read_numbers(
-    key: str, given: Any, shape: tuple[int | None, ...], dtype: type = np.float64
+    key: str, given: Any, shape: Sequence[int | None], kind: type = np.int64
 ) -> npt.NDArray[Any]:
-    """Return numbers of a shape, whose first size may be None, any."""
-    array = to_numpy(given, "state")
-    if not array.size and shape[0] in (0, None):
-        array = np.empty((0, *(size or 0 for size in shape[1:])), dtype)
-    sizes = array.shape[1:] if shape[0] is None else array.shape
-    if array.ndim != len(shape) or sizes != shape[len(shape) - len(sizes) :]:
-        raise reject(f"{key!r} are of shape {array.shape}, not {shape}", value=given)
-    whole = dtype is np.int64
-    fits = array.dtype.kind in ("iu" if whole else "iuf")
-    if not fits or (whole and max(array.max(initial=0), -array.min(initial=0)) > MOST):
-        raise reject(f"{key!r} are not numbers below 2^62: {shown(given)}", value=given)
-    return array.astype(dtype)
+    """Return numbers of a shape, of which a size may be None, any; None stands for NaN."""
+    array = np.asarray(given, None if kind is np.int64 else kind)
+    read = array.reshape([-1 if size is None else size for size in shape])
+    limit = MOST if kind is np.int64 else np.finfo(kind).max
+    fits = array.shape == read.shape and array.dtype.kind in "iuf"[: 2 if kind is np.int64 else 3]
+    if array.size and (not fits or ((read > limit) | (read < -limit)).any()):
+        raise reject(f"{key!r} are not numbers of shape {tuple(shape)}: {shown(given)}")
+    return read.astype(kind)
 
 
 def by_id(each: Any) -> tuple[bool, Any]:

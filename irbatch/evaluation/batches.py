@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from irbatch.data.frames import pair_series
@@ -20,8 +20,6 @@ from irbatch.evaluation.accumulator import (
     Rows,
     Sums,
     check_state,
-    check_values,
-    may_skip,
     plain,
     reading_state,
     write_state,
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")
 WHAT = "BatchEvaluator"
-
-Documents = dict[Any, tuple[float, float]]
 
 
 class BatchEvaluator:
@@ -101,20 +97,16 @@ class BatchEvaluator:
             ScoreEvaluator(plan, settings, choose_ties(ties, ids), threads, items=items)
             for ids in (None, ())
         )
-        shaping = {
-            "ties": ties,
-            "no_relevant": no_relevant,
-            "rel": rel,
-        }  # alike where states add up
-        self._options: dict[str, Any] = shaping
-        self._more: dict[str, Any] = {"keep": keep, "repeated": repeated, "items": items}
-        self._more["threads"] = threads
+        # What states must share to add up, and other options.
+        self._shaping: dict[str, Any] = {"ties": ties, "no_relevant": no_relevant, "rel": rel}
+        self._others: dict[str, Any] = {"keep": keep, "repeated": repeated}
+        self._others |= {"items": items, "threads": threads}
         self._lock = threading.RLock()  # of everything that changes below
         self.reset()
 
     def __len__(self) -> int:
         with self._lock:
-            return len(self._kept) + len(self._columns)
+            return len(self._kept) + len(self._columns.queries)
 
     def __repr__(self) -> str:
         return f"BatchEvaluator({' '.join(self.measures)!r}): {many(len(self), 'query')} so far"
@@ -210,8 +202,7 @@ class BatchEvaluator:
         Queries keep their ids; those that were given none are new ones.
 
         Raises:
-            InputError: if measures are others, no measure has such values, or a query has other
-                values than before.
+            InputError: if measures are others, or a query has other values than before.
         """
         if not isinstance(results, Results):
             raise InputError(f"{kind_of(results)} is not Results", source="results")
@@ -223,10 +214,8 @@ class BatchEvaluator:
             if results.items_of_queries is None or of != known.fingerprint:
                 problem = f"results of items {of!r}, not {known.fingerprint!r}"
                 raise InputError(problem, source="results")
-        rows, skips = Rows.of(results), may_skip(results.settings)
-        check_values(rows.values, results.columns, results.query_ids, "results", skips=skips)
         ids = results.query_ids if results.has_ids else None
-        self._add(rows, ids, results.settings, results.counts.extra)
+        self._add(Rows.of(results), ids, results.settings, results.counts.extra)
 
     def compute(self) -> Results:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
@@ -238,9 +227,9 @@ class BatchEvaluator:
             if not len(self):
                 raise InputError("there are no queries yet: update first")
             kept, signature = self._kept, self._signature
-            if len(self._columns):
-                judgments, run = map(self._columns.by_query, ("grades", "scores"))
-                ties = choose_ties(self._options["ties"], COLUMNS)
+            if self._columns.queries:
+                run, judgments = self._columns.by_query()
+                ties = choose_ties(self._shaping["ties"], COLUMNS)
                 found = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
                 kept, signature = kept.copy(), join_settings(signature, found.settings)
                 kept.add(Rows.of(found), found.query_ids)
@@ -272,7 +261,7 @@ class BatchEvaluator:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
             columns = self._columns.state()
-            return write_state(self._kept, self._signature, options=self._options, columns=columns)
+            return write_state(self._kept, self._signature, options=self._shaping, columns=columns)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -284,7 +273,7 @@ class BatchEvaluator:
             self._load([state])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"options": {**self._options, **self._more}, "state": self.state_dict()}
+        return {"options": {**self._shaping, **self._others}, "state": self.state_dict()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(pickled["state"]["measures"], **pickled["options"])  # type: ignore[misc]
@@ -292,11 +281,11 @@ class BatchEvaluator:
 
     def _shared(self) -> dict[str, Any]:
         """Return the options of verbs for documents with ids, besides ties."""
-        options = {**self._options, **self._more}
+        options = {**self._shaping, **self._others}
         return {name: options[name] for name in ("no_relevant", "rel", "items", "threads")}
 
     def _check_ids(self, query_ids: object) -> None:
-        if query_ids is not None and self._more["keep"] == "sums":
+        if query_ids is not None and self._others["keep"] == "sums":
             problem = "sums cannot tell a query that comes again"
             advice = "keep='queries', or leave the ids out"
             raise InputError(f"{problem}: {advice}", source="query_ids")
@@ -309,11 +298,11 @@ class BatchEvaluator:
             problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
             raise InputError(problem, source="query_ids")
         with self._lock:
-            if len(self._columns):
+            if self._columns.queries:
                 if ids is None and self._kept.keep == "queries":
                     raise InputError(IDS_IN_ALL, source="query_ids")
                 for each in ids or ():
-                    if each in self._columns:
+                    if each in self._columns.queries:
                         problem = "it came in columns before"
                         raise InputError(problem, source="query_ids", query=each)
             self._kept.add(batch, ids, extra)
@@ -322,13 +311,12 @@ class BatchEvaluator:
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._nothing()
-        like = write_state(kept, signature, options=self._options, columns=columns.state())
+        like = write_state(kept, signature, options=self._shaping, columns=columns.state())
         for state in states:
             with reading_state(WHAT):
                 check_state(state, WHAT, like, ("format", "measures", "keep", "options"))
                 settings = {str(key): str(each) for key, each in state["settings"].items()}
-                skips = self._options["no_relevant"] == "skip" or may_skip(settings)
-                kept.add_state(state, skips=skips)
+                kept.add_state(state)
                 check_state(state["columns"], WHAT, like["columns"], ())
                 columns.add([state["columns"][name] for name in COLUMNS], kept)
                 signature = join_settings(signature, settings)
@@ -336,7 +324,7 @@ class BatchEvaluator:
 
     def _nothing(self) -> tuple[QueryValues | Sums, Columns, Mapping[str, str]]:
         """Return the state that there is before the first update."""
-        keep, items, repeated = (self._more[name] for name in ("keep", "items", "repeated"))
+        keep, items, repeated = (self._others[name] for name in ("keep", "items", "repeated"))
         return Accumulator.of(keep, self._measures, items, repeated), Columns(), {}
 
 
@@ -344,13 +332,8 @@ class Columns:
     """Documents by query and id, with score and grade; a query may come in several batches."""
 
     def __init__(self) -> None:
-        self._queries: defaultdict[Any, Documents] = defaultdict(dict)
-
-    def __len__(self) -> int:
-        return len(self._queries)
-
-    def __contains__(self, query: object) -> bool:
-        return query in self._queries
+        self.queries: dict[Any, None] = {}
+        self._rows: dict[tuple[Any, Any], tuple[float, float]] = {}
 
     def add(self, given: Sequence[Any], whole: Container[Any]) -> int:
         """Keep some documents, of other queries than came `whole`; count those that came again.
@@ -363,56 +346,40 @@ class Columns:
             lengths = ", ".join(f"{many(len(each), 'entry')} in {name}" for each, name in pairs)
             problem = f"columns are of one length, one entry a document, not {lengths}"
             raise InputError(problem, source="update_columns")
-        self._check(*columns)
-        fresh: defaultdict[Any, Documents] = defaultdict(dict)
-        repeats, nothing = 0, Documents()
-        for query, document, score, grade in zip(*columns, strict=True):
-            mine = fresh[query]
-            known = mine.get(document) or self._queries.get(query, nothing).get(document)
-            if known is None:
-                mine[document] = (score, grade)
-            elif known != (score, grade):
-                before = f"it came before with score {known[0]} and grade {known[1]}"
+        for place, what in enumerate(("query", "document")):
+            before = [ids[place] for ids in itertools.islice(self._rows, 1)]
+            same_kind([*before, *columns[place]], what, f"{what}_ids")
+        for what, numbers in zip(("score", "grade"), columns[2:], strict=True):
+            read_numbers(what, numbers, zip(*columns[:2], strict=True), source=f"{what}s")
+        fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
+        for query, document, *both in zip(*columns, strict=True):
+            ids, found = (query, document), tuple(both)
+            known = self._rows.get(ids) or fresh.setdefault(ids, found)
+            problem = ""
+            if known != found:
+                problem = "it came before with score {} and grade {}, now with {} and {}"
+            elif query in whole:
+                problem = "its query came whole before"
+            if problem:
                 fields = {"source": "update_columns", "query": query, "document": document}
-                raise InputError(f"{before}, now with {score} and {grade}", **fields, value=score)
-            else:
-                repeats += 1
-        for query in fresh:
-            if query in whole:
-                raise InputError("it came whole before", source="update_columns", query=query)
-        for query, documents in fresh.items():
-            self._queries[query].update(documents)
+                raise InputError(problem.format(*known, *found), **fields, value=both[0])
+        repeats = len(columns[0]) - len(fresh)
+        self._rows.update(fresh)
+        self.queries.update(dict.fromkeys(columns[0]))
         return repeats
 
-    def by_query(self, column: str) -> dict[Any, dict[Any, float]]:
-        """Return query to document to one of ``"scores"`` and ``"grades"``."""
-        place = ("scores", "grades").index(column)
-        return {
-            query: {document: both[place] for document, both in documents.items()}
-            for query, documents in self._queries.items()
-        }
+    def by_query(self) -> Iterator[dict[Any, dict[Any, float]]]:
+        """Yield query to document to score, and to grade."""
+        for place in range(2):
+            found: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
+            for (query, document), both in self._rows.items():
+                found[query][document] = both[place]
+            yield found
 
     def state(self) -> dict[str, list[Any]]:
         """Return the columns, as `add` takes them."""
-        rows = [
-            (query, document, *both)
-            for query, documents in self._queries.items()
-            for document, both in documents.items()
-        ]
+        rows = [(*ids, *both) for ids, both in self._rows.items()]
         return {name: plain(row[i] for row in rows) for i, name in enumerate(COLUMNS)}
-
-    def _check(
-        self, queries: list[Any], documents: list[Any], scores: list[Any], grades: list[Any]
-    ) -> None:
-        """Check ids, which are of one kind with those that came before, and numbers."""
-        before = next(((q, d) for q, each in self._queries.items() for d in each), None)
-        for place, (what, ids) in enumerate((("query", queries), ("document", documents))):
-            same_kind(
-                [*(() if before is None else before[place : place + 1]), *ids], what, f"{what}_ids"
-            )
-        for what, numbers in (("score", scores), ("grade", grades)):
-            names = zip(queries, documents, strict=True)
-            read_numbers(what, numbers, names, source=f"{what}s")
 
 
 def _as_list(column: Any, name: str) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -26,7 +25,6 @@ from irbatch.evaluation.accumulator import (
     Sums,
     by_id,
     check_state,
-    may_skip,
     plain,
     reading_state,
     reject,
@@ -248,7 +246,7 @@ class PartialResult:
                 raise InputError(f"{problem}: give items=irbatch.Items(…)", source="items")
             settings = {str(key): str(each) for key, each in state["settings"].items()}
             kept = Accumulator.of(keep, evaluation.measures, items)
-            kept.add_state(state, skips=may_skip(settings))
+            kept.add_state(state)
             found = {name: state[name] for name in FOUND}
             for name in HASHES:
                 read = np.frombuffer(b64decode(found[name], validate=True), "<u8")
@@ -270,21 +268,13 @@ class PartialResult:
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return, or also write, the state as JSON, with null for NaN; for `from_json`."""
-        state = self.state_dict()
-        for row in state.get("values", ()):
-            row[:] = [None if math.isnan(each) else each for each in row]
-        return written(json.dumps(state, ensure_ascii=False) + "\n", path)
+        return written(json.dumps(self.state_dict(), ensure_ascii=False) + "\n", path)
 
     @classmethod
     def from_json(cls, text: str, *, items: Items | None = None) -> PartialResult:
         """Return what `to_json` wrote; `items` and errors as in `from_state`."""
-        try:
-            state = json.loads(text)
-            for row in state.get("values", ()):
-                row[:] = [math.nan if each is None else each for each in row]
-        except (ValueError, TypeError, AttributeError, RecursionError) as problem:
-            raise reject(f"this is not the JSON of a {WHAT}: {problem}") from None
-        return cls.from_state(state, items=items)
+        with reading_state(WHAT):
+            return cls.from_state(json.loads(text), items=items)
 
     def to_arrow(self) -> Any:
         """Return a pyarrow table: a row a query; its schema's metadata say everything else.

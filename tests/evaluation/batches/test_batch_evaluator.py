@@ -210,6 +210,7 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update_columns([1], ["x"], [1.0], [1]), ("two kinds", "'c'", "1")),
     (lambda e: e.update_columns(["n"], [7], [1.0], [1]), ("two kinds", "'x'", "7")),
     (lambda e: e.update_columns(["n"], ["x"], [1.0], [2**60]), ("'n'", "'x'", "beyond 2^53")),
+    (lambda e: e.update_columns(["q0"], ["x"], [1.0], [1]), ("'q0'", "whole before")),
     (lambda e: e.add(irbatch.evaluate_ids([[1]], [[1]], "P@1")), ("P@1", "RR")),
     (lambda e: e.merge({}), ("state",)),
     (lambda e: e.merge([e, e]), ("one by one",)),
@@ -231,6 +232,16 @@ def test_an_error_changes_nothing(
     input_error(lambda: update(evaluator), *facts)
     assert evaluator.state_dict() == before
     assert len(evaluator) == 6
+
+
+def test_columns_beside_queries_without_ids() -> None:
+    evaluator = BatchEvaluator("RR")
+    evaluator.update([[1, 2]], positives=[1])
+    input_error(lambda: evaluator.update_columns(["a"], ["x"], [1.0], [1]), "every update")
+    evaluator.reset()
+    evaluator.update_columns(["a"], ["x"], [1.0], [1])
+    input_error(lambda: evaluator.update([[1, 2]], positives=[1]), "every update")
+    assert evaluator.compute().to_dict() == {"a": {"RR": 1.0}}
 
 
 def test_sums_know_no_queries() -> None:
