@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.data.columns import as_compressed_rows
 from irbatch.data.ids import check_query_ids
-from irbatch.errors import InputError, kind_of, many, shown
+from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.runtime.arrays import (
     is_masked,
     is_on_accelerator,
@@ -364,24 +365,19 @@ def _reject_items(
 
 def _read_cells(matrix: Any, source: str) -> tuple[Ints, Ints, npt.NDArray[Any]]:
     """Read a sparse matrix, of SciPy or torch: row, column and value of its cells."""
-    try:
-        if is_tensor(matrix):
-            cells = matrix.detach().to_sparse_coo().coalesce()
-            (rows, columns), values = to_numpy(cells.indices(), source), cells.values()
-        else:
-            cells = matrix.copy()
-            if hasattr(cells, "check_format"):  # or a cell outside would be written anywhere
-                cells.check_format()
-            cells = cells.tocoo(copy=False)
-            cells.sum_duplicates()  # a cell twice stands for the sum of both
-            rows, columns = cells.row.astype(np.int64), cells.col.astype(np.int64)
-            values = cells.data
-    except (ValueError, IndexError, RuntimeError) as problem:
-        raise InputError(f"the sparse matrix is damaged: {problem}", source=source) from None
-    for name, places, size in zip(("row", "column"), (rows, columns), matrix.shape, strict=True):
-        if ((places < 0) | (places >= size)).any():
-            raise InputError(f"a cell's {name} is not one of {size}", source=source)
-    return rows, columns, to_numpy(values, source)
+    if is_tensor(matrix):
+        cells = matrix.detach().to_sparse_coo().coalesce()
+        rows, columns = to_numpy(cells.indices(), source)
+        values = to_numpy(cells.values(), source)
+        outside = (rows < 0) | (rows >= matrix.shape[0]) | (columns < 0)
+        if (outside | (columns >= matrix.shape[1])).any():
+            problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
+            raise InputError(problem, source=source)
+        return rows, columns, values
+    with ErrorsIn(source=source):
+        cells = as_compressed_rows(matrix).tocoo(copy=True)
+    cells.sum_duplicates()  # a cell twice stands for the sum of both
+    return cells.row.astype(np.int64), cells.col.astype(np.int64), cells.data
 
 
 def _check_labels_shape(labels: tuple[int, ...], scores: Shape) -> None:

@@ -34,7 +34,7 @@ from irbatch.measures import Measure
 from irbatch.runtime.numbers import LIMBS, add_up, check_whole, is_whole, round_sum
 
 if TYPE_CHECKING:
-    from irbatch.data.items import ItemArrays
+    from irbatch.data.items import Items
 
 FORMAT = 3
 KEEPS = ("queries", "sums")  # what may be kept
@@ -119,7 +119,7 @@ class Accumulator:
     def of(
         keep: str,
         measures: Sequence[Measure],
-        items: ItemArrays | None,
+        items: Items | None,
         repeated: str = "error",
     ) -> QueryValues | Sums:
         """Return one without queries that keeps values or sums, one of `KEEPS`."""

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from support.input_errors import input_error
 
-from irbatch import Qrels, Run, evaluate
+from irbatch import Qrels, Run, evaluate, evaluate_scores
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 CELLS = ([3.0, 0.0, -1.5, 2.0], ([0, 0, 2, 2], [4, 1, 0, 3]))
@@ -114,6 +114,12 @@ def test_entries_beyond_the_shape(kind: Any, named: bool) -> None:
             setattr(matrix, part, np.array([0, place], np.int32))
             said = f"an entry is in {line} {place} of a matrix of shape (2, 3)"
             input_error(lambda m=matrix: kind.from_sparse(m, **ids), said, value=place)
+            for argument in ("relevance", "exclude"):
+                given = {"relevance": np.ones((2, 3), int), argument: matrix}
+                input_error(
+                    lambda g=given: evaluate_scores(np.eye(2, 3), measures="RR", **g),
+                    said, source=argument,
+                )  # fmt: skip
     for ends in ([0, 2, 1], [1, 1, 2], [0, 2], [0, 1, 5], [0, -1, 2]):
         matrix = made.tocsr()
         matrix.indptr = np.array(ends, np.int32)
