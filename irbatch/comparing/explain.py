@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
+from irbatch.array_types import Floats, Ints
 from irbatch.comparing.explanation import (
     ROUNDING,
     Explanation,
@@ -98,20 +98,24 @@ def explain(
     if chosen.ties == "expected":
         problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
         raise InputError(problem, source="ties", value=chosen.ties)
-    choice = _Choice.of(queries, most, only, wanted)
+    ids = _check_choice(queries, most, only, wanted)
     shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     columns = settings.get("columns")
     judged = as_qrels(qrels, columns)
     order_by = settings.pop("order_by", "score")
-    systems = name_both(a, b, order_by, columns)
-    first, second = (each.evaluate(judged, wanted, settings) for each in systems.values())
-    ids, values = _align(first, second)
-    rows = choice.rows(ids, values)
-    runs = [each.read([ids[row] for row in rows]) for each in systems.values()]
+    systems = _name_both(a, b, order_by, columns)
+    others: Any = settings
+    first, second = (
+        evaluate(judged, each.given, wanted, order_by=each.order_by, **others)
+        for each in systems.values()
+    )
+    shared, values = _align(first, second)
+    changes = _changes(values, direction_of(wanted))
+    rows = _rows_of(ids, shared) if ids is not None else _changed_most(changes, most, only)
+    runs = [each.read([shared[row] for row in rows], columns) for each in systems.values()]
     explainer = Explainer(wanted, judged, runs, chosen, shown_depth)
-    explained = [explainer.explain(ids[row], values[row]) for row in rows]
-    changes = choice.changes(values)
+    explained = [explainer.explain(shared[row], values[row]) for row in rows]
     return Explanation(
         measure=str(wanted),
         systems=_pair(systems),
@@ -119,7 +123,7 @@ def explain(
         worse=int(np.count_nonzero(changes < 0)),
         better=int(np.count_nonzero(changes > 0)),
         same=int(np.count_nonzero(changes == 0)),
-        queries=add_texts(explained, topics, documents),
+        queries=_add_texts(explained, topics, documents),
         depth=shown_depth,
         cutoff=wanted.cutoff,
         sign=wanted.sign,
@@ -130,7 +134,7 @@ def explain(
 
 
 def _check_measure(measure: str | Measure) -> Measure:
-    """Refuse what is not one measure of grades, with values of queries."""
+    """Reject what is not one measure of grades, with values of queries."""
     found = parse_measures(measure)
     if len(found) > 1:
         raise InputError(f"one measure is explained, not {len(found)}", source="measures")
@@ -139,6 +143,30 @@ def _check_measure(measure: str | Measure) -> Measure:
         problem = f"{found[0]} reads {reads}: measures that read grades alone are explained"
         raise InputError(problem, source="measures", value=str(found[0]))
     return found[0]
+
+
+def _check_choice(
+    queries: object, most: object, only: str | None, measure: Measure
+) -> list[Any] | None:
+    """Check which queries are to be explained; return their ids, or None of those that changed."""
+    check_choice("only", only, (None, *SIDES))
+    if only is not None and not measure.sign:
+        problem = f"neither more nor less is better of {measure}: leave out only="
+        raise InputError(problem, source="only", value=only)
+    if queries is None:
+        check_whole("most", MOST if most is None else most, 1)
+        return None
+    if isinstance(queries, str) or not isinstance(queries, Iterable):
+        hint = f"; most={queries} says how many" if is_whole(queries) else ""
+        problem = f"queries are a list of ids, not {shown(queries)}{hint}"
+        raise InputError(problem, source="queries", value=queries)
+    for name, value in (("only", only), ("most", most)):
+        if value is not None:
+            raise InputError(f"{name}= chooses among queries: give no ids of them", value=value)
+    try:
+        return list(dict.fromkeys(queries))
+    except TypeError as problem:  # such as lists of lists
+        raise InputError(f"queries are ids: {problem}", source="queries") from None
 
 
 def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
@@ -152,62 +180,28 @@ def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
     return [shared[row] for row in kept.tolist()], values[kept]
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """Which queries are explained: so many of those that changed, or those with some ids."""
+def _changes(values: Floats, sign: int) -> Floats:
+    """Return by how much queries got better, float64 ``(queries,)``; 0 for rounding alone."""
+    change = (values[:, 1] - values[:, 0]) * sign
+    return np.where(np.abs(change) <= ROUNDING * np.abs(values).max(axis=1), 0.0, change)
 
-    most: int
-    ids: list[Any] | None
-    only: str | None
-    measure: Measure
 
-    @classmethod
-    def of(cls, queries: object, most: object, only: str | None, measure: Measure) -> _Choice:
-        """Read the arguments of `explain`."""
-        check_choice("only", only, (None, *SIDES))
-        if only is not None and not measure.sign:
-            problem = f"neither more nor less is better of {measure}: leave out only="
-            raise InputError(problem, source="only", value=only)
-        if queries is None:
-            return cls(check_whole("most", MOST if most is None else most, 1), None, only, measure)
-        if isinstance(queries, str) or not isinstance(queries, Iterable):
-            hint = f"; most={queries} says how many" if is_whole(queries) else ""
-            problem = f"queries are a list of ids, not {shown(queries)}{hint}"
-            raise InputError(problem, source="queries", value=queries)
-        for name, value in (("only", only), ("most", most)):
-            if value is not None:
-                problem = f"{name}= chooses among queries: give no ids of them"
-                raise InputError(problem, value=value)
-        try:
-            return cls(0, list(dict.fromkeys(queries)), only, measure)
-        except TypeError as problem:  # such as lists of lists
-            raise InputError(f"queries are ids: {problem}", source="queries") from None
+def _changed_most(changes: Floats, most: int | None, only: str | None) -> list[int]:
+    """Return the rows of so many queries that changed most, worst first, or the best if `only`."""
+    some = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
+    some = some[np.argsort(-np.abs(changes[some]), kind="stable")][: MOST if most is None else most]
+    if only is None:
+        some = some[np.argsort(changes[some], kind="stable")]
+    return some.tolist()
 
-    def changes(self, values: Floats) -> Floats:
-        """Return by how much queries got better, float64 ``(queries,)``; 0 for rounding alone."""
-        change = (values[:, 1] - values[:, 0]) * direction_of(self.measure)
-        small: Bools = np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)
-        return np.where(small, 0.0, change)
 
-    def rows(self, queries: list[Any], values: Floats) -> list[int]:
-        """Return the rows of queries to explain, in order."""
-        if self.ids is not None:
-            return self._asked(queries, self.ids)
-        change = self.changes(values)
-        sides = {None: change != 0, "worse": change < 0, "better": change > 0}
-        some = np.flatnonzero(sides[self.only])
-        some = some[np.argsort(-np.abs(change[some]), kind="stable")][: self.most]
-        if self.only is None:
-            some = some[np.argsort(change[some], kind="stable")]
-        return some.tolist()
-
-    def _asked(self, queries: list[Any], ids: list[Any]) -> list[int]:
-        rows = {query: row for row, query in enumerate(queries)}
-        for query in ids:
-            if query not in rows:
-                problem = "this query has no values with both systems, or is not judged"
-                raise InputError(problem, source="queries", query=query)
-        return [rows[query] for query in ids]
+def _rows_of(ids: list[Any], queries: list[Any]) -> list[int]:
+    rows = {query: row for row, query in enumerate(queries)}
+    for query in ids:
+        if query not in rows:
+            problem = "this query has no values with both systems, or is not judged"
+            raise InputError(problem, source="queries", query=query)
+    return [rows[query] for query in ids]
 
 
 def _pair(both: Iterable[Any]) -> Any:
@@ -215,52 +209,37 @@ def _pair(both: Iterable[Any]) -> Any:
     return tuple(both)
 
 
-@dataclass(frozen=True)
-class System:
+class System(NamedTuple):
     """A system's rankings: a run, or a file, of which no more than some queries is kept."""
 
     given: Any
     order_by: str
-    columns: Columns
 
-    @classmethod
-    def of(cls, rankings: Rankings, order_by: str, columns: Columns) -> System:
-        """Take rankings as they are given; what can be read only once is read."""
-        if is_file(rankings) and rankings != STANDARD_INPUT:
-            return cls(rankings, order_by, columns)
-        was_read = isinstance(rankings, Run | Mapping)
-        run = as_run(rankings, columns=columns, order_by=order_by)
-        return cls(run, order_by if was_read else "score", columns)
-
-    def evaluate(self, qrels: Judgments, measure: Measure, settings: EvaluateOptions) -> Results:
-        """Return its results."""
-        options = settings.copy()
-        options["order_by"] = self.order_by
-        return evaluate(qrels, self.given, measure, **options)
-
-    def read(self, queries: Collection[Any]) -> Run:
+    def read(self, queries: Collection[Any], columns: Columns) -> Run:
         """Return its rankings of some queries, perhaps of others, too."""
         if not queries:
             return Run({})
         if isinstance(self.given, Run):
             return self.given
         with warnings_kept():  # evaluating it has warned
-            named = names_for(self.columns, "run")
+            named = names_for(columns, "run")
             return Run(read_rankings(self.given, queries, self.order_by, named))
 
 
-def name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, System]:
+def _name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, System]:
     """Return both systems by their names, which are A and B if they have none."""
-    named = [
-        each if isinstance(each, str | os.PathLike) else Run({}, _own_name(each) or name)
-        for each, name in ((a, "A"), (b, "B"))
-    ]
-    systems = [System.of(each, order_by, columns) for each in (a, b)]
+    named: list[Any] = []
+    systems = []
+    for given, letter in ((a, "A"), (b, "B")):
+        own = given.name if isinstance(given, Run) else None
+        named.append(given if isinstance(given, str | os.PathLike) else Run({}, own or letter))
+        if is_file(given) and given != STANDARD_INPUT:
+            systems.append(System(given, order_by))
+        else:  # which can perhaps be read only once
+            was_read = isinstance(given, Run | Mapping)
+            run = as_run(given, columns=columns, order_by=order_by)
+            systems.append(System(run, order_by if was_read else "score"))
     return dict(zip(name_systems(named), systems, strict=True))
-
-
-def _own_name(rankings: Rankings) -> str | None:
-    return rankings.name if isinstance(rankings, Run) else None
 
 
 # Measures whose value is a sum over ranks, each term known from the documents down to its rank.
@@ -272,20 +251,28 @@ MOST_CELLS = 1 << 26  # of the matrices of a ranking, one a judged document
 MOST_DOCUMENTS = 50  # judged ones that are listed of a query
 
 
-class Ranking(NamedTuple):
-    """The documents of a query, from the first to the last, and what is judged of them.
+class Ranking:
+    """The documents of a query by one system, from the first to the last, and what is judged.
 
     Args:
         documents: their ids.
         codes: int64 ``(documents,)``, as in `RelevanceMatrix`, of the levels of the judgments.
     """
 
-    documents: list[Any]
-    codes: Ints
+    def __init__(self, documents: list[Any], codes: Ints) -> None:
+        self.documents, self.codes = documents, codes
+        self.ranks = {document: rank for rank, document in enumerate(documents, 1)}
+        self.unjudged_above = np.append(0, np.cumsum(codes == UNJUDGED))
+        self.adds: dict[Any, float] | None = None  # what each adds to the value, if known
 
-    def ranks(self) -> dict[Any, int]:
-        """Return each document's rank, from 1."""
-        return {document: rank for rank, document in enumerate(self.documents, 1)}
+    def above(self, document: Any) -> int | None:
+        """Count the documents above one that are not judged."""
+        rank = self.ranks.get(document)
+        return None if rank is None else int(self.unjudged_above[rank - 1])
+
+    def unjudged(self, depth: int) -> int:
+        """Count the documents down to a rank that are not judged."""
+        return int(self.unjudged_above[min(depth, len(self.documents))])
 
 
 def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> Ranking:
@@ -294,7 +281,8 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> Rank
     scored = run.rankings[query] if query in run.queries else {}
     documents = list(scored)
     scores = as_compared(as_floats(scored.values()), settings.score_dtype)
-    judged = dict(zip(qrels.documents[row], _codes(qrels, row).tolist(), strict=True))
+    of_query = qrels.codes[qrels.starts[row] : qrels.starts[row + 1]].tolist()
+    judged = dict(zip(qrels.documents[row], of_query, strict=True))
     codes = np.array([judged.get(each, UNJUDGED) for each in documents], np.int64)
     order = _order(scores, documents, codes, settings.ordering.ties)
     if settings.max_depth is not None:
@@ -302,10 +290,6 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> Rank
     if settings.judged_only:
         order = order[codes[order] >= 0]
     return Ranking([documents[place] for place in order.tolist()], codes[order])
-
-
-def _codes(qrels: Qrels, row: int) -> Ints:
-    return qrels.codes[qrels.starts[row] : qrels.starts[row + 1]].astype(np.int64)
 
 
 def _order(scores: Floats, documents: list[Any], codes: Ints, ties: TiePolicy) -> Ints:
@@ -319,54 +303,6 @@ def _order(scores: Floats, documents: list[Any], codes: Ints, ties: TiePolicy) -
     return np.lexsort((-codes if ties == TiePolicy.OPTIMISTIC else codes, -scores))
 
 
-def is_sum(measure: Measure) -> bool:
-    """Tell whether it can be said what each document adds to a measure's value."""
-    divided_by_found = measure.name == "AP" and measure["norm"] == "found"
-    return measure.name in SUMS and measure.declaration.builtin and not divided_by_found
-
-
-def find_additions(plan: Plan, qrels: Qrels, row: int, ranking: Ranking) -> dict[Any, float] | None:
-    """Return what each judged document adds to the value of a measure that `is_sum`.
-
-    That is the value if documents are judged down to it, less that if only those above it are.
-    None for rankings that would take too long.
-    """
-    size = len(ranking.documents)
-    judged = np.flatnonzero(ranking.codes != UNJUDGED)
-    if plan.measures[0].cutoff is not None:
-        judged = judged[judged < plan.measures[0].cutoff]
-    if not judged.size:
-        return {}
-    if (judged.size + 1) * size > MOST_CELLS:
-        return None
-    counts = np.repeat(qrels.level_counts([row]), judged.size + 1, axis=0)
-    retrieved = np.full(judged.size + 1, size, np.int64)
-    matrix = RelevanceMatrix.unjudged(retrieved, qrels.levels, counts)
-    for number, place in enumerate(judged.tolist(), 1):
-        matrix.codes[number:, place] = ranking.codes[place]
-    added = np.diff(plan.values(matrix)[:, 0])
-    documents = (ranking.documents[place] for place in judged.tolist())
-    return dict(zip(documents, added.tolist(), strict=True))
-
-
-class Side(NamedTuple):
-    """What is known of a query's ranking by one system."""
-
-    ranking: Ranking
-    ranks: dict[Any, int]
-    unjudged_above: Ints
-    adds: dict[Any, float] | None  # None: not known
-
-    def above(self, document: Any) -> int | None:
-        """Count the documents above one that are not judged."""
-        rank = self.ranks.get(document)
-        return None if rank is None else int(self.unjudged_above[rank - 1])
-
-    def unjudged(self, depth: float) -> int:
-        """Count the documents down to a rank that are not judged."""
-        return int(self.unjudged_above[int(min(depth, self.unjudged_above.size - 1))])
-
-
 class Explainer:
     """Explains queries of one measure, judgments and two runs; `depth` ranks of each are shown."""
 
@@ -376,33 +312,35 @@ class Explainer:
         self.qrels, self.runs, self.settings, self.depth = qrels, runs, settings, depth
         self.plan = Plan((measure,), settings.open_parameters())
         self.measure = self.plan.filled[0]
-        self.is_sum = is_sum(self.measure)
+        divided_by_found = self.measure.name == "AP" and self.measure["norm"] == "found"
+        builtin = self.measure.declaration.builtin and not divided_by_found
+        self.is_sum = builtin and self.measure.name in SUMS
         self.grades = tuple(qrels.levels[relevant_levels(self.measure, qrels.levels)].tolist())
         self._row_of = {query: row for row, query in enumerate(qrels.queries)}
 
     def explain(self, query: Any, values: Floats) -> QueryExplanation:
         """Explain a query that has two values, float64 ``(2,)``."""
-        row, depth = self._row_of[query], self.depth
-        qrels = self.qrels
+        row, depth, qrels = self._row_of[query], self.depth, self.qrels
         grades = qrels.grades[qrels.starts[row] : qrels.starts[row + 1]].tolist()
         judged = dict(zip(qrels.documents[row], grades, strict=True))
-        sides = self._side(row, self.runs[0]), self._side(row, self.runs[1])
-        shown = [side.ranking.documents[:depth] for side in sides]
+        sides = [rank_documents(qrels, row, run, self.settings) for run in self.runs]
+        for side in sides if self.is_sum else ():
+            side.adds = self._additions(row, side)
+        shown = [side.documents[:depth] for side in sides]
         listed = [
             self._judge(document, grade, sides)
             for document, grade in judged.items()
             if grade in self.grades or any(document in each for each in shown)
         ]
         first, second = values.tolist()
-        cutoff = self.measure.cutoff or depth
         return QueryExplanation(
             query=query,
             values=(first, second),
             difference=second - first,
-            answered=(query in self.runs[0].queries, query in self.runs[1].queries),
-            retrieved=_pair(len(side.ranking.documents) for side in sides),
+            answered=_pair(query in run.queries for run in self.runs),
+            retrieved=_pair(len(side.documents) for side in sides),
             relevant=sum(grade in self.grades for grade in grades),
-            unjudged=_pair(side.unjudged(cutoff) for side in sides),
+            unjudged=_pair(side.unjudged(self.measure.cutoff or depth) for side in sides),
             documents=self._in_order(listed),
             left_out=max(len(listed) - MOST_DOCUMENTS, 0),
             rankings=_pair(
@@ -414,30 +352,48 @@ class Explainer:
             ),
         )
 
-    def _side(self, row: int, run: Run) -> Side:
-        ranking = rank_documents(self.qrels, row, run, self.settings)
-        adds = find_additions(self.plan, self.qrels, row, ranking) if self.is_sum else None
-        unjudged = np.append(0, np.cumsum(ranking.codes == UNJUDGED))
-        return Side(ranking, ranking.ranks(), unjudged, adds)
+    def _additions(self, row: int, ranking: Ranking) -> dict[Any, float] | None:
+        """Return what each judged document adds to the value of a measure that is a sum.
 
-    def _judge(self, document: Any, grade: float, sides: tuple[Side, Side]) -> JudgedDocument:
+        That is the value if documents are judged down to it, less that if only those above it are.
+        None for rankings that would take too long.
+        """
+        size = len(ranking.documents)
+        judged = np.flatnonzero(ranking.codes != UNJUDGED)
+        if self.measure.cutoff is not None:
+            judged = judged[judged < self.measure.cutoff]
+        if not judged.size:
+            return {}
+        if (judged.size + 1) * size > MOST_CELLS:
+            return None
+        counts = np.repeat(self.qrels.level_counts([row]), judged.size + 1, axis=0)
+        retrieved = np.full(judged.size + 1, size, np.int64)
+        matrix = RelevanceMatrix.unjudged(retrieved, self.qrels.levels, counts)
+        for number, place in enumerate(judged.tolist(), 1):
+            matrix.codes[number:, place] = ranking.codes[place]
+        added = np.diff(self.plan.values(matrix)[:, 0])
+        documents = (ranking.documents[place] for place in judged.tolist())
+        return dict(zip(documents, added.tolist(), strict=True))
+
+    def _judge(self, document: Any, grade: float, sides: Sequence[Ranking]) -> JudgedDocument:
         known = [side.adds for side in sides if side.adds is not None]
+        ranks = _pair(side.ranks.get(document) for side in sides)
         return JudgedDocument(
             document=document,
             grade=grade,
-            ranks=_pair(side.ranks.get(document) for side in sides),
-            moved=self._moved([side.ranks.get(document, math.inf) for side in sides]),
+            ranks=ranks,
+            moved=self._moved(*(math.inf if rank is None else rank for rank in ranks)),
             unjudged_above=_pair(side.above(document) for side in sides),
             adds=_pair(each.get(document, 0.0) for each in known) if len(known) == 2 else None,
         )
 
-    def _moved(self, ranks: Sequence[float]) -> str:
+    def _moved(self, before: float, after: float) -> str:
         """Say how a document moved, as far as the measure looks."""
         last = self.measure.cutoff or math.inf
-        before, after = (rank <= last and rank < math.inf for rank in ranks)
-        if before and after:
-            return "same" if ranks[0] == ranks[1] else "up" if ranks[1] < ranks[0] else "down"
-        return "lost" if before else "new" if after else "missed"
+        was, is_there = (rank <= last and rank < math.inf for rank in (before, after))
+        if was and is_there:
+            return "same" if before == after else "up" if after < before else "down"
+        return "lost" if was else "new" if is_there else "missed"
 
     def _in_order(self, listed: list[JudgedDocument]) -> tuple[JudgedDocument, ...]:
         """Put what made the value worse first, and leave out what changed it least."""
@@ -463,14 +419,10 @@ Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
 """Text by id, BEIR's ``{"title": …, "text": …}`` by id, or the path of a file of texts."""
 
 
-def add_texts(
+def _add_texts(
     queries: Sequence[QueryExplanation], topics: Texts | None, documents: Texts | None
 ) -> tuple[QueryExplanation, ...]:
-    """Return queries with the texts that are known of them and of their documents.
-
-    Raises:
-        InputError: naming the line of a file, or the id, of what is no text.
-    """
+    """Return queries with the texts that are known of them and of their documents."""
     of_queries = _look_up("topics", topics, dict.fromkeys(each.query for each in queries))
     mentioned = dict.fromkeys(
         named.document for each in queries for part in (each.documents, *each.rankings)
@@ -485,7 +437,7 @@ def add_texts(
         each._replace(
             text=of_queries.get(each.query),
             documents=tell(each.documents),
-            rankings=(tell(each.rankings[0]), tell(each.rankings[1])),
+            rankings=_pair(map(tell, each.rankings)),
         )
         for each in queries
     )

@@ -9,23 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 
 from irbatch.errors import many, printable
 from irbatch.measures import Measure
-from irbatch.report import numbers
 from irbatch.report.document import (
     BETTER,
     TONES,
     WORSE,
-    Cell,
     Column,
     Details,
     Document,
     Legend,
     Part,
     Record,
-    Row,
     Sentences,
     Table,
     isolate,
+    list_records,
+    make_table,
 )
+from irbatch.report.numbers import NOTHING, check_digits, show, show_change
 from irbatch.report.reported import Reported
 from irbatch.report.text import shorten_all
 
@@ -108,8 +108,6 @@ class QueryExplanation(NamedTuple):
 SHORT = 24  # columns of a system's name in headings
 SHOWN = {"up": "↑ up", "down": "↓ down"}
 UNJUDGED = "?"
-QUERY = ("query", "measure", "a", "b", "value_a", "value_b", "difference", "relevant",
-         "unjudged_a", "unjudged_b")  # fmt: skip
 LONGEST_TEXT = 300  # letters of a query's text
 # How many letters of a document's text are shown where it is judged, and in rankings.
 TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
@@ -164,11 +162,19 @@ class Explanation(Reported):
     def _document(self, form: str, *, digits: int = 4) -> Document:
         return make_document(self, digits, TEXTS.get(form, (0, 0)))
 
-    def _everything(self) -> dict[str, Any]:
-        return _list_everything(self)
+    def _everything(self) -> Record:
+        everything = {name: _plain(value) for name, value in vars(self).items()}
+        return everything | {"settings": dict(self.settings)}
 
-    def _records(self) -> tuple[Sequence[str], list[Record]]:
-        return _list_queries(self)
+    def _records(self) -> tuple[list[str], list[Record]]:
+        return list_records(_query_columns(self), self.queries)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has in place of tuples: dicts of those with names, lists of others."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(each) for name, each in value._asdict().items()}
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 def make_document(found: Explanation, digits: int, letters: tuple[int, int]) -> Document:
@@ -177,32 +183,21 @@ def make_document(found: Explanation, digits: int, letters: tuple[int, int]) -> 
     Args:
         letters: how many of a document's text are shown where it is judged, and in rankings.
     """
-    numbers.check_digits(digits)
-    names = shorten_all(found.systems, SHORT)
-    told = any(each.text for each in found.queries)
-    columns = [
-        Column("query", "name"),
-        *([Column("text", "text")] if told else []),
-        *map(Column, names),
-        Column("change", descends=False),
-        Column("unjudged"),
+    check_digits(digits)
+    measure, (a, b) = found.measure, found.systems
+    table = make_table(
+        f"{measure} of queries", _query_columns(found, digits), found.queries, whole=True
+    )
+    parts: list[Sequence[Part]] = [
+        [
+            _counts(found, each),
+            _rankings(found, each, letters[1]),
+            _judged(found, each, digits, letters[0]),
+        ]
+        for each in found.queries
     ]
-    rows: list[Row] = []
-    parts: list[Sequence[Part]] = []
-    for each in found.queries:
-        text = [Cell(_start(each.text or "", LONGEST_TEXT))] if told else []
-        rows.append(Row([Cell(str(each.query)), *text, *_values(found, each, digits)]))
-        judged = _judged(found, each, names, digits, letters[0])
-        parts.append([_counts(found, each), _rankings(found, each, names, letters[1]), judged])
-    title = f"Where {found.systems[1]} differs from {found.systems[0]}"
-    details = Details(Table(f"{found.measure} of queries", columns, rows, whole=True), parts)
-    settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
-    return Document(title, _caption(found, digits), _legend(found), [details], settings)
-
-
-def _caption(found: Explanation, digits: int) -> str:
     first, second = (
-        f"{name} ({numbers.show(mean, digits)})"
+        f"{name} ({show(mean, digits)})"
         for name, mean in zip(found.systems, found.means, strict=True)
     )
     words = ("worse", "better") if found.sign else ("lower", "higher")
@@ -210,10 +205,12 @@ def _caption(found: Explanation, digits: int) -> str:
     total = many(found.worse + found.better + found.same, "query")
     shown = many(len(found.queries), "query") if found.queries else "none"
     lower = "; lower is better" if found.sign < 0 else ""
-    return (
-        f"{found.measure} from {first} to {second}{lower}. Of {total} {counted} with "
-        f"{found.systems[1]}; shown: {shown}."
+    caption = (
+        f"{measure} from {first} to {second}{lower}. Of {total} {counted} with {b}; shown: {shown}."
     )
+    settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
+    title = f"Where {b} differs from {a}"
+    return Document(title, caption, _legend(found), [Details(table, parts)], settings)
 
 
 def _legend(found: Explanation) -> Legend:
@@ -234,17 +231,40 @@ def _legend(found: Explanation) -> Legend:
     return legend
 
 
-def _values(found: Explanation, query: QueryExplanation, digits: int) -> list[Cell]:
-    """Write both values, the change, and how many documents are not judged."""
-    cells = [
-        Cell(numbers.show(value, digits), value, after="" if answered else "no ranking")
-        for value, answered in zip(query.values, query.answered, strict=True)
-    ]
-    gain = query.difference * found.sign
-    marks = [BETTER if gain > 0 else WORSE] if gain else []
-    change = numbers.show_change(query.difference, digits)
-    cells.append(Cell(change, query.difference, marks=marks))
-    return [*cells, Cell("/".join(map(str, query.unjudged)), sum(query.unjudged))]
+def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
+    """Return the columns of queries: of the table, and of lines for programs."""
+
+    def value(side: int) -> Column:
+        return Column(
+            shorten_all(found.systems, SHORT)[side],
+            name=("value_a", "value_b")[side],
+            value=lambda query: query.values[side],
+            show=lambda value: show(value, digits),
+            more=lambda query: {"after": "" if query.answered[side] else "no ranking"},
+        )
+
+    def marks(query: QueryExplanation) -> Record:
+        gain = query.difference * found.sign
+        return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
+
+    told = any(each.text for each in found.queries)
+    return [
+        Column("query", "name", name="query", value=lambda query: query.query),
+        Column("text" if told else "", "text", value=lambda query: query.text or "",
+               show=lambda text: _start(text, LONGEST_TEXT)),
+        Column("", name="measure", value=lambda query: found.measure),
+        Column("", name="a", value=lambda query: found.systems[0]),
+        Column("", name="b", value=lambda query: found.systems[1]),
+        value(0),
+        value(1),
+        Column("change", name="difference", descends=False, value=lambda query: query.difference,
+               show=lambda change: show_change(change, digits), more=marks),
+        Column("", name="relevant", value=lambda query: query.relevant),
+        Column("unjudged", value=lambda query: sum(query.unjudged),
+               text=lambda query: "/".join(map(str, query.unjudged))),
+        Column("", name="unjudged_a", value=lambda query: query.unjudged[0]),
+        Column("", name="unjudged_b", value=lambda query: query.unjudged[1]),
+    ]  # fmt: skip
 
 
 def _counts(found: Explanation, query: QueryExplanation) -> Sentences:
@@ -277,113 +297,78 @@ def _are_disjoint(query: QueryExplanation) -> bool:
     return all(query.rankings) and all(other is None for other in others)
 
 
-def _judged(
-    found: Explanation, query: QueryExplanation, names: list[str], digits: int, letters: int
-) -> Table:
+def _judged(found: Explanation, query: QueryExplanation, digits: int, letters: int) -> Table:
     """Lay out one row a judged document."""
+
+    def rank(side: int) -> Column:
+        def after(each: JudgedDocument) -> Record:
+            added = each.adds[side] if each.adds and each.ranks[side] else 0
+            return {"after": show_change(added, digits) if added else ""}
+
+        name = shorten_all(found.systems, SHORT)[side]
+        return Column(f"rank, {name}", descends=False, value=lambda each: each.ranks[side],
+                      more=after)  # fmt: skip
+
+    def above(each: JudgedDocument) -> str:
+        return "/".join(NOTHING if k is None else str(k) for k in each.unjudged_above)
+
     columns = [
-        Column("judged document", "text"),
-        *(Column(f"rank, {name}", descends=False) for name in names),
-        Column("moved", "text"),
-        *([Column("change", descends=False)] if found.adds else []),
-        Column("unjudged above"),
-    ]
-    rows = []
-    for each in query.documents:
-        if not _is_told(found, each):
-            continue
-        added = each.adds or (0.0, 0.0)
-        cells = [
-            Cell(str(each.document), **_shown(found, each.grade, each.text, "", letters)),
-            *(_rank(*both, digits) for both in zip(each.ranks, added, strict=True)),
-            Cell(SHOWN.get(each.moved, each.moved)),
-        ]
-        if found.adds:
-            cells.append(Cell(numbers.show_change(each.change, digits), each.change))
-        above = [numbers.NOTHING if k is None else str(k) for k in each.unjudged_above]
-        cells.append(Cell("/".join(above), sum(k or 0 for k in each.unjudged_above)))
-        rows.append(Row(cells, faint=each.grade not in found.grades))
-    return Table("Judged documents", columns, rows, whole=True)
+        Column("judged document", "text", value=lambda each: str(each.document),
+               more=lambda each: _badge(found, each.grade, "", each.text, letters)),
+        rank(0),
+        rank(1),
+        Column("moved", "text", value=lambda each: SHOWN.get(each.moved, each.moved)),
+        Column("change" if found.adds else "", descends=False, value=lambda each: each.change,
+               show=lambda change: show_change(change, digits)),
+        Column("unjudged above", value=lambda each: sum(k or 0 for k in each.unjudged_above),
+               text=above),
+    ]  # fmt: skip
+    told = [each for each in query.documents if _is_told(found, each)]
+    return make_table("Judged documents", columns, told, whole=True,
+                      is_faint=lambda each: each.grade not in found.grades)  # fmt: skip
 
 
-def _rankings(found: Explanation, query: QueryExplanation, names: list[str], letters: int) -> Table:
+def _rankings(found: Explanation, query: QueryExplanation, letters: int) -> Table:
     """Lay out one row a rank, with the documents of both systems side by side."""
-    columns = [Column("rank", descends=False), *(Column(name, "text") for name in names)]
-    rows, apart = [], _are_disjoint(query)
-    for rank in range(1, max(map(len, query.rankings)) + 1):
-        cells = [Cell(str(rank), rank)]
-        for ranking, word in zip(query.rankings, ("now", "was"), strict=True):
+    apart = _are_disjoint(query)
+
+    def ranked(side: int) -> Column:
+        ranking, word = query.rankings[side], ("now", "was")[side]
+
+        def more(rank: int) -> Record:
             if rank > len(ranking):
-                cells.append(Cell(""))
-                continue
+                return {}
             each = ranking[rank - 1]
             other = "" if each.other == rank or apart else f"{word} {each.other or 'absent'}"
-            shown = _shown(found, each.grade, each.text, other, letters)
-            cells.append(Cell(str(each.document), **shown))
-        rows.append(Row(cells))
-    return Table(f"Rankings down to rank {found.depth}", columns, rows, whole=True)
+            return _badge(found, each.grade, other, each.text, letters)
+
+        name = shorten_all(found.systems, SHORT)[side]
+        return Column(name, "text", more=more,
+                      value=lambda rank: str(ranking[rank - 1].document)
+                      if rank <= len(ranking) else "")  # fmt: skip
+
+    columns = [Column("rank", descends=False), ranked(0), ranked(1)]
+    ranks = range(1, max(map(len, query.rankings)) + 1)
+    return make_table(f"Rankings down to rank {found.depth}", columns, ranks, whole=True)
 
 
-def _rank(rank: int | None, added: float, digits: int) -> Cell:
-    """Write a rank, and what the document there adds to the value."""
-    if rank is None:
-        return Cell(numbers.NOTHING)
-    return Cell(str(rank), rank, after=numbers.show_change(added, digits) if added else "")
-
-
-def _shown(
-    found: Explanation, grade: float | None, text: str | None, other: str, letters: int
-) -> dict[str, Any]:
+def _badge(
+    found: Explanation, grade: float | None, other: str, text: str | None, letters: int
+) -> Record:
     """Return what a document's cell has besides its id: grade, rank elsewhere, start of its text.
 
     That is how a page shows whether it is relevant: by a number, too, not by its colour alone.
     """
-    badge = UNJUDGED if grade is None else f"{grade:g}"
+    badge, tone = UNJUDGED, TONES[-1]
+    if grade is not None:
+        badge, tone = f"{grade:g}", TONES[0]
+        if grade in found.grades:  # by its place among the relevant ones
+            below = len(found.grades) - 1
+            tone = TONES[4 - 3 * (below - found.grades.index(grade)) // max(below, 1)]
     after = " · ".join(filter(None, (other, _start(text or "", letters))))
-    return {"after": after, "badge": badge, "tone": _tone(found, grade)}
+    return {"after": after, "badge": badge, "tone": tone}
 
 
 def _start(text: str, letters: int) -> str:
     """Return the beginning of a text."""
     return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…" if letters else ""
-
-
-def _tone(found: Explanation, grade: float | None) -> str:
-    """Choose a colour by a grade's place among the relevant ones."""
-    if grade is None:
-        return TONES[-1]
-    if grade not in found.grades:
-        return TONES[0]
-    below = len(found.grades) - 1
-    from_top = below - found.grades.index(grade)
-    return TONES[4 - 3 * from_top // max(below, 1)]
-
-
-def _list_everything(found: Explanation) -> dict[str, Any]:
-    """Return everything as JSON has it, pairs as lists."""
-    queries = []
-    for each in found.queries:
-        record = {name: _plain(value) for name, value in each._asdict().items()}
-        record["documents"] = [_named(document) for document in each.documents]
-        record["rankings"] = [list(map(_named, ranking)) for ranking in each.rankings]
-        queries.append(record)
-    everything = {name: _plain(value) for name, value in vars(found).items()}
-    return everything | {"settings": dict(found.settings), "queries": queries}
-
-
-def _list_queries(found: Explanation) -> tuple[Sequence[str], list[Record]]:
-    """Return columns and records: one a query, without its documents."""
-    rows = [
-        (each.query, found.measure, *found.systems, *each.values, each.difference, each.relevant,
-         *each.unjudged)
-        for each in found.queries
-    ]  # fmt: skip
-    return QUERY, [dict(zip(QUERY, row, strict=True)) for row in rows]
-
-
-def _named(record: Any) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in record._asdict().items()}
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

@@ -225,7 +225,10 @@ def detectable_difference(
     """
     n = len(differences)
     error = differences.std(axis=0, ddof=1) / np.sqrt(n)
-    return _reach(n - 1.0, level, power) * np.where(error > 0, error, np.nan)
+    special = imported("power", "stats", "scipy.special")
+    edge = _stats().t.ppf(1 - np.asarray(level) / 2, n - 1)
+    shift: Floats = special.nctdtrinc(n - 1.0, 1 - power, edge)  # of the non-central t distribution
+    return shift * np.where(error > 0, error, np.nan)
 
 
 def queries_needed(differences: Floats, level: float | Floats, power: float = POWER) -> Floats:

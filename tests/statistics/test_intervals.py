@@ -223,10 +223,14 @@ RATIO = 1.084  # by the approximation 49 queries are enough of it, while it take
 DIFFERENCES = np.random.default_rng(0).normal([0.02, -0.05, 0.3], 0.1, (7, 3))
 
 
-def test_the_detectable_difference_is_that_of_these_queries() -> None:
-    t = stats.t(6)
-    expected = (t.ppf(0.975) + t.ppf(0.8)) * stats.sem(DIFFERENCES)
-    assert detectable_difference(DIFFERENCES, 0.05) == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("queries", [2, 3, 7, 50, 5000])
+def test_the_detectable_difference_is_found_with_the_power(queries: int) -> None:
+    """By the non-central t distribution, of few queries too."""
+    differences = np.random.default_rng(queries).normal(size=(queries, 1))
+    for level in (0.001, 0.05, 0.2):
+        shift = detectable_difference(differences, level) / stats.sem(differences)
+        edge = stats.t.ppf(1 - level / 2, queries - 1)
+        assert stats.nct.sf(edge, queries - 1, shift) == pytest.approx(0.8, abs=1e-4)
 
 
 def test_queries_needed_of_small_and_of_no_differences() -> None:
