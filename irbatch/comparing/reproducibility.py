@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.measures import Measure, parse_measures
-from irbatch.report.document import Cell, Column, Document, Record, Row, Table
+from irbatch.measures import parse_measures
+from irbatch.report.document import Column, Document, Record, list_records, make_table
 from irbatch.report.numbers import check_digits, show, show_change, show_p
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number, check_whole
@@ -33,36 +33,7 @@ from irbatch.statistics.agreement import (
 
 LEVEL = 0.05  # p-values are not rounded across it
 BASELINE, ADVANCED = "baseline", "advanced"
-NAMES = (
-    *("measure", "run", "queries", "queries_reproduced", "original", "reproduced", "rmse", "p"),
-    *("tau_union", "rbo", "effect_ratio", "delta_relative_improvement"),
-)
-
-
-class _Shown(NamedTuple):
-    """A column of the table for people, and what it means."""
-
-    heading: str
-    meaning: str
-    descends: bool = False  # whether more is nearer to the original
-
-
-COLUMNS = {
-    "original": _Shown("original", "", True),
-    "reproduced": _Shown("reproduced", "", True),
-    "rmse": _Shown("RMSE", "root mean square error of the queries' values"),
-    "p": _Shown("p", "of the difference between original and reproduced values", True),
-    "tau_union": _Shown(
-        "τ union", "Kendall's tau union of the rankings, whatever the measure", True
-    ),
-    "rbo": _Shown("RBO", "rank-biased overlap of the rankings", True),
-    "effect_ratio": _Shown("ER", "effect ratio, 1 for the original improvement on the baseline"),
-    "delta_relative_improvement": _Shown(
-        "ΔRI", "relative improvement on the baseline, the original less the reproduced one"
-    ),
-}
-OF_SAME_QUERIES = ("rmse", "tau_union", "rbo")
-OF_EFFECTS = ("effect_ratio", "delta_relative_improvement")
+SIDES = ("original", "reproduced")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,64 +80,97 @@ class Reproducibility(Reported):
         return f"{kind} of {', '.join(self.runs)} on {', '.join(self.measures)}"
 
     def _document(self, form: str, *, digits: int = 4) -> Document:
-        return _make_document(self, digits)
+        check_digits(digits)
+        absent = {"rmse", "tau_union", "rbo"} if self.replicated else set()
+        absent |= set() if ADVANCED in self.runs else {"effect_ratio", "delta_relative_improvement"}
+        columns = [each for each in COLUMNS if each.name not in absent]
+        title = f"{'Replication' if self.replicated else 'Reproduction'} of an experiment"
+        settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+        table = make_table(title, columns, self._cells(digits))
+        return Document(title, _caption(self), [], [table], settings)
 
     def _everything(self) -> Record:
         rankings = {
-            run: {"tau_union": _texts(self.tau_union[i]), "rbo": _texts(self.rbo[i])}
+            run: {
+                name: {str(query): value for query, value in values[i].items()}
+                for name, values in (("tau_union", self.tau_union), ("rbo", self.rbo))
+            }
             for i, run in enumerate(self.runs if not self.replicated else [])
         }
         return {
             "replicated": self.replicated,
             "settings": dict(self.settings),
-            "values": list_records(self)[1],
+            "values": self._records()[1],
             "rankings": rankings,
         }
 
-    def _records(self) -> tuple[Sequence[str], list[Record]]:
-        return list_records(self)
+    def _records(self) -> tuple[list[str], list[Record]]:
+        return list_records(COLUMNS, self._cells())
+
+    def _cells(self, digits: int = 4) -> list[_Place]:
+        return [
+            _Place(self, i, k, digits)
+            for k in range(len(self.measures))
+            for i in range(len(self.runs))
+        ]
 
 
-def list_records(found: Reproducibility) -> tuple[Sequence[str], list[Record]]:
-    """Return columns and records: one a measure and run."""
-    rows: list[Record] = []
-    for k, measure in enumerate(found.measures):
-        for i, run in enumerate(found.runs):
-            rankings = [math.nan, math.nan]
-            if not found.replicated:
-                rankings = [_mean(found.tau_union[i]), _mean(found.rbo[i])]
-            effects = (found.effect_ratio[k], found.delta_relative_improvement[k])
-            values = [
-                *(measure, run, *found.n_queries[i], *found.means[i, :, k].tolist()),
-                *(float(found.rmse[i, k]), float(found.p_values[i, k]), *rankings),
-                *(float(each) if run == ADVANCED else math.nan for each in effects),
-            ]
-            rows.append(dict(zip(NAMES, values, strict=True)))
-    return NAMES, rows
+@dataclass(frozen=True)
+class _Place:
+    """A run on a measure, and how many decimals are written of it."""
+
+    found: Reproducibility
+    run: int
+    measure: int
+    digits: int
+
+    def value(self, name: str) -> float:
+        return float(getattr(self.found, name)[self.run, self.measure])
+
+    def mean(self, name: str) -> float:
+        """Return the mean over queries that have a value; NaN of none."""
+        of_runs = getattr(self.found, name)
+        values = of_runs[self.run].values() if of_runs else ()
+        known = [each for each in values if not math.isnan(each)]
+        return math.fsum(known) / len(known) if known else math.nan
+
+    def effect(self, name: str) -> float:
+        """Return what is known of the advanced run alone."""
+        if self.found.runs[self.run] != ADVANCED:
+            return math.nan
+        return float(getattr(self.found, name)[self.measure])
 
 
-def _make_document(found: Reproducibility, digits: int) -> Document:
-    """Return a table of one row a measure and run."""
-    check_digits(digits)
-    absent = (*(OF_SAME_QUERIES if found.replicated else ()),
-              *(OF_EFFECTS if ADVANCED not in found.runs else ()))  # fmt: skip
-    columns = {name: each for name, each in COLUMNS.items() if name not in absent}
-    heads = [Column("measure", "name"), Column("run", "name")]
-    heads += [Column(each.heading, descends=each.descends) for each in columns.values()]
-    rows = []
-    for each in list_records(found)[1]:
-        cells = [Cell(_show(name, each[name], digits), each[name]) for name in columns]
-        rows.append(Row([Cell(each["measure"]), Cell(each["run"]), *cells]))
-    title = f"{'Replication' if found.replicated else 'Reproduction'} of an experiment"
-    legend = [(each.heading, each.meaning) for each in columns.values() if each.meaning]
-    settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
-    return Document(title, _caption(found), legend, [Table(title, heads, rows)], settings)
+def _number(
+    heading: str, name: str, value: Callable[[_Place], float], meaning: str = "", **more: Any
+) -> Column:
+    more = {"text": lambda at: show(value(at), at.digits), **more}
+    return Column(heading, name=name, value=value, meaning=meaning, **more)
 
 
-def _show(name: str, value: float, digits: int) -> str:
-    if name == "p":
-        return show_p(value, LEVEL)
-    return show_change(value, digits) if name in OF_EFFECTS[1:] else show(value, digits)
+COLUMNS = (
+    Column("measure", "name", name="measure", value=lambda at: at.found.measures[at.measure]),
+    Column("run", "name", name="run", value=lambda at: at.found.runs[at.run]),
+    Column("", name="queries", value=lambda at: at.found.n_queries[at.run][0]),
+    Column("", name="queries_reproduced", value=lambda at: at.found.n_queries[at.run][1]),
+    _number("original", "original", lambda at: float(at.found.means[at.run, 0, at.measure])),
+    _number("reproduced", "reproduced", lambda at: float(at.found.means[at.run, 1, at.measure])),
+    _number("RMSE", "rmse", lambda at: at.value("rmse"),
+            "root mean square error of the queries' values", descends=False),
+    _number("p", "p", lambda at: at.value("p_values"),
+            "of the difference between original and reproduced values",
+            text=lambda at: show_p(at.value("p_values"), LEVEL)),
+    _number("τ union", "tau_union", lambda at: at.mean("tau_union"),
+            "Kendall's tau union of the rankings, whatever the measure"),
+    _number("RBO", "rbo", lambda at: at.mean("rbo"), "rank-biased overlap of the rankings"),
+    _number("ER", "effect_ratio", lambda at: at.effect("effect_ratio"),
+            "effect ratio, 1 for the original improvement on the baseline", descends=False),
+    _number("ΔRI", "delta_relative_improvement",
+            lambda at: at.effect("delta_relative_improvement"),
+            "relative improvement on the baseline, the original less the reproduced one",
+            text=lambda at: show_change(at.effect("delta_relative_improvement"), at.digits),
+            descends=False),
+)  # fmt: skip
 
 
 def _caption(found: Reproducibility) -> str:
@@ -182,27 +186,6 @@ def _caption(found: Reproducibility) -> str:
                 queries += f"; rankings of {many(ranked, 'query')}"
         said.append(f"{run.capitalize()}: {queries}.")
     return " ".join(said)
-
-
-def _mean(values: dict[Any, float]) -> float:
-    """Return the mean over queries that have a value; NaN of none."""
-    known = [each for each in values.values() if not math.isnan(each)]
-    return math.fsum(known) / len(known) if known else math.nan
-
-
-def _texts(values: dict[Any, float]) -> dict[str, float]:
-    """Name queries as JSON does."""
-    return {str(query): value for query, value in values.items()}
-
-
-SIDES = ("original", "reproduced")
-
-
-class _Sides(NamedTuple):
-    """Values of a run, original and reproduced: float64 ``(queries, measures)`` each."""
-
-    original: Floats
-    reproduced: Floats
 
 
 def reproducibility(
@@ -255,7 +238,11 @@ def reproducibility(
     check_settings(reproducibility, settings)
     check_whole("depth", depth, 1)
     check_number("p", p, above=0, below=1)
-    wanted = _read_measures(measures, cutoffs)
+    wanted = parse_measures(measures, cutoffs)
+    for each in wanted:
+        if each.aggregate != "mean":
+            problem = f"{each} is not a mean over queries, of which effects are: leave it out"
+            raise InputError(problem, source="measures", value=str(each))
     columns = settings.get("columns")
     reading: dict[str, Any] = {"columns": columns, "order_by": settings.pop("order_by", "score")}
     pairs = {BASELINE: _as_pair(BASELINE, baseline, reading)}
@@ -270,7 +257,7 @@ def reproducibility(
         }
         for name, pair in pairs.items()
     ]
-    sides = [_Sides(*align(each).values) if same else _apart(each) for each in evaluated]
+    sides = [align(each).values if same else _apart(each) for each in evaluated]
     # (2, runs, measures): original and reproduced.
     means = np.array([[_means(values) for values in side] for side in zip(*sides, strict=True)])
     nothing = np.full(len(wanted), np.nan)
@@ -286,7 +273,7 @@ def reproducibility(
     return Reproducibility(
         runs=list(pairs),
         measures=[str(each) for each in wanted],
-        n_queries=[(len(each.original), len(each.reproduced)) for each in sides],
+        n_queries=[(len(original), len(reproduced)) for original, reproduced in sides],
         means=means.swapaxes(0, 1),
         rmse=np.array([rmse(*each) if same else nothing for each in sides]),
         tau_union=[tau_union(*each, depth) for each in pairs.values() if same],
@@ -299,16 +286,6 @@ def reproducibility(
     )
 
 
-def _read_measures(measures: Measures, cutoffs: Cutoffs) -> tuple[Measure, ...]:
-    """Return the measures; refuse those that are no means over queries."""
-    wanted = parse_measures(measures, cutoffs)
-    for each in wanted:
-        if each.aggregate != "mean":
-            problem = f"{each} is no mean over queries, of which effects are: leave it out"
-            raise InputError(problem, source="measures", value=str(each))
-    return wanted
-
-
 def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run]:
     """Return the original and the reproduced run, read once."""
     if not isinstance(pair, tuple | list) or len(pair) != len(SIDES):
@@ -317,7 +294,7 @@ def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run
     return as_run(pair[0], **reading), as_run(pair[1], **reading)
 
 
-def _apart(results: dict[str, Results]) -> _Sides:
+def _apart(results: dict[str, Results]) -> list[Floats]:
     """Return values of either side's own queries."""
     sides = []
     for name, each in results.items():
@@ -326,7 +303,7 @@ def _apart(results: dict[str, Results]) -> _Sides:
             problem = f"{many(len(known), 'query')} of the {name} run: a test takes two"
             raise InputError(problem, source="results")
         sides.append(known)
-    return _Sides(*sides)
+    return sides
 
 
 def _means(values: Floats) -> list[float]:

@@ -57,7 +57,7 @@ def test_another_collection(cli: Cli, files: Path) -> None:
         (["--baseline", "run1", "run2", "--csv", "run2"], "--csv needs a file of its own"),
         (["--baseline", "run1", "run2", "--digits", "18"], "from 0 to 17"),
         (["--baseline", "run1", "missing"], "missing"),
-        (["--baseline", "run1", "run2", "-m", "NumRet"], "is no mean over queries"),
+        (["--baseline", "run1", "run2", "-m", "NumRet"], "is not a mean over queries"),
     ],
 )
 def test_refusals(cli: Cli, files: Path, words: list[str], said: str) -> None:
