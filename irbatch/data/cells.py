@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,23 +23,24 @@ from irbatch.runtime.arrays import (
     to_numpy,
     without_mask,
 )
-from irbatch.runtime.numbers import (
-    LARGEST_WHOLE,
-    NUMBER_ERRORS,
-    as_floats,
-    grade_problem,
-    is_whole,
-    number_problem,
-)
-from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.numbers import LARGEST_WHOLE, is_whole, number_problem, read_numbers
+from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
 
 # That a caller may say a query has: discounts are tabulated, and summed, up to there (80 MB).
 MOST_RELEVANT = 10_000_000
+IGNORED = -100  # the label that Hugging Face and torch give to padding
+
+Queries = Sequence[Any]
+Shape = tuple[int, int]
+Labels = npt.NDArray[Any]
+
+
+# ---------------------------------------------------------------- checks
 
 
 def check_real(
-    array: npt.NDArray[Any], what: str, source: str, queries: Sequence[Any] | None = None
+    array: npt.NDArray[Any], what: str, source: str, queries: Queries | None = None
 ) -> None:
     """Reject an array of anything but real numbers and truth values.
 
@@ -56,14 +57,14 @@ def check_real(
             problem = f"{what.removesuffix('s')} {problem}"
             raise InputError(problem, source=source, query=query, value=array[place])
     only = queries[0] if queries is not None and array.ndim == 1 else None
-    given = "text" if kind in "SU" else array.dtype.name
-    raise InputError(f"{what} are numbers, not {given}", source=source, query=only)
+    kind_of_values = "text" if kind in "SU" else array.dtype.name
+    raise InputError(f"{what} are numbers, not {kind_of_values}", source=source, query=only)
 
 
-def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) -> None:
+def check_shape(shape: tuple[int, ...], scores: Shape, source: str) -> None:
     """Reject what has not the shape of the scores."""
-    if tuple(given) != scores:
-        problem = f"it is of shape {tuple(given)}, the scores are of shape {scores}"
+    if tuple(shape) != scores:
+        problem = f"it is of shape {tuple(shape)}, the scores are of shape {scores}"
         raise InputError(problem, source=source)
 
 
@@ -77,7 +78,7 @@ def find_bad_grade(grades: npt.NDArray[Any]) -> int:
     return int(np.argmin((grades <= LARGEST_WHOLE) & (grades >= -LARGEST_WHOLE)))
 
 
-def read_mask(mask: Any, shape: tuple[int, int], source: str) -> Bools:
+def read_mask(mask: Any, shape: Shape, source: str) -> Bools:
     """Read truth values, or 0 and 1, of every candidate: bool ``(queries, candidates)``."""
     cells = to_numpy(mask, source)
     check_shape(cells.shape, shape, source)
@@ -88,22 +89,22 @@ def read_mask(mask: Any, shape: tuple[int, int], source: str) -> Bools:
     return cells
 
 
-def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str) -> Ints:
+def read_lengths(lengths: Any, widths: Ints, queries: Queries, source: str) -> Ints:
     """Read how many cells of each row, of those that it has (`widths`), count: int64 ``(n,)``."""
-    given = to_numpy(lengths, source)
-    if given.shape != widths.shape or given.dtype.kind not in "iu":
-        kind = f"{given.dtype.name} of shape {given.shape}"
+    numbers = to_numpy(lengths, source)
+    if numbers.shape != widths.shape or numbers.dtype.kind not in "iu":
+        kind = f"{numbers.dtype.name} of shape {numbers.shape}"
         problem = f"lengths are {widths.size} whole numbers, one a row, not {kind}"
         raise InputError(problem, source=source)
-    bad = (given < 0) | (given > widths)
+    bad = (numbers < 0) | (numbers > widths)
     if bad.any():
         row = int(np.argmax(bad))
-        problem = f"length {given[row]} is not within the row's {widths[row]} cells"
-        raise InputError(problem, source=source, query=queries[row], value=int(given[row]))
-    return given.astype(np.int64)
+        problem = f"length {numbers[row]} is not within the row's {widths[row]} cells"
+        raise InputError(problem, source=source, query=queries[row], value=int(numbers[row]))
+    return numbers.astype(np.int64)
 
 
-def read_n_relevant(n_relevant: Any, queries: Sequence[Any]) -> Ints:
+def read_n_relevant(n_relevant: Any, queries: Queries) -> Ints:
     """Read how many relevant documents, from 0 on, each query has in all: int64."""
     numbers = to_numpy(n_relevant, "n_relevant")
     reject = functools.partial(InputError, source="n_relevant")
@@ -116,10 +117,89 @@ def read_n_relevant(n_relevant: Any, queries: Sequence[Any]) -> Ints:
     return numbers.astype(np.int64)
 
 
-IGNORED = -100  # the label that Hugging Face and torch give to padding
+# ---------------------------------------------------------------- cells
 
-Queries = Sequence[Any]
-Shape = tuple[int, int]
+
+class Cells(NamedTuple):
+    """Some cells of a matrix, and a number of each."""
+
+    rows: Ints
+    columns: Ints
+    values: npt.NDArray[Any]
+
+    @classmethod
+    def of_sparse(cls, matrix: Any, shape: Shape, queries: Queries, source: str) -> Cells:
+        """Read a sparse matrix, of SciPy or torch, of the shape of the scores."""
+        if is_tensor(matrix):
+            tensor = matrix.detach().to_sparse_coo().coalesce()
+            rows, columns = to_numpy(tensor.indices(), source)
+            cells = cls(rows, columns, to_numpy(tensor.values(), source))
+            if rows.size and (rows.min() < 0 or rows.max() >= shape[0]):
+                problem = f"an entry is not in a matrix of shape {shape}"
+                raise InputError(problem, source=source)
+        else:
+            with ErrorsIn(source=source):
+                compressed = as_compressed_rows(matrix)
+            if not compressed.has_canonical_format:  # a cell twice stands for the sum of both
+                compressed = compressed.copy()
+                compressed.sum_duplicates()
+            columns = compressed.indices.astype(np.int64)
+            cells = cls(row_index_of(compressed.indptr), columns, compressed.data)
+        cells.check_columns(shape, queries, source)
+        return cells
+
+    @classmethod
+    def of_lists(cls, lists: Any, shape: Shape, queries: Queries, source: str) -> Cells:
+        """Read one list or set of columns a query, or mapping of columns to grades; else 1."""
+        if len(lists) != shape[0]:
+            problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
+            raise InputError(problem, source=source)
+        columns: list[Any] = []
+        grades: list[Any] = []
+        sizes = []
+        for query, listed in zip(queries, lists, strict=True):
+            if hasattr(listed, "__array__") and np.ndim(listed) == 1:
+                listed = to_numpy(listed, source).tolist()
+            if isinstance(listed, str) or not isinstance(listed, Mapping | Sequence | AbstractSet):
+                problem = "columns are lists, one a query"
+                raise InputError(problem, source=source, query=query, value=listed)
+            columns.extend(listed)
+            grades.extend(listed.values() if isinstance(listed, Mapping) else [1] * len(listed))
+            sizes.append(len(listed))
+        rows = np.repeat(np.arange(shape[0]), sizes)
+        kinds = set(map(type, columns))
+        if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
+            row, column = next(
+                each for each in zip(rows.tolist(), columns, strict=True) if not is_whole(each[1])
+            )
+            problem = f"column {shown(column)} is not a whole number"
+            raise InputError(problem, source=source, query=queries[row], value=column)
+        try:
+            places = np.array(columns, np.int64)
+        except OverflowError:
+            places = np.array(columns, object)
+        cells = cls(rows, places, np.empty(0))
+        cells.check_columns(shape, queries, source)
+        names = zip(map(queries.__getitem__, rows.tolist()), columns, strict=True)
+        return cells._replace(values=read_numbers("grade", grades, names, source=source))
+
+    def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
+        """Reject a cell outside the matrix."""
+        bad = (self.columns < 0) | (self.columns >= shape[1])
+        if bad.any():
+            first = int(np.argmax(bad))
+            query, column = queries[self.rows[first]], int(self.columns[first])
+            hint = f"; padding is {IGNORED}" if column == -1 and source == "positives" else ""
+            problem = f"column {shown(column)} is not one of the {shape[1]} candidates{hint}"
+            raise InputError(problem, source=source, query=query, value=column)
+
+    def keys(self, shape: Shape) -> Ints:
+        """Return numbers that tell cells of the matrix apart, ascending row by row."""
+        return self.rows * max(shape[1], 1) + self.columns
+
+    def where(self, some: Bools) -> Cells:
+        """Return some of them."""
+        return Cells(self.rows[some], self.columns[some], self.values[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +217,10 @@ class GradedCandidates:
         return row_index_of(self.starts)
 
     @classmethod
-    def from_cells(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> GradedCandidates:
+    def from_cells(cls, cells: Cells, n_rows: int) -> GradedCandidates:
         """Sort cells by row; those of grade 0 are left out."""
-        kept = np.asarray(grades) != 0
-        if not kept.all():
-            rows, columns, grades = rows[kept], columns[kept], grades[kept]
+        kept = np.asarray(cells.values) != 0
+        rows, columns, grades = cells if kept.all() else cells.where(kept)
         if (rows[1:] < rows[:-1]).any():
             order = np.argsort(rows, kind="stable")
             rows, columns, grades = rows[order], columns[order], grades[order]
@@ -158,14 +237,20 @@ class GradedCandidates:
         """Return the others than some of them."""
         if not hidden.any():
             return self
-        kept = ~hidden
-        cells = self.row_index[kept], self.columns[kept], self.grades[kept]
-        return GradedCandidates.from_cells(*cells, self.starts.size - 1)
+        cells = Cells(self.row_index, self.columns, self.grades).where(~hidden)
+        return GradedCandidates.from_cells(cells, self.starts.size - 1)
 
     def check_grades(self, queries: Queries) -> None:
         """Reject grades that are NaN or beyond 2^53."""
         if not self.all_one:
-            _check_grades(self.row_index, self.columns, self.grades, queries)
+            _check_labels(Cells(self.row_index, self.columns, self.grades), queries)
+
+
+def _check_labels(cells: Cells, queries: Queries) -> None:
+    if (bad := find_bad_grade(cells.values)) >= 0:
+        label, query = cells.values[bad], queries[cells.rows[bad]]
+        problem = f"label {label} of candidate {cells.columns[bad]} is not a grade"
+        raise InputError(problem, source="relevance", query=query, value=label.item())
 
 
 def read_labels(
@@ -177,39 +262,45 @@ def read_labels(
     any; and which cells are candidates, bool of the same shape, or None if all are.
     """
     hidden: Bools | None = None
+    there = is_sparse(labels) or is_on_accelerator(labels)
+    values = labels if there else to_numpy(labels, "relevance")
+    if tuple(values.shape) != shape:
+        hint = "; columns of relevant candidates are positives=" if values.ndim == 1 else ""
+        wanted = "scores and relevance are matrices of one shape, queries x candidates"
+        problem = f"{wanted}, not {shape} and {tuple(values.shape)}{hint}"
+        raise InputError(problem, source="scores")
     if is_sparse(labels):
-        _check_labels_shape(labels.shape, shape)
-        rows, columns, grades = _read_cells(labels, "relevance")
+        cells = Cells.of_sparse(labels, shape, queries, "relevance")
     elif is_on_accelerator(labels):
         labels = labels.detach()
-        _check_labels_shape(labels.shape, shape)
         places = (labels != 0).nonzero().T  # only what is not 0 travels
         rows, columns = to_numpy(places, "relevance")
-        grades = to_numpy(labels[places[0], places[1]], "relevance")
+        cells = Cells(rows, columns, to_numpy(labels[places[0], places[1]], "relevance"))
     else:
-        values = to_numpy(labels, "relevance")
-        _check_labels_shape(values.shape, shape)
         check_real(values, "labels", "relevance", queries)
         # Of bools: those of wider numbers are found twenty times as slowly.
         places = np.flatnonzero(values != 0)
         begins = np.arange(shape[0] + 1) * shape[1]
         rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
         columns = places - begins[rows]
-        grades = values.reshape(-1)[places] if values.flags.c_contiguous else values[rows, columns]
+        in_order = values.flags.c_contiguous
+        cells = Cells(
+            rows, columns, values.reshape(-1)[places] if in_order else values[rows, columns]
+        )
         if is_masked(labels) and np.ma.getmask(labels) is not np.ma.nomask:
             hidden = np.ma.getmaskarray(labels).copy()
-    check_real(grades, "labels", "relevance")
-    grades = grades.astype(np.float64) if grades.dtype.kind == "f" else grades
-    ignored = grades == IGNORED
+    check_real(cells.values, "labels", "relevance")
+    if cells.values.dtype.kind == "f":
+        cells = cells._replace(values=cells.values.astype(np.float64, copy=False))
+    ignored = cells.values == IGNORED
     if ignored.any():
         hidden = np.zeros(shape, bool) if hidden is None else hidden
-        hidden[rows[ignored], columns[ignored]] = True
+        hidden[cells.rows[ignored], cells.columns[ignored]] = True
     if hidden is not None:
-        kept = ~hidden[rows, columns]
-        rows, columns, grades = rows[kept], columns[kept], grades[kept]
-    if grades.dtype.kind in "iu":  # float64, which they become, may not hold them
-        _check_grades(rows, columns, grades, queries)
-    graded = GradedCandidates.from_cells(rows, columns, grades, shape[0])
+        cells = cells.where(~hidden[cells.rows, cells.columns])
+    if cells.values.dtype.kind in "iu":  # float64, which they become, may not hold them
+        _check_labels(cells, queries)
+    graded = GradedCandidates.from_cells(cells, shape[0])
     return graded, None if hidden is None else ~hidden
 
 
@@ -224,44 +315,26 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         return GradedCandidates.one_each(_read_word(positives, shape))
     if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
         positives = list(positives)  # lists of each query, or numbers
-    if _are_lists(positives):
-        rows, columns, grades = _read_lists(positives, shape, queries, "positives")
+    is_array = is_tensor(positives) or hasattr(positives, "__array__")
+    if not is_array and not isinstance(positives, Sequence):
+        problem = f"positives are a sequence, one entry a query, not {kind_of(positives)}"
+        raise InputError(problem, source="positives")
+    if not is_array and any(
+        hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives
+    ):
+        cells = Cells.of_lists(positives, shape, queries, "positives")
     else:
-        rows, columns = _read_matrix(positives, shape)
-        grades = np.ones(rows.size)
-        _check_columns(rows, columns, shape, queries, "positives")
-        if rows.size == shape[0] and (rows == np.arange(rows.size)).all():
-            return GradedCandidates.one_each(columns)
-    keys = np.sort(rows * max(shape[1], 1) + columns)
+        cells = _read_columns(positives, shape)
+        cells.check_columns(shape, queries, "positives")
+        if cells.rows.size == shape[0] and (cells.rows == np.arange(shape[0])).all():
+            return GradedCandidates.one_each(cells.columns)
+    keys = np.sort(cells.keys(shape))
     again = keys[1:][keys[1:] == keys[:-1]]
     if again.size:
         row, column = divmod(int(again[0]), shape[1])
         problem = f"column {column} comes twice"
         raise InputError(problem, source="positives", query=queries[row], value=column)
-    return GradedCandidates.from_cells(rows, columns, grades, shape[0])
-
-
-def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
-    """Read which candidates to leave out.
-
-    Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or lists of columns,
-    the cells' rows and columns, int64, each once, in order.
-    """
-    if is_sparse(excluded):
-        check_shape(excluded.shape, shape, "exclude")
-        rows, columns, values = _read_cells(excluded, "exclude")
-        rows, columns = rows[values != 0], columns[values != 0]
-    elif (hasattr(excluded, "__array__") and np.ndim(excluded) == 2) or (
-        not isinstance(excluded, Sequence) and hasattr(excluded, "__dlpack__")
-    ):
-        return read_mask(excluded, shape, "exclude")
-    else:
-        if isinstance(excluded, str) or not hasattr(excluded, "__len__"):
-            raise InputError("columns to exclude are lists, one a query", source="exclude")
-        rows, columns, _ = _read_lists(excluded, shape, queries, "exclude")
-    width = max(shape[1], 1)
-    rows, columns = np.divmod(np.unique(rows * width + columns), width)
-    return rows, columns
+    return GradedCandidates.from_cells(cells, shape[0])
 
 
 def _read_word(positives: str, shape: Shape) -> Ints:
@@ -275,18 +348,7 @@ def _read_word(positives: str, shape: Shape) -> Ints:
     return np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], np.int64)
 
 
-def _are_lists(positives: Any) -> bool:
-    """Tell lists or mappings of columns, one a query, from arrays of columns."""
-    if is_tensor(positives) or hasattr(positives, "__array__"):
-        return False
-    if not isinstance(positives, Sequence):
-        kind = kind_of(positives)
-        problem = f"positives are a sequence, one entry a query, not {kind}"
-        raise InputError(problem, source="positives")
-    return any(hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives)
-
-
-def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
+def _read_columns(positives: Any, shape: Shape) -> Cells:
     """Read one column a query, or a row of columns padded with `IGNORED`."""
     columns = to_numpy(positives, "positives")
     if is_masked(positives) and columns.dtype.kind in "iu":
@@ -297,112 +359,74 @@ def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
         problem = f"an array of shape {shape}, as the scores: {hint}"
     elif columns.size and columns.dtype.kind not in "iu":
         problem = f"positives are whole numbers, not {columns.dtype.name}"
-    elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
-        wanted = "each has one column, or one row of columns"
-        given = f"not an array of shape {columns.shape}"
-        if columns.ndim in (1, 2):
-            given = f"but there are {many(len(columns), 'entry')} for {many(shape[0], 'query')}"
-        problem = f"{wanted}, {given}"
+    elif columns.ndim not in (1, 2):
+        problem = f"each query has a column, or a row of them, not an array of {columns.shape}"
+    elif len(columns) != shape[0]:
+        counts = f"{many(len(columns), 'entry')} for {many(shape[0], 'query')}"
+        problem = f"each query has a column, or a row of them, but there are {counts}"
     if problem is not None:
         raise InputError(problem, source="positives")
     rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
     flat = columns.ravel()
     kept = flat != IGNORED
-    return rows[kept], flat[kept].astype(np.int64)
+    return Cells(rows[kept], flat[kept].astype(np.int64), np.ones(int(kept.sum())))
 
 
-def _read_lists(
-    lists: Any, shape: Shape, queries: Queries, source: str
-) -> tuple[Ints, Ints, Floats]:
-    """Read one list of columns a query, or mappings to grades: rows, columns and grades (or 1)."""
-    if len(lists) != shape[0]:
-        raise InputError(f"{many(len(lists), 'list')} for {many(shape[0], 'query')}", source=source)
-    columns: list[Any] = []
-    grades: list[Any] = []
-    sizes = []
-    for query, each in zip(queries, lists, strict=True):
-        if hasattr(each, "__array__") and np.ndim(each) == 1:
-            each = to_numpy(each, source).tolist()
-        if isinstance(each, str) or not isinstance(each, Mapping | Sequence | AbstractSet):
-            problem = "columns are lists, one a query"
-            raise InputError(problem, source=source, query=query, value=each)
-        columns.extend(each)
-        grades.extend(each.values() if isinstance(each, Mapping) else [1] * len(each))
-        sizes.append(len(each))
-    rows = np.repeat(np.arange(shape[0]), sizes)
-    plain = _plain_arrays(columns, grades)
-    if plain is None:
-        _reject_items(rows, columns, grades, queries, source)
-    found, numbers = plain or (np.array(columns, np.int64), np.array(grades, np.float64))
-    _check_columns(rows, found, shape, queries, source)
-    return rows, found, numbers
+def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
+    """Read which candidates to leave out.
+
+    Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or lists of columns,
+    the cells' rows and columns, int64, each once, in order.
+    """
+    if is_sparse(excluded):
+        check_shape(excluded.shape, shape, "exclude")
+        cells = Cells.of_sparse(excluded, shape, queries, "exclude")
+        cells = cells.where(cells.values != 0)
+    elif (hasattr(excluded, "__array__") and np.ndim(excluded) == 2) or (
+        not isinstance(excluded, Sequence) and hasattr(excluded, "__dlpack__")
+    ):
+        return read_mask(excluded, shape, "exclude")
+    elif isinstance(excluded, str) or not hasattr(excluded, "__len__"):
+        raise InputError("columns to exclude are lists, one a query", source="exclude")
+    else:
+        cells = Cells.of_lists(excluded, shape, queries, "exclude")
+    rows, columns = np.divmod(np.unique(cells.keys(shape)), max(shape[1], 1))
+    return rows, columns
 
 
-def _plain_arrays(columns: list[Any], grades: list[Any]) -> tuple[Ints, Floats] | None:
-    """Return columns and grades as arrays, or None if one of them has to be looked at."""
-    kinds = set(map(type, columns))
-    whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
-    try:
-        found, numbers = np.array(columns, np.int64), as_floats(grades)
-    except NUMBER_ERRORS:
+# ---------------------------------------------------------------- rows that differ in length
+
+
+def _as_rows(rows: Any) -> list[Any] | None:
+    """Return rows that may differ in length, or None of what has none."""
+    if getattr(rows, "is_nested", False):  # a tensor of torch
+        return list(rows.unbind())
+    if not isinstance(rows, list | tuple) or not rows:
         return None
-    return (found, numbers) if whole and (np.abs(numbers) < LARGEST_WHOLE).all() else None
+    are_rows = all(
+        hasattr(row, "__len__") and not isinstance(row, str) and getattr(row, "ndim", 1) == 1
+        for row in rows
+    )
+    return list(rows) if are_rows else None
 
 
-def _reject_items(
-    rows: Ints, columns: list[Any], grades: list[Any], queries: Queries, source: str
-) -> None:
-    """Reject the first column or grade that is none."""
-    for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
-        where = {"source": source, "query": queries[row]}
-        if not is_whole(column):
-            raise InputError(f"column {column!r} is not a whole number", **where, value=column)
-        if not -(2**63) <= column < 2**63:
-            raise InputError(f"column {shown(column)} is out of range", **where, value=column)
-        if why := grade_problem(grade):
-            raise InputError(f"grade {why}", **where, value=grade)
-
-
-def _read_cells(matrix: Any, source: str) -> tuple[Ints, Ints, npt.NDArray[Any]]:
-    """Read a sparse matrix, of SciPy or torch: row, column and value of its cells."""
-    if is_tensor(matrix):
-        cells = matrix.detach().to_sparse_coo().coalesce()
-        rows, columns = to_numpy(cells.indices(), source)
-        values = to_numpy(cells.values(), source)
-        outside = (rows < 0) | (rows >= matrix.shape[0]) | (columns < 0)
-        if (outside | (columns >= matrix.shape[1])).any():
-            problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
-            raise InputError(problem, source=source)
-        return rows, columns, values
-    with ErrorsIn(source=source):
-        cells = as_compressed_rows(matrix).tocoo(copy=True)
-    cells.sum_duplicates()  # a cell twice stands for the sum of both
-    return cells.row.astype(np.int64), cells.col.astype(np.int64), cells.data
-
-
-def _check_labels_shape(labels: tuple[int, ...], scores: Shape) -> None:
-    if tuple(labels) != scores:
-        hint = "; columns of relevant candidates are positives=" if len(labels) == 1 else ""
-        shapes = f"{scores} and {tuple(labels)}"
-        wanted = "scores and relevance are matrices of one shape, queries x candidates"
-        raise InputError(f"{wanted}, not {shapes}{hint}", source="scores")
-
-
-def _check_grades(rows: Ints, columns: Ints, grades: npt.NDArray[Any], queries: Queries) -> None:
-    if (bad := find_bad_grade(grades)) >= 0:
-        problem = f"label {grades[bad]} of candidate {columns[bad]} is not a grade"
-        query = queries[rows[bad]]
-        raise InputError(problem, source="relevance", query=query, value=grades[bad].item())
-
-
-def _check_columns(rows: Ints, columns: Ints, shape: Shape, queries: Queries, source: str) -> None:
-    bad = (columns < 0) | (columns >= shape[1])
-    if bad.any():
-        first = int(np.argmax(bad))
-        column = int(columns[first])
-        hint = f"; padding is {IGNORED}" if column == -1 and source == "positives" else ""
-        problem = f"column {column} is not one of the {shape[1]} candidates{hint}"
-        raise InputError(problem, source=source, query=queries[rows[first]], value=column)
+def _read_row(values: Any, what: str, query: Any, source: str) -> Labels:
+    """Return one query's numbers, 1-D."""
+    try:
+        if isinstance(values, str | AbstractSet | Mapping):
+            raise TypeError
+        if is_tensor(values):
+            row = to_numpy(values, source)
+        else:
+            row = without_mask(values if hasattr(values, "__array__") else list(values))
+    except (TypeError, ValueError):
+        row = np.empty((0, 0))
+    if row.ndim != 1:
+        problem = f"a row of {what} is a list of numbers"
+        raise InputError(problem, source=source, query=query, value=values)
+    row = row if row.size else row.astype(np.int64)
+    check_real(row, what, source, [query])
+    return row
 
 
 def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any, Any]:
@@ -411,14 +435,12 @@ def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any
     Ragged rows are lists of lists, arrays or tensors, or torch's nested tensors.
 
     Raises:
-        InputError: if rows differ in length, and labels are no rows of the same lengths.
+        InputError: if rows differ in length, and labels are not rows of the same lengths.
     """
     rows, labels = _as_rows(scores), _as_rows(relevance)
-    if rows is None:
-        return scores, relevance if labels is None else labels, lengths
-    sizes = [len(row) for row in rows]
+    sizes = [len(row) for row in rows or ()]
     if len(set(sizes)) < 2:
-        return rows, relevance if labels is None else labels, lengths
+        return rows or scores, labels or relevance, lengths
     if labels is None or lengths is not None:
         some = ", ".join(map(str, sizes[:3])) + ", …" * (len(sizes) > 3)
         problem = "rows are not of one length: give labels in rows of the same lengths, or pad"
@@ -430,132 +452,96 @@ def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any
         if size != other:
             problem = f"{other} labels for {size} scores"
             raise InputError(problem, source="relevance", query=row)
-    return _pad(rows, "scores"), _pad(labels, "relevance"), np.array(sizes, np.int64)
+    padded = (_pad(rows or [], "scores", "scores"), _pad(labels, "labels", "relevance"))
+    return *padded, np.array(sizes, np.int64)
 
 
-def _as_rows(given: Any) -> list[Any] | None:
-    """Return rows that may differ in length, or None of what has none."""
-    if getattr(given, "is_nested", False):  # a tensor of torch
-        return list(given.unbind())
-    if not isinstance(given, list | tuple) or not given:
-        return None
-    rows = all(
-        hasattr(each, "__len__") and not isinstance(each, str) and getattr(each, "ndim", 1) == 1
-        for each in given
-    )
-    return list(given) if rows else None
-
-
-def _pad(rows: list[Any], source: str) -> npt.NDArray[Any]:
-    arrays = [to_numpy(row, source) for row in rows]
-    try:
-        dtype = np.result_type(*(each for each in arrays if each.size))
-    except TypeError:  # of dates and numbers
-        raise InputError("rows are not of one type", source=source) from None
-    for row, each in enumerate(arrays):
-        if each.ndim != 1:
-            problem = f"a row is 1-D, not of shape {each.shape}"
-            raise InputError(problem, source=source, query=row)
+def _pad(rows: list[Any], what: str, source: str) -> Labels:
+    arrays = [_read_row(row, what, query, source) for query, row in enumerate(rows)]
+    dtype = np.result_type(*(row for row in arrays if row.size))
     padded = np.zeros((len(arrays), max(map(len, arrays))), dtype)
-    for row, each in zip(padded, arrays, strict=True):
-        row[: len(each)] = each
+    for row, numbers in zip(padded, arrays, strict=True):
+        row[: len(numbers)] = numbers
     return padded
 
 
-Labels = npt.NDArray[Any]
-
-
 class LabelRows:
-    """Labels, one row a query, rectangular or ragged, see `irbatch.evaluate_matrix`."""
+    """Labels, one row a query, rectangular or ragged, see `irbatch.evaluate_matrix`.
+
+    Attributes:
+        queries: their ids.
+        depths: int64 ``(queries,)``, how many labels of each count.
+    """
 
     def __init__(
         self,
         labels: Any,
         lengths: Any = None,
-        queries: Sequence[Any] | None = None,
+        queries: Queries | None = None,
         name: str = "relevance",
     ) -> None:
         self.name = name
-        self.rows, unmasked = _read_rows(labels, name, queries)
-        self.queries = check_query_ids(queries, len(self.rows), name)
+        if hasattr(labels, "__array__"):
+            self._labels = to_numpy(labels, name)  # 2-D; ragged rows 1-D, one after the other
+            if self._labels.ndim != 2:
+                problem = f"labels are 2-D, queries x ranks, not of shape {self._labels.shape}"
+                raise InputError(problem, source=name)
+            check_real(self._labels, "labels", name, queries)
+            widths = np.full(len(self._labels), self._labels.shape[1], np.int64)
+            unmasked = _count_unmasked(labels, self._labels.shape, name)
+        elif isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
+            raise InputError(f"{kind_of(labels)} is not a matrix of labels", source=name)
+        else:
+            rows, lasts = [], []
+            for row, values in enumerate(labels):
+                query = row if queries is None or row >= len(queries) else queries[row]
+                rows.append(_read_row(values, "labels", query, name))
+                lasts.append(_count_unmasked(values, (1, rows[-1].size), name)[0])
+            widths, unmasked = np.array(list(map(len, rows)), np.int64), np.array(lasts, np.int64)
+            self._labels = np.concatenate(rows) if rows else np.empty(0, np.int64)
+        self._starts = offsets_of(widths)
+        self.queries = check_query_ids(queries, widths.size, name)
         self.depths = unmasked
         if lengths is not None:
-            widths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
             if (unmasked != widths).any():
                 raise InputError("give a mask or lengths=, not both", source=name)
             self.depths = read_lengths(lengths, widths, self.queries, name)
 
     def __len__(self) -> int:
-        return len(self.rows)
-
-    def row(self, position: int) -> Labels:
-        """Return the labels of one query: 1-D, without padding."""
-        return self.rows[position][: self.depths[position]]
+        return self.depths.size
 
     def ends_in(self, label: int) -> bool:
         """Tell whether a row, of the first hundred, ends in some label."""
         rows = map(self.row, range(min(len(self), 100)))
         return any(row.size and row[-1] == label for row in rows)
 
+    def row(self, position: int) -> Labels:
+        """Return the labels of one query: 1-D, without padding."""
+        depth = self.depths[position]
+        if self._labels.ndim == 2:
+            return self._labels[position, :depth]
+        return self._labels[self._starts[position] :][:depth]
+
     def block(self, picks: Positions) -> Labels:
         """Return some queries' labels, 2-D, padded with 0; reject those that are no grades."""
-        depth = int(self.depths[picks].max(initial=0))
-        if isinstance(self.rows, np.ndarray):
-            values = self.rows[picks, :depth]
+        depths = self.depths[picks]
+        depth = int(depths.max(initial=0))
+        if self._labels.ndim == 2:
+            values = self._labels[picks, :depth]
+            if picks.size and depths.min() < depth:
+                values[np.arange(depth) >= depths[:, None]] = 0
         else:
-            dtype = np.result_type(np.bool_, *(self.rows[pick].dtype for pick in picks))
-            values = np.zeros((picks.size, depth), dtype)
-            for i, pick in enumerate(picks):
-                values[i, : self.depths[pick]] = self.row(pick)
-        if picks.size and self.depths[picks].min() < depth:
-            values[np.arange(depth) >= self.depths[picks, None]] = 0
+            values = np.zeros((picks.size, depth), self._labels.dtype)
+            there = np.arange(depth) < depths[:, None]
+            values[there] = self._labels[joined_ranges(self._starts[picks], depths)]
         if values.dtype.kind == "f":
             values = values.astype(np.float64, copy=False)  # what levels are
         if (bad := find_bad_grade(values)) >= 0:
             row, column = divmod(bad, depth)
-            label = values[row, column]
+            label, query = values[row, column], self.queries[picks[row]]
             problem = f"label {label} at rank {column + 1} is not a grade"
-            query = self.queries[picks[row]]
             raise InputError(problem, source=self.name, query=query, value=label.item())
         return values
-
-
-def _read_rows(
-    labels: Any, name: str, queries: Sequence[Any] | None
-) -> tuple[Labels | list[Labels], Ints]:
-    """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
-    if hasattr(labels, "__array__"):
-        matrix = to_numpy(labels, name)
-        if matrix.ndim != 2:
-            problem = f"labels are 2-D, queries x ranks, not of shape {matrix.shape}"
-            raise InputError(problem, source=name)
-        check_real(matrix, "labels", name, queries)
-        return matrix, _count_unmasked(labels, matrix.shape, name)
-    if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
-        raise InputError(f"{kind_of(labels)} is no matrix of labels", source=name)
-    rows, lengths = [], []
-    for position, each in enumerate(labels):
-        known = queries[position : position + 1] if queries is not None else ()
-        row = _read_row(each, known[0] if known else position, name)
-        rows.append(row)
-        lengths.append(_count_unmasked(each, (1, row.size), name)[0])
-    return rows, np.array(lengths, np.int64)
-
-
-def _read_row(labels: Any, query: Any, name: str) -> Labels:
-    """Return one query's labels, 1-D."""
-    try:
-        if isinstance(labels, str | AbstractSet | Mapping):
-            raise TypeError
-        row = without_mask(labels if hasattr(labels, "__array__") else list(labels))
-    except (TypeError, ValueError):
-        row = np.empty((0, 0))
-    if row.ndim != 1:
-        problem = "a row of labels is a list of numbers"
-        raise InputError(problem, source=name, query=query, value=labels)
-    row = row if row.size else row.astype(np.int64)
-    check_real(row, "labels", name, [query])
-    return row
 
 
 def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
