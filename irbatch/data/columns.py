@@ -337,7 +337,8 @@ def as_column(
         if library == "polars" and hasattr(column, "null_count"):
             return _of_polars(column)
         if library == "pyarrow" and hasattr(column, "null_count"):
-            return _of_arrow(column)
+            with ErrorsIn(source=source):
+                return _of_arrow(column)
         return _as_array(column, f"{what}s", source)
     except RowError as error:
         problem = f"row {first + error.row}: the {what} {error.problem}"
@@ -390,17 +391,17 @@ def _of_polars(series: Any) -> Column:
 def _of_arrow(column: Any) -> Column:
     """Return a column of pyarrow, over its memory where that is in one piece."""
     pa = sys.modules["pyarrow"]
+    try:
+        column.validate(full=True)  # of offsets, places in dictionaries, and UTF-8
+    except pa.ArrowInvalid as problem:
+        raise InputError(f"an array of Arrow is not sound: {problem}") from problem
     array = _one_array(column, pa)
     if array.null_count:
         raise RowError(int(array.is_null().to_numpy(zero_copy_only=False).argmax()), "is missing")
     if hasattr(array, "indices"):
         entries = _from_arrow(_one_array(array.dictionary, pa), pa)
-        values = entries.take(array.indices.to_numpy())
-    else:
-        values = _from_arrow(array, pa)
-    if isinstance(values, TextColumn) and (row := values.first_not_utf8()) >= 0:
-        raise RowError(row, "is not UTF-8")
-    return values
+        return entries.take(array.indices.to_numpy())
+    return _from_arrow(array, pa)
 
 
 def _one_array(column: Any, pa: Any) -> Any:

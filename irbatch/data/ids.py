@@ -158,7 +158,6 @@ def fingerprint(queries: Iterable[Any], *facts: object) -> str:
 
 
 MANY = 64  # texts that are sooner made together
-PIECE = 1 << 13  # texts checked at once
 NEWLINE = ord("\n")
 
 Lengths = npt.NDArray[np.int32]
@@ -207,21 +206,6 @@ class TextColumn:
     def take(self, rows: npt.NDArray[np.integer] | slice) -> TextColumn:
         """Return some of them, over the same bytes."""
         return TextColumn(self.text, self.starts[rows], self.lengths[rows])
-
-    def first_not_utf8(self) -> int:
-        """Return the first row that is not UTF-8, -1 if all are; surrogates may not stand alone."""
-        if self.text.max(initial=0) < 128:
-            return -1
-        for first in range(0, len(self), PIECE):
-            piece = self.take(slice(first, first + PIECE))
-            ends = offsets_of(piece.lengths + 1)[1:]  # of lines
-            lines = np.empty(ends[-1], np.uint8)
-            _write_lines.run(lines.size, piece.text, piece.starts, piece.lengths, lines)
-            try:
-                str(lines.data, "utf-8")
-            except UnicodeDecodeError as error:
-                return first + int(np.searchsorted(ends, error.start, "right"))
-        return -1
 
     def tolist(self) -> list[str]:
         """Make Python's texts of them."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import irbatch
 from irbatch import InputError
 from irbatch.data.columns import as_column, as_ids
 from irbatch.data.frames import read_all
@@ -243,9 +244,23 @@ def test_text_that_is_not_utf8_is_rejected(kind: str, bad: bytes) -> None:
     column = pa.Array.from_buffers(getattr(pa, of)(), len(texts), column.buffers())
     if kind == "dictionary":
         column = pa.DictionaryArray.from_arrays(pa.array(range(4), pa.int32()), column)
-    with pytest.raises(InputError, match="row 2: the query id is not UTF-8"):
+    with pytest.raises(InputError, match=r"run: an array of Arrow is not sound: .*UTF8"):
         as_ids(column, "query", "run")
-    assert as_column(column[3:], "value", "run").tolist() == [texts[3].decode()]
+    if kind != "dictionary":
+        assert as_column(column[3:], "value", "run").tolist() == [texts[3].decode()]
+
+
+def test_arrays_that_are_not_sound_are_rejected() -> None:
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array(["a", "b"])
+    odd = [pa.DictionaryArray.from_arrays(pa.array(p), texts, safe=False) for p in ([-1], [0, 2])]
+    offsets = [np.array([1, 0, 2], np.int32), np.array([0, 2, 1], np.int32)]
+    for each in offsets:
+        buffers = [None, pa.py_buffer(each.tobytes()), pa.py_buffer(b"ab")]
+        odd.append(pa.Array.from_buffers(pa.string(), 2, buffers))
+    for column in odd:
+        with pytest.raises(InputError, match="not sound"):
+            irbatch.Run.from_columns(column, column, [1.0] * len(column))
 
 
 def test_types_that_are_neither_text_nor_numbers() -> None:
