@@ -116,19 +116,11 @@ def print_lines(
         yield from table.summary_lines()
 
 
-def adjust_values(
-    values: Floats, measures: Sequence[Measure], qrels: Qrels, rows: Positions, level: float
-) -> None:
-    """Change values ``(queries, measures)``, in place, where trec_eval's are others.
-
-    Those of measures averaged geometrically become logarithms; and `Rndcg`, though a measure of
-    gain, is 0 where nothing is relevant at the level.
-    """
+def take_logarithms(values: Floats, measures: Sequence[Measure]) -> None:
+    """Turn values ``(queries, measures)`` of geometric means, in place, into their logarithms."""
     for place, measure in enumerate(measures):
         if measure.aggregate == "geometric":
             values[:, place] = [math.log(each) for each in values[:, place].tolist()]
-        elif measure.name == "RnDCG":
-            values[_count_relevant(qrels, rows, level) == 0, place] = 0.0
 
 
 def _count_relevant(qrels: Qrels, rows: Positions, level: float) -> Positions:
@@ -158,7 +150,7 @@ class Printed:
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]
-        adjust_values(self._values, list(wanted), qrels, self.rows, options.level)
+        take_logarithms(self._values, list(wanted))
         self._make_up(np.flatnonzero(QueryMark.MISSING.holds(computed.marks)))
 
     def _choose_queries(self, answered: Collection[str]) -> Positions:

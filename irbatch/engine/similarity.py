@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats, Floats2, Ints
-from irbatch.engine.items import Histories, ItemRanks, Vectors
+from irbatch.engine.items import Histories, ItemArrays, ItemRanks, Vectors
 from irbatch.errors import InputError
 from irbatch.runtime.kernels import Kernel, as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_ranges
 
-GIVEN = "similarity"  # as a matrix
-SIMILARITIES = ("embeddings", "cooccurrence", GIVEN)
+AS_GIVEN = "given"
+SIMILARITIES = ("embeddings", "cooccurrence", "similarity")
 """What similarity is by; columns of `irbatch.engine.items.ItemArrays`."""
 
 NO_HISTORY = -1
@@ -48,7 +48,7 @@ def similarity_to_histories(ranks: ItemRanks, by: str) -> Floats:
 
     It is 0 for a user that had nothing.
     """
-    lists, table = _lists(ranks), ranks.items.need(by)
+    lists, table = _lists(ranks), ranks.items.need(_choose(ranks.items, by))
     histories: Histories = ranks.items.need("histories")
     users = _users(ranks, histories)
     before = Lists(histories.starts, histories.rows)
@@ -61,6 +61,17 @@ def similarity_to_histories(ranks: ItemRanks, by: str) -> Floats:
         work = had * max(lists.rows.size // max(users.size, 1), 1)
         _run(_look_up_histories, work, ranks, table, lists, users, before, means)
     return means
+
+
+def _choose(items: ItemArrays, by: str) -> str:
+    """Return what similarity is by; of `AS_GIVEN` what is given, or else co-occurrence."""
+    if by != AS_GIVEN:
+        return by
+    given = [name for name in ("embeddings", "similarity") if getattr(items, name) is not None]
+    if len(given) > 1:
+        problem = "embeddings and similarity are both given: say which, by=embeddings or"
+        raise InputError(f"{problem} by=similarity", source="items")
+    return given[0] if given else "cooccurrence"
 
 
 def _lists(ranks: ItemRanks) -> Lists:

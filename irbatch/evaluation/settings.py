@@ -131,6 +131,8 @@ class Settings:
     def open_parameters(self) -> dict[str, object]:
         """Return values for the parameters that a measure leaves open, by name."""
         chosen: dict[str, object] = {} if self.rel is None else {"rel": float(self.rel)}
+        if self.trec_eval is not None:
+            chosen["level"] = self.least_relevant  # of RnDCG
         return chosen | ({"rounding": "up"} if self.trec_eval == "9" else {})
 
     def signature(self, order: str) -> dict[str, str]:

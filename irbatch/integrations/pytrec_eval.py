@@ -42,7 +42,7 @@ from irbatch.measures import (
     list_values,
 )
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
-from irbatch.trec_eval import adjust_values
+from irbatch.trec_eval import take_logarithms
 
 __all__ = [
     "RelevanceEvaluator",
@@ -95,9 +95,9 @@ class RelevanceEvaluator:
             problem = f"{shown(relevance_level)} must be a whole number of at least 1"
             raise InputError(f"relevance_level {problem}", value=relevance_level)
         self.measures = _combine(measures)
-        self._level = float(relevance_level)
-        self._settings = _choose_settings(bool(judged_docs_only_flag), self._level)
-        self._wanted = _plan_values(frozenset(self.measures), self._level)
+        level = float(relevance_level)
+        self._settings = _choose_settings(bool(judged_docs_only_flag), level)
+        self._wanted = _plan_values(frozenset(self.measures), level)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         self._row_of = {query: row for row, query in enumerate(judged)}
@@ -126,7 +126,7 @@ class RelevanceEvaluator:
         if plan is None or not rows.size:
             return np.zeros((rows.size, len(measures) + 1))
         values = compute_run(plan, qrels, run, self._settings, rows=rows).values[rows]
-        adjust_values(values, measures, qrels, rows, self._level)
+        take_logarithms(values, measures)
         if len(measures) in self._wanted.columns:
             values = np.hstack([values, np.zeros((rows.size, 1))])
         return values

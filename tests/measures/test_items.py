@@ -41,7 +41,9 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "RunNovelty": NOVELTIES,
     "ILD": [{"by": each} for each in SIMILARITIES],
     "Unexpectedness": [{"by": each} for each in SIMILARITIES],
-    "Serendipity": [{"by": each} for each in SIMILARITIES] + [{"rel": 2}],
+    "Serendipity": [
+        {"by": each, "rel": rel} for each, rel in zip(SIMILARITIES, (1, 2, 1), strict=True)
+    ],
 }
 MEASURES = [
     (name, parameters, k)
@@ -400,6 +402,25 @@ def test_what_is_not_known(name: str, options: dict[str, Any], said: str) -> Non
     input_error(look_up, said)
 
 
+@pytest.mark.parametrize("name", ["Unexpectedness", "Serendipity"])
+def test_similarity_is_by_what_was_given(name: str) -> None:
+    vectors = {"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [0.0, 1.0]}
+    matrix = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.3], [0.1, 0.3, 1.0]])
+    evaluate = functools.partial(
+        irbatch.evaluate, {"u": {"b": 1, "c": 1}}, {"u": {"b": 2.0, "c": 1.0}}
+    )
+    known: dict[str, dict[str, Any]] = {
+        "embeddings": {"embeddings": vectors}, "similarity": {"similarity": matrix},
+        "cooccurrence": {},
+    }  # fmt: skip
+    for by, given in known.items():
+        items = Items([*"abc"], interactions={"u": ["a"], "v": ["a", "b"]}, **given)
+        value, stated = evaluate([name, f"{name}(by={by})"], items=items).values[0]
+        assert value == stated
+    both = Items([*"abc"], interactions={"u": ["a"]}, embeddings=vectors, similarity=matrix)
+    input_error(lambda: evaluate(name, items=both), "say which, by=embeddings or by=similarity")
+
+
 def test_scores_of_other_items() -> None:
     scores = functools.partial(irbatch.evaluate_scores, [[1.0, 0.5, 0.2]], [[1, 0, 0]])
     said = "the columns of scores are the items: 3 columns, 2 items"
@@ -426,7 +447,7 @@ def test_settings_of_the_evaluation() -> None:
 def test_runs_that_recommend_nothing() -> None:
     items = Items(["a", "b", "c"], interactions={"u": ["a", "b"]})
     names = [str(spelled(name, settings[-1], None)) for name, settings in VARIANTS.items()
-             if name not in ("ILD", "Unexpectedness")]  # fmt: skip
+             if name not in ("ILD", "Unexpectedness", "Serendipity")]  # fmt: skip
     with pytest.warns(irbatch.InputWarning, match="is empty"):
         nothing = irbatch.evaluate({"u": {"a": 1}, "v": {"c": 0}}, {}, names, items=items).mean()
     assert nothing.pop("Personalisation") == 1.0
@@ -479,8 +500,8 @@ RECOMMENDERS = {
     "distributional_coverage": "Entropy@10",
     "novelty": "RunNovelty(unseen=zero)@10",
     "diversity": "ILD(by=cooccurrence)@10",
-    "serendipity": "Unexpectedness@10",
-    "serendipity(relevance)": "Serendipity(rel=4)@10",
+    "serendipity": "Unexpectedness(by=cooccurrence)@10",
+    "serendipity(relevance)": "Serendipity(by=cooccurrence,rel=4)@10",
     "diversity(features)": "ILD@10",
 }
 REXMEX = {

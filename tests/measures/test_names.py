@@ -130,6 +130,7 @@ def all_settings() -> st.SearchStrategy[Measure]:
             st.sampled_from(["linear", "exp", "binary", "triangular"]),
             st.dictionaries(numbers, numbers, min_size=1, max_size=3),
         ),
+        "level": numbers,
         "recall": st.floats(0, 1) | st.integers(0, 100).map(lambda n: n / 100),
         "points": st.sets(st.floats(0, 1), min_size=1, max_size=3),
         "in_order": st.lists(st.floats(0, 1), min_size=1, max_size=3),

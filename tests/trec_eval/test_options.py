@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.trec_eval_command import BOTH, MISSING, Command, wishes
+from support.trec_eval_command import BOTH, MISSING, QRELS, RUN, Command, wishes
+
+from irbatch import evaluate
 
 
 @BOTH
@@ -70,7 +72,9 @@ def test_level(trec_eval: Command, version: str) -> None:
 
 
 @BOTH
-def test_rndcg_where_nothing_is_relevant_at_the_level(trec_eval: Command, version: str) -> None:
+def test_rndcg_where_nothing_is_relevant_at_the_level(
+    trec_eval: Command, version: str, tmp_path: Path
+) -> None:
     """§4.3: 0, though ndcg sees the gain; e is judged at 12 in q2."""
     names = wishes("Rndcg", "ndcg", "map")
     printed = trec_eval("-q", "-l", "3", *names, version=version)
@@ -78,6 +82,13 @@ def test_rndcg_where_nothing_is_relevant_at_the_level(trec_eval: Command, versio
     assert float(printed.of("q1")["ndcg"]) > 0.9
     assert float(trec_eval("-q", *names, version=version).of("q1")["Rndcg"]) > 0.5
     assert float(printed.of("q2")["Rndcg"]) > 0.5
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text(QRELS)
+    run.write_text(RUN.replace("first", "last"))
+    values = evaluate(qrels, run, "Rndcg", trec_eval=version, rel=3).per_query("Rndcg")
+    assert {query: f"{value:.4f}" for query, value in values.items()} == {
+        query: printed.of(query)["Rndcg"] for query in ("q1", "q2")
+    }
 
 
 @BOTH

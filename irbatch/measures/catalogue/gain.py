@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import PrefixStatistics
 from irbatch.measures.declare import builtin, of_judged, ratio
-from irbatch.measures.parameters import GRADED, UNDISCOUNTED, Gain
+from irbatch.measures.parameters import GRADED, UNDISCOUNTED, Gain, Number
 from irbatch.runtime.kernels import kernel
 
 if TYPE_CHECKING:
@@ -106,12 +106,13 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
 @of_judged(
     "RnDCG",
     definition="nDCG averaged at the ranks where the ideal ranking passes to a lower gain, and, "
-    "with two or more ranks beyond the last of them, at the end of the ranking.",
+    "with two or more ranks beyond the last of them, at the end of the ranking. With a level it is "
+    "0 where no document is judged to have that grade.",
     parameters=GRADED,
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
 )
-def ndcg_at_levels(j: JudgedRanks) -> Floats:
+def ndcg_at_levels(j: JudgedRanks, level: float | None = Number(None, least=0.0)) -> Floats:
     found, ideal = j.gainful, j.ideal
     dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
     rows, codes = ideal.row_index, ideal.gains
@@ -125,7 +126,10 @@ def ndcg_at_levels(j: JudgedRanks) -> Floats:
     beyond = (ideal.sizes > 0) & (j.retrieved > ideal.sizes + 1)
     at_end = ratio(found.last_of(dcg), ideal.last_of(best))
     total += np.where(beyond, at_end, 0.0)
-    return ratio(total, np.bincount(rows, minlength=j.queries) + beyond)
+    values = ratio(total, np.bincount(rows, minlength=j.queries) + beyond)
+    if level is not None:
+        values[~j.whole.judged[:, j.whole.levels >= level].any(axis=1)] = 0.0
+    return values
 
 
 def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:

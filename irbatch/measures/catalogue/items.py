@@ -17,6 +17,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.items import ItemArrays, ItemCounts, ItemRanks
 from irbatch.engine.similarity import (
+    AS_GIVEN,
     SIMILARITIES,
     similarity_of_pairs,
     similarity_to_histories,
@@ -44,6 +45,7 @@ PADDING = Number(0.0, least=0.0)
 OF = Choice("interactions", ("interactions", "users"))
 UNSEEN = Choice("once", ("once", "zero"))
 BY = Choice("embeddings", SIMILARITIES)
+TO_HISTORY = Choice(AS_GIVEN, (AS_GIVEN, *SIMILARITIES))
 
 
 @of_run(
@@ -216,6 +218,10 @@ def _information(items: ItemArrays, of: str, unseen: str) -> Floats:
 
 SIMILARITY = "Similarity is the cosine of embeddings, or of who had the items "
 SIMILARITY += "(by=cooccurrence), or as given (by=similarity)."
+OF_HISTORY = (
+    "Similarity is the cosine of embeddings, or as in the matrix given, or, where neither is "
+)
+OF_HISTORY += "given (or by=cooccurrence), the cosine of who had the items."
 
 
 @of_items(
@@ -232,11 +238,11 @@ def ild(r: ItemRanks, by: str = BY) -> Floats:
 @of_items(
     "Unexpectedness",
     definition="The mean over the first k items of 1 less their mean similarity to what the user "
-    f"had before; 1 each for a user who had nothing. {SIMILARITY}",
+    f"had before; 1 each for a user who had nothing. {OF_HISTORY}",
     range=(-math.inf, math.inf),
     source="Zhang et al. 2012",
 )
-def unexpectedness(r: ItemRanks, by: str = Choice("cooccurrence", SIMILARITIES)) -> Floats:
+def unexpectedness(r: ItemRanks, by: str = TO_HISTORY) -> Floats:
     return r.add_up(1.0 - similarity_to_histories(r, by)) / np.maximum(r.sizes, 1.0)
 
 
@@ -244,12 +250,12 @@ def unexpectedness(r: ItemRanks, by: str = Choice("cooccurrence", SIMILARITIES))
     "Serendipity",
     definition="Unexpectedness of which only relevant items have their part: the mean over the "
     "first k items of 1 less their mean similarity to what the user had before, or 0 for one that "
-    f"is not relevant. {SIMILARITY}",
+    f"is not relevant. {OF_HISTORY}",
     parameters={"rel": REL},
     range=(-math.inf, math.inf),
     no_relevant="0",
     source="Zhang et al. 2012",
 )
-def serendipity(r: ItemRanks, by: str = Choice("cooccurrence", SIMILARITIES)) -> Floats:
+def serendipity(r: ItemRanks, by: str = TO_HISTORY) -> Floats:
     terms = (1.0 - similarity_to_histories(r, by)) * r.relevant
     return r.add_up(terms) / np.maximum(r.sizes, 1.0)
