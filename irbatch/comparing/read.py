@@ -18,7 +18,7 @@ from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import METADATA, PartialResult, merge_partials
 from irbatch.evaluation.queries import QueryMark, count_queries
-from irbatch.evaluation.results import Results, weight_column
+from irbatch.evaluation.results import Results, is_saved, weight_column
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure
@@ -251,7 +251,8 @@ def _sample(ids: Sequence[Any]) -> str:
 
 def is_read(system: Any) -> bool:
     """Tell whether a system's values are there, so that nothing is to be evaluated."""
-    return isinstance(system, Results | PartialResult)
+    is_path = isinstance(system, str | os.PathLike)
+    return isinstance(system, Results | PartialResult) or (is_path and is_saved(system))
 
 
 def read_results(given: Mapping[str, Any] | Iterable[Any], qrels: Judgments | None) -> Any:
@@ -279,6 +280,8 @@ def _read(given: Any, name: str, qrels: Judgments | None) -> Any:
             return given.results(None if given.apart else qrels, name=name)
         if isinstance(given, Mapping):
             return _of_dicts(given, name)
+        if isinstance(given, str | os.PathLike) and is_saved(given):
+            return Results.from_json(given)
         several = isinstance(given, list | tuple) and bool(given)
         parts = list(given) if several else [given]
         if not all(isinstance(e, str | os.PathLike) or _is_table(e) for e in parts):

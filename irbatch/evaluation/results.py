@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError, did_you_mean, imported, many
-from irbatch.evaluation.queries import Counts, count_queries, level_of
+from irbatch.evaluation.queries import Counts, QueryMark, count_queries, level_of
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported
@@ -170,7 +170,7 @@ class Results(Reported):
         marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
         items: the items of each query, where measures of the whole run read them. These have no
             values of queries: their columns of `values` are NaN.
-        means: where means alone were kept, one a measure.
+        means: where means alone were kept, one a measure; or those that are known, by column.
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
@@ -188,7 +188,7 @@ class Results(Reported):
         name: str | None = None,
         marks: Bytes | None = None,
         items: RunItems | None = None,
-        means: Sequence[float] | None = None,
+        means: Sequence[float] | Mapping[int, float] | None = None,
     ) -> None:
         self.columns = tuple(measures)
         """The measures themselves."""
@@ -199,7 +199,9 @@ class Results(Reported):
         self.has_values = values is not None
         self._column = {str(each): column for column, each in enumerate(self.columns)}
         self.query_ids = list(query_ids)
-        self._counts, self._means = counts, means
+        self._counts = counts
+        known = means if isinstance(means, Mapping) else dict(enumerate(means or ()))
+        self._means = dict(known)
         self._later = values if callable(values) else None
         if values is not None and not callable(values):
             none = np.zeros(len(self.query_ids), np.uint8)
@@ -353,16 +355,32 @@ class Results(Reported):
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
         counts = self.counts
-        skips = self.settings.get("queries without relevant documents") == "skip"
         level = level_of(self.settings)
         irrelevant = "without relevant documents" + (f" at rel={level}" if level != "1" else "")
         said = [
             (counts.missing, "missing from the run"),
             (counts.extra, "only in the run, ignored"),
-            (counts.no_relevant, f"{irrelevant}{', left out' if skips else ''}"),
+            (counts.no_relevant, irrelevant + self._left_out()),
             (counts.tied, "with ties that matter"),
         ]
         return [f"{many(number, 'query')} {what}" for number, what in said if number]
+
+    def _left_out(self) -> str:
+        """Say of which measures' means queries without relevant documents are left out."""
+        if self.settings.get("queries without relevant documents") != "skip":
+            return ""
+        if not self.has_values:
+            return ", left out of most measures"
+        by_number: dict[int, list[str]] = {}
+        for column in self._of_queries():
+            number = int(np.count_nonzero(np.isnan(self.values[:, column])))
+            by_number.setdefault(number, []).append(str(self.columns[column]))
+        if [*by_number] == [self.counts.no_relevant]:
+            return ", left out"
+        told = [
+            f"{number} left out of {' '.join(of)}" for number, of in by_number.items() if number
+        ]
+        return f" ({'; '.join(told)})" if told else ""
 
     def column_of(self, name: str | Measure) -> int:
         """Return a measure's position among `measures`, by any spelling; else KeyError."""
@@ -402,20 +420,6 @@ class Results(Reported):
         columns = (values[:, i].copy() for i in range(len(heads)))
         return pl.DataFrame({"query": ids, **dict(zip(heads, columns, strict=True))})
 
-    def to_csv(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:  # type: ignore[override]
-        r"""Return, or also write, one line a query and one column a measure.
-
-        Ids that a spreadsheet would take for a formula get a leading apostrophe; control characters
-        but tabs and line ends are written as ``\x1b``. `path` is as in `to_json`.
-        """
-        from irbatch.report.reported import csv_cell, csv_text
-        from irbatch.runtime.files import written
-
-        heads, ids, values = self._table(names)
-        rows = zip(ids, values.tolist(), strict=True)
-        lines = ([csv_cell(query), *map(repr, row)] for query, row in rows)
-        return written(csv_text([["query", *heads]], lines), path)
-
     def plot(
         self,
         measure: str | Measure | None = None,
@@ -453,7 +457,7 @@ class Results(Reported):
         """Return the heads of the columns, queries, and their values, or the means where alone."""
         chosen = self._of_queries()
         heads = [self.columns[i].spelled(names) for i in chosen]
-        if self._means is not None:
+        if not self.has_values:
             return heads, [ALL], np.array([[self._means[i] for i in chosen]])
         return heads, self.query_ids, self.values[:, chosen]
 
@@ -507,19 +511,53 @@ class Results(Reported):
         columns = [Column("query", "name"), *(Column(heads[i]) for i in chosen)]
         return Table("Queries, and all of them", columns, rows)
 
-    def _everything(self, *, names: str = "irbatch") -> Record:
+    def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
+        heads, ids, values = self._table(names)
+        named, rows = ["query", *heads], zip(ids, values.tolist(), strict=True)
+        return named, (dict(zip(named, (query, *row), strict=True)) for query, row in rows)
+
+    def _everything(self, *, names: str = "irbatch", per_query: bool = True) -> Record:
         everything: Record = {
             "name": self.name,
             "settings": self.settings,
             "counts": asdict(self.counts),
             "mean": self.mean(names),
         }
-        if self.has_values:
-            everything["per_query"] = {str(q): row for q, row in self.to_dict(names).items()}
-        return everything
+        if not (per_query and self.has_values):
+            return everything
+        everything["per_query"] = {str(q): row for q, row in self.to_dict(names).items()}
+        everything["ids"] = "text" if self.has_ids else "rows"
+        if self.has_ids and self.query_ids and not isinstance(self.query_ids[0], str):
+            everything["ids"] = "numbers"
+        everything["marks"] = self.marks.tolist()
+        weights = self.weighted_values[:, len(self.columns) :]
+        return {**everything, "weights": weights.tolist()} if weights.size else everything
+
+    @classmethod
+    def from_json(cls, source: str | PathLike[str]) -> Results:
+        """Return the results that `to_json` wrote, the same in every digit.
+
+        Of measures of the whole run it has the values, and of numbers without a finite value NaN.
+
+        Args:
+            source: the text, or the path of a file; that of several systems has to be of one alone.
+
+        Raises:
+            InputError: if it is something else, or a measure is not defined here.
+
+        >>> import irbatch
+        >>> results = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR")
+        >>> irbatch.Results.from_json(results.to_json()).per_query("RR")
+        {'q': 1.0}
+        """
+        systems = read_saved(source)
+        if len(systems) != 1:
+            problem = f"it has results of {many(len(systems), 'system')}, not of one"
+            raise InputError(f"{problem}: see SystemResults.from_json", source="results")
+        return next(iter(systems.values()))
 
     def _aggregate(self, column: int) -> float:
-        if self._means is not None:
+        if column in self._means:
             return self._means[column]
         if self.columns[column].aggregate == "run" and self.items_of_queries is not None:
             return self.items_of_queries.value(self.columns[column])
@@ -556,3 +594,83 @@ def join_results(parts: Sequence[Results]) -> Results:
     queries = range(len(values)) if ids is None else ids
     given = queries, first.columns, counts, first.settings, first.name, marks
     return Results(values, *given, join_items(part.items_of_queries for part in parts))
+
+
+IDS = {"text": str, "numbers": int}
+KEYS = ("settings", "counts", "mean")
+
+
+def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
+    """Return results of one system or several, by name, of JSON's text or a file of it.
+
+    Raises:
+        InputError: if it is not what `Results.to_json` or `SystemResults.to_json` wrote.
+    """
+    import json  # with pathlib: for those who have such a file
+    from pathlib import Path
+
+    path = None
+    try:
+        if isinstance(source, str) and source.lstrip().startswith("{"):
+            everything = json.loads(source)
+        else:
+            path = fspath(source)
+            everything = json.loads(Path(path).read_text("utf-8"))
+        if all(key in everything for key in KEYS):
+            everything = {everything.get("name") or "system": everything}
+            return {name: _read_system(each, each.get("name")) for name, each in everything.items()}
+        return {name: _read_system(each, name) for name, each in everything.items()}
+    except InputError as problem:
+        raise problem.with_fields(source="results", path=path) from None
+    except OSError as problem:
+        raise InputError(problem.strerror or str(problem), source="results", path=path) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        said = f"this is not what Results.to_json() writes: {type(problem).__name__}: {problem}"
+        raise InputError(said, source="results", path=path) from None
+
+
+def is_saved(path: str | PathLike[str]) -> bool:
+    """Tell whether a file has results, not rankings: JSON that is not in lines."""
+    from pathlib import Path
+
+    if not fspath(path).endswith(".json") or not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return file.readline().strip() == b"{"
+
+
+def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
+    measures = [measure for each in state["mean"] for measure in parse_measures(each)]
+    if len(measures) != len(state["mean"]):
+        raise InputError("a name stands for several measures", value=list(state["mean"]))
+    settings = {str(key): str(value) for key, value in state["settings"].items()}
+    counts, means = Counts(**state["counts"]), _floats(state["mean"].values())
+    if "per_query" not in state:
+        return Results(None, (), measures, counts, settings, name, means=means)
+    queries, rows = list(state["per_query"]), list(state["per_query"].values())
+    kind = state["ids"]
+    ids: Sequence[Any] = range(len(queries)) if kind == "rows" else list(map(IDS[kind], queries))
+    marks = np.array(state["marks"], np.uint8)
+    weights = np.array(state.get("weights", [[]] * len(rows)), np.float64)
+    values = np.hstack([_read_values(measures, list(state["mean"]), rows), weights])
+    if marks.shape != (len(ids),) or (marks > sum(QueryMark)).any():
+        raise InputError("'marks' are not those of the queries")
+    if values.shape != (len(ids), len(with_weights(measures))) or counts.queries != len(ids):
+        raise InputError("'per_query', 'weights' and 'counts' are not of the same queries")
+    of_run = {i: mean for i, mean in enumerate(means) if measures[i].aggregate == "run"}
+    return Results(values, ids, measures, counts, settings, name, marks, means=of_run)
+
+
+def _read_values(
+    measures: Sequence[Measure], names: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> Any:
+    """Return values ``(queries, measures)``, NaN of measures of the whole run."""
+    values = np.full((len(rows), len(measures)), math.nan)
+    for column, (measure, name) in enumerate(zip(measures, names, strict=True)):
+        if measure.aggregate != "run":
+            values[:, column] = _floats(row[name] for row in rows)
+    return values
+
+
+def _floats(numbers: Any) -> list[float]:
+    return [math.nan if number is None else float(number) for number in numbers]

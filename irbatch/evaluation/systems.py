@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from irbatch.errors import InputError, did_you_mean, imported, many
@@ -12,6 +12,7 @@ from irbatch.evaluation.results import (
     Results,
     better_of,
     heading,
+    read_saved,
     show_value,
     tell_different_queries,
 )
@@ -36,8 +37,9 @@ class SystemResults(Reported, dict[str, Results]):
     how many decimals (default: 4); `names`, how measures are spelled, as in `Results.mean`;
     `arrows`, whether headings say which way is better (False); `per_query`, whether rows of each
     query stand before that of the means (False). `to_dict`, `to_json`, `to_csv` and frames have
-    `per_query` and `names`. `to_csv` has one line a system, query and measure, the query of a mean
-    being called ``all``; `to_json` system to signature, counts, means and, if asked, values.
+    `per_query` and `names` (`to_dict`: `names`). `to_csv` has one line a system, query and
+    measure, the query of a mean being called ``all``; `to_json` system to what `Results.to_json`
+    has, values if asked, and `from_json` reads it.
 
     >>> import irbatch
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
@@ -109,6 +111,10 @@ class SystemResults(Reported, dict[str, Results]):
 
         return plot_results(self, measure, interval=interval, level=level, ax=ax)
 
+    def to_dict(self, names: str = "irbatch") -> dict[str, dict[Any, dict[str, float]]]:  # type: ignore[override]
+        """Return system to query id to measure name to value; `names` as in `Results.mean`."""
+        return {name: each.to_dict(names) for name, each in self.items()}
+
     def _document(
         self,
         form: str,
@@ -122,16 +128,18 @@ class SystemResults(Reported, dict[str, Results]):
         return make_document(self, **options, per_query=per_query)
 
     def _everything(self, *, per_query: bool = False, names: str = "irbatch") -> Record:
-        everything: Record = {}
-        for name, each in self.items():
-            everything[name] = {
-                "signature": each.signature,
-                "counts": asdict(each.counts),
-                "mean": each.mean(names),
-            }
-            if per_query:
-                everything[name]["per_query"] = each.to_dict(names)
-        return everything
+        return {
+            name: {**each._everything(names=names, per_query=per_query), "name": name}
+            for name, each in self.items()
+        }
+
+    @classmethod
+    def from_json(cls, source: str | PathLike[str]) -> SystemResults:
+        """Return the results that `to_json` wrote; `source` and errors as of `Results.from_json`.
+
+        Without ``per_query=True`` they are means alone.
+        """
+        return cls(read_saved(source))
 
     def _records(
         self, *, per_query: bool = False, names: str = "irbatch"

@@ -7,7 +7,9 @@ import io
 import json
 import math
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,6 +109,51 @@ def test_json_and_csv_hold_every_digit(results: Results, tmp_path: Path) -> None
     assert rows[0] == ["query", *results.measures]
     assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == results.values.tolist()
     assert (tmp_path / "r.csv").read_text() == results.to_csv()
+
+
+@pytest.mark.parametrize("ids", [("q1", "q2", "q3"), (1, 2, 3), None])
+@pytest.mark.parametrize("skips", ["zero", "skip"])
+def test_json_comes_back_the_same(ids: tuple[Any, ...] | None, skips: str) -> None:
+    measures = "AP RR P(rel=2)@5 GAUC NumRelRet GMAP"
+    labels = [[1, 0, 2], [0, 0, 0], [0, 3, 1]]
+    results = irbatch.evaluate_matrix(labels, measures, query_ids=ids, no_relevant=skips)
+    again = irbatch.Results.from_json(results.to_json())
+    assert (again.query_ids, again.has_ids) == (results.query_ids, results.has_ids)
+    assert again.columns == results.columns
+    assert (again.counts, again.settings) == (results.counts, results.settings)
+    np.testing.assert_array_equal(again.weighted_values, results.weighted_values)
+    assert (again.marks == results.marks).all()
+    assert again.to_json() == results.to_json()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state.pop("marks"),
+        lambda state: state["marks"].append(0),
+        lambda state: state.update(marks=[99]),
+        lambda state: state.update(ids="names"),
+        lambda state: state["per_query"].update(q2={"AP": 1.0}),
+        lambda state: state["per_query"].update(q1={}),
+        lambda state: state["mean"].update(nonsense=1.0),
+        lambda state: state.update(counts={}),
+        lambda state: state.update(mean=[]),
+    ],
+)
+def test_json_of_something_else_is_rejected(change: Callable[[Any], object]) -> None:
+    state = json.loads(irbatch.evaluate({"q1": {"d": 1}}, {"q1": {"d": 1.0}}, "AP").to_json())
+    change(state)
+    with pytest.raises(InputError, match=r"^results: "):
+        irbatch.Results.from_json(json.dumps(state))
+    for text in ("[]", "{", "{}", '{"a": 1}', "no such file"):
+        with pytest.raises(InputError):
+            irbatch.Results.from_json(text)
+
+
+def test_notes_tell_which_measures_leave_queries_out() -> None:
+    results = irbatch.evaluate_matrix([[0.5, 0], [0.5, 1]], "nDCG AP(rel=1)", no_relevant="skip")
+    note = "1 query without relevant documents (1 left out of AP(rel=1))"
+    assert results.notes() == [note]
 
 
 def test_csv_defuses_formulas() -> None:

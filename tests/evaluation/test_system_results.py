@@ -171,11 +171,28 @@ def test_csv_has_every_digit(two: SystemResults) -> None:
 def test_json_has_everything(two: SystemResults) -> None:
     read = json.loads(two.to_json(), parse_constant=no_constant)
     assert read["dense"] == {
-        "signature": two["dense"].signature,
+        "name": "dense",
+        "settings": two["dense"].settings,
         "counts": {**vars(two["dense"].counts)},
         "mean": two["dense"].mean(),
     }
     assert json.loads(two.to_json(per_query=True))["bm25"]["per_query"] == two["bm25"].to_dict()
+    assert two.to_dict() == {name: each.to_dict() for name, each in two.items()}
+
+
+def test_json_comes_back(two: SystemResults, tmp_path: Path) -> None:
+    again = SystemResults.from_json(two.to_json(per_query=True))
+    assert again.to_text() == two.to_text()
+    assert again.to_json(per_query=True) == two.to_json(per_query=True)
+    means = SystemResults.from_json(two.to_json())
+    assert means["dense"].mean() == two["dense"].mean()
+    with pytest.raises(InputError, match="means alone"):
+        means["dense"].per_query("RR")
+    with pytest.raises(InputError, match="of 2 systems, not of one"):
+        irbatch.Results.from_json(two.to_json())
+    two["dense"].to_json(tmp_path / "dense.json")
+    found = irbatch.compare(QRELS, {"old": tmp_path / "dense.json", "new": RUNS["bm25"]}, "RR")
+    assert found.difference("new", "old", "RR").difference == two["bm25"]["RR"] - two["dense"]["RR"]
 
 
 def test_frames(two: SystemResults) -> None:
