@@ -11,6 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from irbatch.efficiency.measure import (
     MILLISECOND,
     SECOND,
     Calls,
+    here,
     is_async,
     loop_for,
     name_of,
@@ -123,12 +125,10 @@ def measure_load(
     if not callable(search):
         raise field_error(source, "search", f"is {kind_of(search)}, not to be called", search)
     ids, asked = read_queries(source, queries)
-    if hardware is None or isinstance(hardware, str):
-        hardware = Hardware.here(hardware)
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
-        hardware=hardware,
+        hardware=here(hardware),
         n_queries=len(ids),
         warmup=warmup,
         price_per_hour=price_per_hour,
@@ -140,37 +140,40 @@ def measure_load(
         check_whole("seed", seed, 0)
         check_level(level)
         check_number("precision", precision, above=0)
-        if calls is not None:
-            check_whole("calls", calls, 1)
-            if duration is not None:
-                raise InputError("calls and duration are both given: one follows from the other")
-        elif duration is None:
+        for option, value in (("calls", calls), ("concurrency", concurrency)):
+            if value is not None:
+                check_whole(option, value, 1)
+        for option, most in (("duration", duration), ("timeout", timeout), ("within", within)):
+            if most is not None:
+                check_number(option, most, above=0)
+        if calls is not None and duration is not None:
+            raise InputError("calls and duration are both given: one follows from the other")
+        if calls is None and duration is None:
             duration = SECONDS
-        else:
-            check_number("duration", duration, above=0)
-        if timeout is not None:
-            check_number("timeout", timeout, above=0)
-        if concurrency is not None:
-            check_whole("concurrency", concurrency, 1)
-        elif not is_async(search):
+        if concurrency is None and not is_async(search):
             concurrency = 1
-        listed = _check_rates(rate, rates, within)
+        listed = _list_rates(rate, rates, within)
+        arriving = partial(due_times, arrivals=arrivals, seed=seed, calls=calls, duration=duration)
         for each in listed:
-            due_times(each, arrivals, seed, calls=calls, duration=duration)
+            arriving(each)
     at_rates: list[LoadAtRate] = []
 
     def measure(rate: float) -> LoadAtRate:
-        due = due_times(rate, arrivals, seed, calls=calls, duration=duration)
         limit = None if timeout is None else round(timeout * MILLISECOND)
-        sending = Sending(search, asked, due, limit)
+        sending = Sending(search, asked, arriving(rate), limit)
         if loop is None:
             sending.in_threads(concurrency or 1)
         else:
             loop.run(sending.as_tasks(concurrency))
-        queries_asked = min(len(asked), due.size)
-        at_rate = summarise(sending, rate, arrivals, concurrency, queries_asked, level)
+        at_rate = summarise(sending, rate, arrivals, concurrency, len(asked), level)
+        if not at_rate.kept_up:
+            late, p99 = (f"{show_quantity(ms)} ms" for ms in (at_rate.lateness, at_rate.p99))
+            warn(
+                f"times of {shown(name)} at {show_quantity(rate)} queries/s contain that queries "
+                f"were sent late, up to {late} (p99) of {p99}: the machine does other work, or "
+                "calls are too short to be timed so"
+            )
         at_rates.append(at_rate)
-        _warn_of_lateness(name, at_rate)
         return at_rate
 
     with loop_for(source, search) as loop:
@@ -186,10 +189,8 @@ def measure_load(
     )
 
 
-def _check_rates(rate: Any, rates: Any, within: Any) -> list[float]:
+def _list_rates(rate: Any, rates: Any, within: Any) -> list[float]:
     """Return the rates that are given, ascending: low ones don't heat a machine for high ones."""
-    if within is not None:
-        check_number("within", within, above=0)
     if rate is not None and rates is not None:
         raise InputError("rate and rates are both given")
     if rate is not None:
@@ -199,20 +200,11 @@ def _check_rates(rate: Any, rates: Any, within: Any) -> list[float]:
             problem = "rate is missing: give it, or rates, or within to look for the highest"
             raise InputError(problem)
         return []
-    if isinstance(rates, str) or not isinstance(rates, Iterable):
-        raise InputError(f"rates are {shown(rates)}, not several numbers", value=rates)
-    several = sorted(check_number("rates", each, above=0) for each in rates)
+    is_several = isinstance(rates, Iterable) and not isinstance(rates, str)
+    several = sorted(check_number("rates", each, above=0) for each in rates) if is_several else []
     if not several or len(set(several)) < len(several):
-        raise InputError(f"rates are {shown(several)}: none, or one twice", value=several)
+        raise InputError(f"rates are {shown(rates)}: not several, none, or one twice")
     return several
-
-
-def _warn_of_lateness(system: str, at_rate: LoadAtRate) -> None:
-    if not at_rate.kept_up:
-        late, p99 = (f"{show_quantity(ms)} ms" for ms in (at_rate.lateness, at_rate.p99))
-        said = f"times of {shown(system)} at {show_quantity(at_rate.rate)} queries/s contain that"
-        why = "the machine does other work, or calls are too short to be timed so"
-        warn(f"{said} queries were sent late, up to {late} (p99) of {p99}: {why}")
 
 
 def look_for_rate(start: float, holds: Callable[[float], bool], precision: float) -> None:
@@ -302,7 +294,14 @@ class Sending:
         if callers == 1:
             self._call()
             return
-        threads = [threading.Thread(target=self._call_safely, daemon=True) for _ in range(callers)]
+
+        def call() -> None:
+            try:
+                self._call()
+            except BaseException as problem:  # what ends a program; raised in the first thread
+                self._stopped = problem
+
+        threads = [threading.Thread(target=call, daemon=True) for _ in range(callers)]
         try:
             for thread in threads:
                 thread.start()
@@ -318,14 +317,20 @@ class Sending:
         """Await all queries, by so many callers; without a number each is sent when it is due."""
         import asyncio
 
+        async def call() -> None:
+            while (number := self._take()) is not None:
+                free = self._now()
+                await self._sleep_until(int(self.due[number]))
+                await self._await(number, free)
+
         self._start = time.perf_counter_ns()
         if callers is not None:
-            await asyncio.gather(*(self._await() for _ in range(min(callers, self.due.size))))
+            await asyncio.gather(*(call() for _ in range(min(callers, self.due.size))))
             return
         tasks = set()
         while (number := self._take()) is not None:
             await self._sleep_until(int(self.due[number]))
-            task = asyncio.create_task(self._await_one(number, int(self.due[number])))
+            task = asyncio.create_task(self._await(number, free=0))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
         await asyncio.gather(*tasks)
@@ -340,15 +345,8 @@ class Sending:
             self._next += 1
         return None if number >= self.due.size or self._stopped is not None else number
 
-    def _call_safely(self) -> None:
-        try:
-            self._call()
-        except BaseException as problem:  # what ends a program; told in the thread that began this
-            self._stopped = problem
-
     def _call(self) -> None:
         """Send one query after the other, each when it is due."""
-        search, queries = self._search, self._queries
         while (number := self._take()) is not None:
             due, free = int(self.due[number]), self._now()
             while (early := due - self._now()) > 0:
@@ -357,18 +355,12 @@ class Sending:
             if not self._is_over(due, sent):
                 outcome = ANSWERED
                 try:
-                    search(queries[number % len(queries)])
+                    self._search(self._queries[number % len(self._queries)])
                 except Exception as problem:
                     outcome = self._note(problem)
-            self._keep(number, max(due, free), sent, outcome)
+            self._keep(number, free, sent, outcome)
 
-    async def _await(self) -> None:
-        while (number := self._take()) is not None:
-            due, free = int(self.due[number]), self._now()
-            await self._sleep_until(due)
-            await self._await_one(number, max(due, free))
-
-    async def _await_one(self, number: int, ready: int) -> None:
+    async def _await(self, number: int, free: int) -> None:
         import asyncio
 
         due, sent, outcome = int(self.due[number]), self._now(), OUT_OF_TIME
@@ -380,7 +372,7 @@ class Sending:
                     await self._search(self._queries[number % len(self._queries)])
             except Exception as problem:
                 outcome = OUT_OF_TIME if limit.expired() else self._note(problem)
-        self._keep(number, ready, sent, outcome)
+        self._keep(number, free, sent, outcome)
 
     async def _sleep_until(self, due: int) -> None:
         import asyncio
@@ -394,12 +386,11 @@ class Sending:
     def _is_over(self, due: int, now: int) -> bool:
         return self._timeout is not None and now - due >= self._timeout
 
-    def _keep(self, number: int, ready: int, sent: int, outcome: int) -> None:
-        done = self._now()
-        if outcome == ANSWERED and self._is_over(int(self.due[number]), done):
-            outcome = OUT_OF_TIME
-        self.ready[number], self.sent[number], self.done[number] = ready, sent, done
-        self.outcome[number] = outcome
+    def _keep(self, number: int, free: int, sent: int, outcome: int) -> None:
+        due, done = int(self.due[number]), self._now()
+        self.ready[number], self.sent[number], self.done[number] = max(due, free), sent, done
+        is_late = outcome == ANSWERED and self._is_over(due, done)
+        self.outcome[number] = OUT_OF_TIME if is_late else outcome
 
     def _note(self, problem: Exception) -> int:
         if self.problem is None:
@@ -413,14 +404,13 @@ def summarise(
     """Return what was found at a rate, where `asked` different queries were asked."""
     answered = found.outcome == ANSWERED
     end = max(int(found.done.max()) / SECOND, found.due.size / rate)
-    called = float((found.done - found.sent).sum()) / SECOND
-    late = (found.sent - found.ready) / MILLISECOND
     times = (found.done - found.due) / MILLISECOND
+    independent = independent_calls(found, min(asked, found.due.size))
     return LoadAtRate(
         rate=rate,
         achieved=int(answered.sum()) / end,
         latency=Latency(
-            **_percentiles(times, answered, independent_calls(found, asked), level),
+            **_percentiles(times, answered, independent, level),
             calls=found.due.size,
             loop=OPEN,
             rate=rate,
@@ -428,9 +418,9 @@ def summarise(
             errors=int((found.outcome == FAILED).sum()),
             timeouts=int((found.outcome == OUT_OF_TIME).sum()),
         ),
-        busy=None if callers is None else called / (callers * end),
+        busy=callers and float((found.done - found.sent).sum()) / SECOND / (callers * end),
         growing=is_growing(found, times, callers is None),
-        lateness=float(np.quantile(late, 0.99)),
+        lateness=float(np.quantile((found.sent - found.ready) / MILLISECOND, 0.99)),
         wall_time=end,
         problem=found.problem,
     )
@@ -441,16 +431,15 @@ def _percentiles(times: Floats, answered: Bools, independent: int, level: float)
     found: dict[str, Any] = {}
     if answered.any():
         found["mean"] = exact_mean(times[answered].tolist())
-    worst = float(times.max())
     ordered = np.sort(np.where(answered, times, np.inf))
-    finite = np.where(np.isfinite(ordered), ordered, worst)
+    finite = np.where(np.isfinite(ordered), ordered, times.max())
     n, intervals = ordered.size, {}
     for name, percent in PERCENTILES.items():
         share = percent / 100
-        if np.isfinite(ordered[math.ceil(share * (n - 1))]):
-            found[name] = float(np.quantile(finite, share))
-        ranks = quantile_ranks(independent, share, level)
-        if name in found and ranks is not None:
+        if not np.isfinite(ordered[math.ceil(share * (n - 1))]):
+            continue
+        found[name] = float(np.quantile(finite, share))
+        if ranks := quantile_ranks(independent, share, level):
             # A rank of those is n / independent ranks of all, rounded outwards.
             first, last = (ranks[0] - 1) * n // independent, -(-ranks[1] * n // independent) - 1
             if np.isfinite(ordered[last]):
@@ -479,21 +468,21 @@ def starts_idle(found: Sending) -> Bools:
 
 
 def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
-    """Tell whether the queue still grew: in the last half all waited, and ever longer."""
+    """Tell whether the queue still grew: in the last half all waited, and ever longer.
+
+    Where any number of calls run at a time, it is their number that grows, too.
+    """
     half = found.due.size // 2
     if half < QUARTERS:
         return False
-    waits = times if unlimited else (found.ready - found.due).astype(np.float64)
-    queued = ~starts_idle(found)[half:] if unlimited else waits[half:] > 0
-    return bool(queued.all()) and _rises(waits) and (not unlimited or _rises(_in_progress(found)))
+    if not unlimited:
+        waits = (found.ready - found.due).astype(np.float64)
+        return bool((waits[half:] > 0).all()) and _rises(waits)
+    done = np.searchsorted(np.sort(found.done), found.due, side="right")
+    in_progress = np.arange(found.due.size) - done
+    return not starts_idle(found)[half:].any() and _rises(times) and _rises(in_progress)
 
 
 def _rises(values: Floats | Ints) -> bool:
     means = [float(part.mean()) for part in np.array_split(values, QUARTERS)]
     return means[-1] > GROWTH * means[1]
-
-
-def _in_progress(found: Sending) -> Ints:
-    """Count the calls without an answer when each query was due, int64 ``(calls,)``."""
-    done = np.searchsorted(np.sort(found.done), found.due, side="right")
-    return np.arange(found.due.size) - done

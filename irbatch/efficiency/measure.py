@@ -154,6 +154,13 @@ def name_of(search: Any) -> str:
     return type(search if owner is None else owner).__name__
 
 
+def here(hardware: Hardware | str | None) -> Hardware:
+    """Return what a system runs on: this machine, unless it is described."""
+    if hardware is None or isinstance(hardware, str):
+        return Hardware.here(hardware)
+    return hardware
+
+
 # ---------------------------------------------------------------- measuring a search
 
 
@@ -311,8 +318,6 @@ def measure_search(
         raise field_error(source, "model", f"is {kind_of(model)}, not a torch.nn.Module", model)
     if indexing is not None and not isinstance(indexing, Indexing):
         raise field_error(source, "indexing", f"is {kind_of(indexing)}, not an Indexing", indexing)
-    if hardware is None or isinstance(hardware, str):
-        hardware = Hardware.here(hardware)
     with ErrorsIn(source=source):
         check_value("warmup", Whole, warmup)
         check_level(level)
@@ -325,7 +330,7 @@ def measure_search(
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
-        hardware=hardware,
+        hardware=here(hardware),
         n_queries=len(ids),
         batch_size=batch_size,
         warmup=warmup,

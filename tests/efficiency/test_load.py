@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +21,6 @@ import irbatch.efficiency.load as sending
 from irbatch import InputError, InputWarning
 from irbatch.array_types import Floats
 from irbatch.efficiency import (
-    EfficiencyRecord,
     Hardware,
     Latency,
     Load,
@@ -33,15 +29,11 @@ from irbatch.efficiency import (
     measure_search,
 )
 from irbatch.efficiency.load import (
-    ANSWERED,
-    FAILED,
-    OUT_OF_TIME,
     _percentiles,
     due_times,
     independent_calls,
     is_growing,
     look_for_rate,
-    summarise,
 )
 
 MS = 10**6  # ns
@@ -81,13 +73,6 @@ def simulate(busy: float, calls: int, seed: int) -> Any:
     work = np.arange(calls) * MS
     ready = work + np.maximum.accumulate(due - work)
     return sent(due, ready + MS, ready=ready)
-
-
-@pytest.mark.parametrize("busy", [0.3, 0.9, 1.5])
-def test_the_simulation_is_the_queue(busy: float) -> None:
-    found = simulate(busy, 200, seed=1)
-    served = queues.serve(found.due.tolist(), [MS] * 200, 1)
-    assert [end for _, end, _ in served] == found.done.tolist()
 
 
 # What is found at a rate
@@ -185,23 +170,6 @@ def test_queries_out_of_time_are_not_sent(clock: Clock) -> None:
     assert "Out of time after 45 ms" in str(load)
 
 
-def test_all_may_fail(clock: Clock) -> None:
-    def search(query: str) -> list[str]:
-        clock.now += MS
-        if clock.now > before + 2 * MS:
-            raise OSError("gone")
-        return ["d"]
-
-    before = clock.now
-    load = quick(search, QUERIES, rate=10, calls=5, within=50)
-    assert load.rates[0].latency == dataclasses.replace(
-        Latency(loop="open", rate=10, arrivals="poisson"), calls=5, errors=5, timeouts=0
-    )
-    assert load.sustained_rate == 0
-    assert Load.from_json(load.to_json()) == load
-    assert "∞" in str(load)
-
-
 def test_percentiles_are_numpys_and_failures_are_infinite() -> None:
     rng = np.random.default_rng(3)
     for calls in (1, 2, 7, 100, 101, 1000):
@@ -258,10 +226,6 @@ def test_intervals_cover_what_they_say(busy: float, calls: int) -> None:
         assert hits.mean() >= 0.92, name
 
 
-def test_as_if_calls_were_independent_they_would_not() -> None:
-    assert covered(0.55, 2000, clusters=False)["p95"].mean() < 0.75
-
-
 @pytest.mark.parametrize("calls", [100, 1000])
 def test_a_queue_that_grows_is_told(calls: int) -> None:
     def share(busy: float) -> float:
@@ -272,25 +236,6 @@ def test_a_queue_that_grows_is_told(calls: int) -> None:
     assert share(0.3) == 0
     assert share(0.6) <= 0.02
     assert share(1.5) >= 0.97
-
-
-def test_tasks_that_pile_up_are_told() -> None:
-    """Where each is sent when it is due, the search itself has the queue."""
-    for busy, grows in ((0.5, False), (1.5, True)):
-        found = simulate(busy, 1000, seed=1)
-        times = (found.done - found.due) / MS
-        found.ready = found.sent = found.due
-        assert is_growing(found, times, True) == grows
-    few = simulate(1.5, 7, seed=1)
-    assert not is_growing(few, (few.done - few.due) / MS, False), "too few to tell"
-
-
-def test_outcomes_are_counted() -> None:
-    outcome = [ANSWERED, FAILED, OUT_OF_TIME, OUT_OF_TIME]
-    found = sent([0, MS, 2 * MS, 3 * MS], [MS, 2 * MS, 3 * MS, 4 * MS], outcome)
-    summary = summarise(found, 1000, "fixed", None, 4, 0.05)
-    assert (summary.latency.errors, summary.latency.timeouts, summary.busy) == (1, 2, None)
-    assert summary.achieved == pytest.approx(250)
 
 
 def test_a_sender_that_is_late_is_told(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
@@ -321,16 +266,6 @@ def test_a_rate_is_found_from_wherever_one_starts(start: float, capacity: float)
     held, failed = [r for r in tried if r <= capacity], [r for r in tried if r > capacity]
     assert min(failed) <= 1.05 * max(held) * 1.01
     assert len(tried) == len(set(tried)) <= 20
-
-
-def test_where_no_rate_holds_or_all_do() -> None:
-    tried: list[float] = []
-    look_for_rate(1024, lambda rate: tried.append(rate) is not None, 0.1)
-    assert min(tried) <= 2, tried
-    tried.clear()
-    look_for_rate(1, lambda rate: tried.append(rate) is None, 0.1)
-    assert len(tried) == 20
-    assert max(tried) > 500_000
 
 
 def test_the_highest_rate_is_looked_for(clock: Clock) -> None:
@@ -368,18 +303,6 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
     assert none.record.sustained_rate == 0
     assert none.record.latency is None
     assert "At none of the rates tried (2 and 4) is p99 within 1 ms." in str(none)
-
-
-def test_how_sure_it_is_is_said() -> None:
-    for interval, said in (
-        ({}, "not sure: the interval of its p99 goes beyond the bound, or it has none."),
-        ({"p99": (20, 60)}, "goes beyond the bound, or it has none."),
-        ({"p99": (20, 40)}, "(tried: 5)."),
-    ):
-        latency = Latency(p99=30, loop="open", rate=5, intervals=interval)
-        rates = [LoadAtRate(rate=5, achieved=5, latency=latency)]
-        text = str(Load(about=EfficiencyRecord(system="a"), rates=rates, within=50))
-        assert f"{said} It may be more: no higher rate was tried." in text
 
 
 # The value and its faces
@@ -460,14 +383,6 @@ def test_faces(clock: Clock, tmp_path: Path) -> None:
     assert "<script" not in load._repr_html_()
 
 
-def test_names_are_shown_safely(clock: Clock) -> None:
-    load = example(clock, system="<b>\x1b[31m & $x$")
-    assert "\x1b" not in str(load) + repr(load) + load.to_markdown() + load.to_latex()
-    page = load.to_html()
-    assert "<b>" not in page
-    assert "\x1b" not in page
-
-
 def test_plot(clock: Clock) -> None:
     pytest.importorskip("matplotlib")
     load = example(clock, system="a $x$ search of a rather long name that does not fit")
@@ -527,12 +442,6 @@ def test_refused(given: dict[str, Any], told: str) -> None:
     input_error(lambda: measure_load(never, ["q"], **given, system="bm25"), "bm25", told)
 
 
-def test_what_is_no_search_or_has_no_queries() -> None:
-    input_error(lambda: measure_load(5, ["q"], rate=1), "search", "not to be called")  # type: ignore[arg-type]
-    input_error(lambda: measure_load(never, [], rate=1), "no queries")
-    input_error(lambda: measure_load(never, "q", rate=1), "queries")
-
-
 def test_the_warm_up_ends_what_cannot_work(clock: Clock) -> None:
     def broken(query: str) -> list[str]:
         raise OSError("no index")
@@ -577,9 +486,3 @@ def test_an_async_search_is_awaited() -> None:
     assert load.rates[0].problem == "LookupError: 'q3'"
     assert load.rates[0].latency.errors == 1
     assert (load.rates[0].latency.timeouts or 0) >= 1
-
-
-def test_reports_are_loaded_when_one_is_written() -> None:
-    program = "import sys, irbatch.efficiency; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert not {"irbatch.report.html", "asyncio", "matplotlib"} & set(done.stdout.decode().split())

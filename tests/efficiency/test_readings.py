@@ -65,15 +65,6 @@ def test_memory_held_before_does_not_count() -> None:
     assert (processes.peak_memory() or 0.0) >= before, "the mark of the process stays"
 
 
-def test_what_a_call_gives_back_counts() -> None:
-    def searching(query: int) -> list[str]:
-        return [f"{np.ones(200_000_000 // 8).sum():.0f}"]
-
-    np.ones(400_000_000 // 8)  # so that the mark tells nothing of it
-    held = readings.Processes().memory()
-    assert (quick(searching, range(5), warmup=5).record.peak_memory or 0.0) > held + 150
-
-
 class Memory:
     """What the operating system says of memory and time, as it is told to."""
 
@@ -119,16 +110,6 @@ def test_calls_in_quick_succession_are_looked_at_now_and_then(memory: Memory) ->
 
     quick(searching, range(100), warmup=0)
     assert 8 <= memory.looks <= 15
-
-
-def test_on_windows_psutil_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "resource", None)
-    processes = readings.Processes()
-    assert processes.peak_memory() is None
-    assert processes.times()[0] > 0
-    about = SimpleNamespace(memory_info=lambda: SimpleNamespace(peak_wset=7 * MEGA))
-    monkeypatch.setattr(processes, "_own", about)
-    assert processes.peak_memory() == 7
 
 
 def test_without_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,20 +159,6 @@ def test_a_server_is_counted_while_it_lives_and_when_it_has_ended(server: Any) -
     server.wait()
     assert {child.pid for child in processes.children(now=True)} < began
     assert processes.children_time() >= before - 0.05, "10 ms is a clock's tick"
-
-
-def test_children_that_end_meanwhile_take_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    psutil = pytest.importorskip("psutil")
-
-    def gone() -> Any:
-        raise psutil.NoSuchProcess(1)
-
-    processes = readings.Processes()
-    ended = processes.children_time()
-    child = SimpleNamespace(pid=1, memory_info=gone, cpu_times=gone)
-    monkeypatch.setattr(processes, "children", lambda **now: [child])
-    assert processes.children_memory() == 0
-    assert processes.children_time() <= ended
 
 
 # ---------------------------------------------------------------- accelerators
@@ -246,15 +213,6 @@ def test_torch_may_come_to_accelerators_later(cuda: Cuda) -> None:
     assert watch.read()["peak_gpu_memory"] is None
     cuda.used = True
     assert watch.read()["peak_gpu_memory"] == 900, "all that it has held was since"
-
-
-def test_it_is_in_the_record(cuda: Cuda) -> None:
-    def searching(query: str) -> list[str]:
-        cuda.hold(0, 1000 * MEGA)
-        return ["d1"]
-
-    record = quick(searching, QUERIES).record
-    assert record.peak_gpu_memory == record.value("gpu_memory") == 1000
 
 
 def test_the_driver_is_asked_where_torch_is_not_there(
@@ -316,14 +274,6 @@ def test_building_an_index_is_measured(tmp_path: Path) -> None:
     )
 
 
-def test_children_that_build_count() -> None:
-    code = "import time; held = bytearray(90_000_000); time.sleep(0.1)"
-    built = measure_indexing(lambda: subprocess.run([sys.executable, "-c", code], check=True))
-    assert built.memory is not None
-    assert built.memory > 90
-    assert built.fields.keys() == {"indexing_time", "indexing_memory"}
-
-
 async def build_later() -> None:
     pytest.fail("it is refused")
 
@@ -337,14 +287,6 @@ def test_refused(tmp_path: Path) -> None:
     input_error(lambda: quick(search, QUERIES, indexing={"time": 1}), "indexing")
     with pytest.raises(ZeroDivisionError):
         measure_indexing(lambda: 1 // 0)
-
-
-def test_hardware() -> None:
-    here = measure_search(search, QUERIES, draws=0, progress=False)
-    assert here.record.hardware == Hardware.here()
-    assert quick(search, QUERIES, hardware="c6g").record.hardware == Hardware.here("c6g")
-    described = Hardware(cpu="abacus")
-    assert quick(search, QUERIES, hardware=described).record.hardware == described
 
 
 def test_sizes_on_disk(tmp_path: Path) -> None:
@@ -372,17 +314,6 @@ def test_sizes_on_disk(tmp_path: Path) -> None:
     assert linked.index_disk == 1570 / 1e6
 
 
-def test_a_folder_that_cannot_be_read_is_no_empty_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def forbidden(path: Any) -> Any:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(readings.os, "scandir", forbidden)
-    with pytest.raises(PermissionError):
-        quick(search, QUERIES, index_path=tmp_path)
-
-
 def test_flops_are_counted_by_torch() -> None:
     torch = pytest.importorskip("torch")
     model = torch.nn.Linear(8, 4, bias=False)
@@ -407,14 +338,6 @@ def test_flops_are_counted_by_torch() -> None:
     told = quick(encode, rows, batch_size=50, model=model, warmup=0, flops=5).record
     assert (told.flops, sizes) == (5.0, [50])
     assert told.model_memory == (8 * 4 * 4 + 10 * 2) / 1e6
-
-
-def test_weights_that_are_shared_count_once() -> None:
-    torch = pytest.importorskip("torch")
-    first, second = (torch.nn.Linear(4, 4, bias=False) for _ in range(2))
-    second.weight = first.weight
-    model = torch.nn.Sequential(first, second)
-    assert quick(search, QUERIES, model=model, flops=0).record.model_memory == 64 / 1e6
 
 
 def test_a_model_that_search_does_not_call_has_no_flops() -> None:

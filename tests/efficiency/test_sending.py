@@ -128,12 +128,6 @@ def test_what_fails_is_counted_and_the_first_is_told(monkeypatch: pytest.MonkeyP
     assert found.problem == "KeyError: '1'"
 
 
-def test_queries_are_asked_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    send(asked.append, list(range(5)), monkeypatch, Clock(), queries=["a", "b"])
-    assert asked == ["a", "b", "a", "b", "a"]
-
-
 def test_a_sender_that_wakes_late_is_told_from_one_that_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -163,12 +157,6 @@ def test_what_ends_a_program_is_raised(callers: int) -> None:
 
 
 # When queries are due
-
-
-def test_fixed_arrivals() -> None:
-    assert due_times(50, "fixed", 1, calls=None, duration=0.1).tolist() == [
-        20 * MS * k for k in range(1, 6)
-    ]
 
 
 @pytest.mark.parametrize("arrivals", ["poisson", "fixed"])
@@ -223,11 +211,3 @@ def test_a_queue_at_random_times_is_as_in_theory(monkeypatch: pytest.MonkeyPatch
     for time in (Fraction(3, 2), Fraction(5, 2), Fraction(9, 2)):
         expected = queues.share_within(Fraction(55, 100), time)
         assert float((together <= float(time)).mean()) == pytest.approx(expected, abs=0.01)
-
-
-def test_the_oracle_of_busy_periods() -> None:
-    due, service = [0, 1, 10, 11, 12, 40], [5, 5, 2, 2, 2, 1]
-    done = [end for _, end, _ in queues.serve(due, service, 1)]
-    assert done == [5, 10, 12, 14, 16, 41]
-    assert queues.busy_periods(due, done) == [2, 3, 1]
-    assert queues.effective_clusters([2, 3, 1]) == Fraction(36, 14)
