@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,7 +16,14 @@ from irbatch.efficiency.fields import (
     read_fields,
     read_object,
 )
-from irbatch.efficiency.record import OPEN, POISSON, EfficiencyRecord, Hardware, Latency
+from irbatch.efficiency.record import (
+    OPEN,
+    POISSON,
+    STATISTICS,
+    EfficiencyRecord,
+    Hardware,
+    Latency,
+)
 from irbatch.errors import InputError, imported, join_words, many, printable, shown
 from irbatch.report import axes
 from irbatch.report.document import (
@@ -120,17 +127,9 @@ class Load(Reported):
         object.__setattr__(self, "rates", tuple(rates[rate] for rate in sorted(rates)))
 
     def __repr__(self) -> str:
-        asked = many(self.about.n_queries or 0, "query")
-        lines = [f"<Load of {shown(self.about.system)}: open loop, {asked}"]
-        for at_rate in self.rates:
-            said = f"  {show_quantity(at_rate.rate)} a second: p99 {show_quantity(at_rate.p99)} ms"
-            failed = (at_rate.latency.errors or 0) + (at_rate.latency.timeouts or 0)
-            said += f", {many(failed, 'call')} failed" if failed else ""
-            lines.append(said + (", the queue grows" if at_rate.growing else ""))
-        if self.within is not None:
-            most = show_quantity(self.sustained_rate or 0)
-            lines.append(f"  p99 within {show_quantity(self.within)} ms up to {most} a second")
-        return "\n".join(lines) + ">"
+        queries, rates = self.about.n_queries or 0, many(len(self.rates), "rate")
+        name = shown(self.about.system)
+        return f"<Load of {name}: open loop, {many(queries, 'query')}, {rates}>"
 
     @property
     def sustained_rate(self) -> float | None:
@@ -220,7 +219,7 @@ class Load(Reported):
         if self.sustained_rate:
             bound = show_quantity(within or 0)
             legend.append((BEST, f"the highest rate up to which p99 is within {bound} ms"))
-        if levels := _levels(self):
+        if levels := self._levels:
             meaning = f"{show_levels(levels)} intervals, where there are calls enough"
             legend.append(("[low, high]", meaning))
         parts: list[Part] = [table]
@@ -252,7 +251,44 @@ class Load(Reported):
             ImportError: naming the extra, when matplotlib is not installed.
         """
         axes.check_axes(ax)
-        return _plot(self, log, axes.new_axes(ax, legend=len(DRAWN)))
+        ax = axes.new_axes(ax, legend=len(DRAWN))
+        handles, names = [], list(DRAWN)
+        for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):
+            known = [each for each in self.rates if getattr(each.latency, name) is not None]
+            x, y = [each.rate for each in known], [getattr(each.latency, name) for each in known]
+            look = {"color": style.color, "marker": style.marker, "markersize": 5}
+            handles += ax.plot(x, y, linewidth=1.6, **look)
+            for each in known:
+                if ends := each.latency.intervals.get(name):
+                    ax.vlines(each.rate, *ends, color=style.color, alpha=0.45, linewidth=2.5)
+        if self.within is not None:
+            dots = {"color": axes.MUTED, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
+            handles.append(ax.axhline(self.within, **dots))
+            names.append("bound on p99")
+            if self.sustained_rate:
+                ax.axvline(self.sustained_rate, color=axes.MUTED, linewidth=0.9)
+        if log:
+            ticker: Any = imported("plots", "plot", "matplotlib.ticker")
+            ax.set_yscale("log")
+            ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+            ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            ax.yaxis.set_minor_locator(ticker.NullLocator())
+        ax.set_xlim(0, self.rates[-1].rate * 1.06)
+        ax.set_xlabel("queries a second that were due")
+        ax.set_ylabel("latency (ms), open loop")
+        sure = f"; bars: {show_levels(levels)} intervals" if (levels := self._levels) else ""
+        axes.add_note(ax, f"{axes.fit_names([self.about.system])[0]}{sure}")
+        axes.add_legend(ax, handles, names)
+        axes.tidy(ax, "both")
+        return ax
+
+    @property
+    def _levels(self) -> set[float | None]:
+        return {each.latency.level for each in self.rates if each.latency.intervals}
+
+    @property
+    def _failed(self) -> bool:
+        return any(each.latency.errors or each.latency.timeouts for each in self.rates)
 
 
 PICTURE = (
@@ -264,55 +300,54 @@ PICTURE = (
 def _columns(load: Load) -> list[Column]:
     """Return what is said of each rate."""
 
-    def latency(name: str) -> Callable[[LoadAtRate], Any]:
-        return lambda at_rate: getattr(at_rate.latency, name)
-
-    def more(name: str) -> Callable[[LoadAtRate], Record]:
-        def about(at_rate: LoadAtRate) -> Record:
+    def latency(name: str) -> Column:
+        def more(at_rate: LoadAtRate) -> Record:
             ends = at_rate.latency.intervals.get(name, ())
-            bounds = f"[{', '.join(map(show_quantity, ends))}]" if ends else ""
-            fails = {} if latency(name)(at_rate) is not None else {"text": "∞", "value": math.inf}
-            best = name == "p99" and at_rate.rate == load.sustained_rate
-            return {"stands_out": best, "after": bounds, **fails}
+            failed = getattr(at_rate.latency, name) is None
+            return {
+                "stands_out": name == "p99" and at_rate.rate == load.sustained_rate,
+                "after": f"[{', '.join(map(show_quantity, ends))}]" if ends else "",
+                **({"text": "∞", "value": math.inf} if failed else {}),
+            }
 
-        return about
+        return Column(f"{name} (ms)" if name in DRAWN else "", descends=False, name=name,
+                      value=lambda each: getattr(each.latency, name), show=show_quantity,
+                      more=more)  # fmt: skip
 
-    failed = any(each.latency.errors or each.latency.timeouts for each in load.rates)
-    late = "99th percentile of what the sender itself adds to latency"
-    grows = {True: "grows", False: "steady"}
+    def count(name: str, heading: str) -> Column:
+        def value(at_rate: LoadAtRate) -> Any:
+            return getattr(at_rate.latency, name)
+
+        return Column(heading, descends=False, name=name, value=value, show="{:,}".format)
+
+    def of_rate(name: str, heading: str, **more: Any) -> Column:
+        return Column(heading, name=name, value=lambda each: getattr(each, name), **more)
+
+    lower = {"descends": False}
     return [
-        Column("queries/s", "name", name="rate", value=lambda each: each.rate, show=show_quantity),
-        Column("answered/s", name="achieved", value=lambda each: each.achieved, show=show_quantity),
-        *(
-            Column(f"{name} (ms)" if name in DRAWN else "", descends=False, name=name,
-                   value=latency(name), show=show_quantity, more=more(name))
-            for name in ("mean", "p50", "p90", "p95", "p99")
-        ),
-        *(
-            Column(heading if name == "calls" or failed else "", descends=False, name=name,
-                   value=latency(name), show=lambda count: f"{count:,}")
-            for name, heading in (("calls", "calls"), ("errors", "errors"),
-                                  ("timeouts", "time-outs"))
-        ),
-        Column("busy (%)", descends=False, name="busy", value=lambda each: each.busy,
-               show=lambda share: show(100 * share, 0)),
-        Column("queue", "text", name="growing", value=lambda each: each.growing,
-               show=grows.__getitem__),
-        Column("sent late (ms)", descends=False, name="lateness", value=lambda each: each.lateness,
-               show=show_quantity, meaning=late),
-        Column("", name="wall_time", value=lambda each: each.wall_time),
+        of_rate("rate", "queries/s", kind="name", show=show_quantity),
+        of_rate("achieved", "answered/s", show=show_quantity),
+        *(latency(name) for name in STATISTICS),
+        count("calls", "calls"),
+        count("errors", "errors" * load._failed),
+        count("timeouts", "time-outs" * load._failed),
+        of_rate("busy", "busy (%)", show=lambda share: show(100 * share, 0), **lower),
+        of_rate("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
+        of_rate("lateness", "sent late (ms)", show=show_quantity, **lower,
+                meaning="99th percentile of what the sender itself adds to latency"),
+        of_rate("wall_time", ""),
     ]  # fmt: skip
 
 
 def _caption(load: Load) -> str:
     """Say how latency was measured, and what was found."""
-    latency = load.rates[0].latency
-    coming = "at random times (Poisson)" if latency.arrivals == POISSON else "at equal distances"
+    arrivals = load.rates[0].latency.arrivals
+    coming = "at random times (Poisson)" if arrivals == POISSON else "at equal distances"
     callers = "as many calls at a time as there are"
     if load.callers is not None:
         callers = f"{many(load.callers, 'call')} at a time"
     failing = "no call failed"
-    if any(each.latency.errors or each.latency.timeouts for each in load.rates):
+    if load._failed:
         failing = "calls that failed or were out of time count as longer than all others"
     said = [
         f"Open loop: queries came {coming}, whether others were answered or not, {callers}.",
@@ -340,49 +375,9 @@ def _tell_sustained(load: Load, within: float) -> str:
     if not load.sustained_rate:
         return f"At none of the rates tried ({load._numbers}) is {bound}."
     said = f"{bound} up to {show_quantity(load.sustained_rate)} queries/s (tried: {load._numbers})."
-    (best,) = (each for each in load.rates if each.rate == load.sustained_rate)
+    best = next(each for each in load.rates if each.rate == load.sustained_rate)
     if best.latency.intervals.get("p99", (0, math.inf))[1] > within:
         said += " That is not sure: the interval of its p99 goes beyond the bound, or it has none."
     if best == load.rates[-1]:
         said += " It may be more: no higher rate was tried."
     return said
-
-
-def _levels(load: Load) -> set[float | None]:
-    """Return the chances that intervals miss."""
-    return {each.latency.level for each in load.rates if each.latency.intervals}
-
-
-def _plot(load: Load, log: bool, ax: axes.Axes) -> axes.Axes:
-    handles = []
-    for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):
-        known = [each for each in load.rates if getattr(each.latency, name) is not None]
-        x, y = [each.rate for each in known], [getattr(each.latency, name) for each in known]
-        look = {"color": style.color, "marker": style.marker, "markersize": 5, "linewidth": 1.6}
-        handles += ax.plot(x, y, **look)
-        for each in known:
-            if name in each.latency.intervals:
-                low, high = each.latency.intervals[name]
-                ax.vlines(each.rate, low, high, color=style.color, alpha=0.45, linewidth=2.5)
-    names = list(DRAWN)
-    if load.within is not None:
-        dots = (0, (1, 1.5))
-        handles.append(ax.axhline(load.within, color=axes.MUTED, linestyle=dots, linewidth=1.2))
-        names.append("bound on p99")
-        if load.sustained_rate:
-            ax.axvline(load.sustained_rate, color=axes.MUTED, linewidth=0.9)
-    if log:
-        ticker: Any = imported("plots", "plot", "matplotlib.ticker")
-        ax.set_yscale("log")
-        ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        ax.yaxis.set_minor_locator(ticker.NullLocator())
-    ax.set_xlim(0, load.rates[-1].rate * 1.06)
-    ax.set_xlabel("queries a second that were due")
-    ax.set_ylabel("latency (ms), open loop")
-    levels = _levels(load)
-    sure = f"; bars: {show_levels(levels)} intervals" if levels else ""
-    axes.add_note(ax, f"{axes.fit_names([load.about.system])[0]}{sure}")
-    axes.add_legend(ax, handles, names)
-    axes.tidy(ax, "both")
-    return ax

@@ -33,7 +33,7 @@ from irbatch.leaderboard.json_form import (
     stated_directions,
     stated_fields,
 )
-from irbatch.leaderboard.plots import picture_frontier, plot_frontier
+from irbatch.leaderboard.plots import draw_frontier, find_frontier, picture_frontier
 from irbatch.leaderboard.report import list_board, make_document, write_caption
 from irbatch.leaderboard.study import (
     Pareto,
@@ -43,6 +43,7 @@ from irbatch.leaderboard.study import (
     find_pareto,
     find_significance,
 )
+from irbatch.report.axes import check_axes
 from irbatch.report.document import Document, Record
 from irbatch.report.reported import Path, Reported
 from irbatch.runtime.numbers import check_choice
@@ -470,21 +471,38 @@ class Leaderboard(Reported):
         directions: Mapping[str, str] | None = None,
         ax: Any = None,
     ) -> Any:
-        """Draw systems between two axes and their Pareto frontier; return matplotlib's axes.
+        """Plot systems between two axes, and the Pareto frontier: those that no other dominates.
 
-        ``.figure.savefig("frontier.svg")`` of what returns saves the picture.
+        The frontier is drawn as a staircase: on the way to a better system there is none better
+        than the last one. Where an axis is a time or a rate that was measured under several
+        conditions, such as on several machines, each has a frontier of its own. Systems without a
+        value of an axis are left out, and counted above the axes. Names are placed for the size and
+        the limits that the axes have then; where there is no room for a name stands a number, which
+        a legend explains.
 
         Args:
             x: an axis, as in ``"cost_per_million"``.
             y: another; default: the first measure.
-            log, intervals, labels, directions, ax: see `irbatch.leaderboard.plots.plot_frontier`.
+            log: whether the x axis is logarithmic; default: if it is a quantity whose values are
+                above zero and span more than a factor of three.
+            intervals: whether there are bars for the intervals that are known.
+            labels: whether systems are named; of more than 100, those on the frontier are. Systems
+                without a name or a number are counted above the axes.
+            directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
+            ax: matplotlib's axes to draw on; default: those of a new figure, which
+                ``.figure.savefig("frontier.svg")`` of what returns saves.
+
+        Returns:
+            The axes; nothing is shown.
 
         Raises:
-            InputError: naming the system, if one has no value of an axis.
+            InputError: if there is no such axis, no system has a value of both, or a system's has
+                no logarithm.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        options: dict[str, Any] = {"intervals": intervals, "labels": labels, "ax": ax}
-        return plot_frontier(self, x, y, log=log, directions=directions, **options)
+        check_axes(ax)
+        frontier = find_frontier(self, x, y, log=log, directions=directions)
+        return draw_frontier(frontier, intervals=intervals, labels=labels, ax=ax)
 
     @classmethod
     def from_json(

@@ -25,7 +25,6 @@ from irbatch.report.axes import (
     Style,
     add_legend,
     add_note,
-    check_axes,
     fit_names,
     new_axes,
     styles,
@@ -86,7 +85,7 @@ def find_frontier(
     log: bool | None = None,
     directions: Mapping[str, str] | None = None,
 ) -> Frontier:
-    """Find what there is to draw; arguments and errors are those of `plot_frontier`."""
+    """Find what there is to draw; arguments and errors are those of `Leaderboard.plot`."""
     if log is not None and not isinstance(log, bool | np.bool_):
         problem = f"log={shown(log)} is none of True, False and None"
         raise InputError(problem, source="log", value=log)
@@ -157,58 +156,6 @@ def tell_levels(frontier: Frontier, bounds: Floats) -> str:
         if has
     }
     return f"{show_levels(levels)} intervals".strip() if levels else ""
-
-
-def plot_frontier(
-    board: Board,
-    x: str,
-    y: str | None = None,
-    *,
-    log: bool | None = None,
-    intervals: bool = True,
-    labels: bool = True,
-    directions: Mapping[str, str] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Plot systems between two axes, and the Pareto frontier: those that no other one dominates.
-
-    The frontier is drawn as a staircase: on the way to a better system there is none better than
-    the last one. Where an axis is a time or a rate that was measured under several conditions, such
-    as on several machines, each has a frontier of its own. Systems without a value of an axis are
-    left out, and counted above the axes. Names are placed for the size and the limits that the axes
-    have then; where there is no room for a name stands a number, which a legend explains.
-
-    Args:
-        board: the leaderboard.
-        x: an axis, as in ``"cost_per_million"``.
-        y: another; default: the first measure.
-        log: whether the x axis is logarithmic; default: if it is a quantity whose values are
-            above zero and span more than a factor of three.
-        intervals: whether there are bars for the intervals that are known.
-        labels: whether systems are named; of more than 100, those on the frontier are. Systems
-            without a name or a number are counted above the axes.
-        directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
-        ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
-
-    Returns:
-        The axes; nothing is shown.
-
-    Raises:
-        InputError: if there is no such axis, no system has a value of both, or a system's has no
-            logarithm.
-        ImportError: naming the extra, when matplotlib is not installed.
-
-    >>> from irbatch.efficiency import EfficiencyRecord, Latency
-    >>> from irbatch.leaderboard import Leaderboard
-    >>> records = [EfficiencyRecord(system="bm25", latency=Latency(mean=8)),
-    ...            EfficiencyRecord(system="dense", latency=Latency(mean=30))]
-    >>> board = Leaderboard({"bm25": {"RR@10": 0.19}, "dense": {"RR@10": 0.33}}, records)
-    >>> [name.get_text() for name in plot_frontier(board, "latency").texts]
-    ['bm25', 'dense']
-    """
-    check_axes(ax)
-    frontier = find_frontier(board, x, y, log=log, directions=directions)
-    return draw_frontier(frontier, intervals=intervals, labels=labels, ax=ax)
 
 
 def draw_frontier(

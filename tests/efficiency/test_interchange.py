@@ -257,27 +257,6 @@ def test_annotated_run_is_the_same_run(suffix: str, tmp_path: Path) -> None:
     assert EfficiencyRecord.from_ir_metadata(path) == FULL
 
 
-def test_large_run(tmp_path: Path) -> None:
-    path = tmp_path / "large.run"
-    lines = [f"q{q} Q0 d{d} {d} {1000 - d} t\n" for q in range(1100) for d in range(1000)]
-    path.write_text("".join(lines))
-    assert path.stat().st_size > 20 << 20
-    with path.open("a") as file:
-        file.writelines(f"r{q} Q0 document-{d} {d} {1000 - d} t\n"
-                        for q in range(300) for d in range(1000))  # fmt: skip
-    assert path.stat().st_size > 24 << 20
-    qrels = {"q7": {"d3": 1}, "r299": {"document-1": 1}}
-    before = irbatch.evaluate(qrels, str(path), "RR")["RR"]
-    size = path.stat().st_size
-    annotate_run(path, FULL)
-    assert irbatch.evaluate(qrels, str(path), "RR")["RR"] == before == 0.375
-    assert len(irbatch.read_run(str(path))) == 1400
-    header = read_header(path)
-    assert header == AS_YAML
-    marks = len("# ir_metadata.start\n# ir_metadata.end\n")
-    assert path.stat().st_size == size + marks + len(header) + 2 * header.count("\n")
-
-
 def test_a_header_is_replaced_when_asked_to(tmp_path: Path) -> None:
     path = tmp_path / "bm25.run"
     path.write_text(RUN)
@@ -359,14 +338,3 @@ def test_what_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert path.read_bytes() == body
     assert "more= takes" in refusal(lambda: annotate_run(path, FULL, more=5))  # type: ignore[arg-type]
     assert [each.name for each in tmp_path.iterdir()] == ["a.run"]
-
-
-def test_repro_eval_reads_it(tmp_path: Path) -> None:
-    handler = pytest.importorskip("repro_eval.metadata", exc_type=ImportError).MetadataHandler
-    path = tmp_path / "a.run"
-    path.write_text(RUN)
-    annotate_run(path, FULL, more={"actor": {"team": "IR"}})
-    found = handler.read_metadata(str(path))
-    assert found["actor"] == {"team": "IR"}
-    assert EfficiencyRecord.from_ir_metadata(found) == FULL
-    assert sorted(handler.strip_metadata(str(path))) == ["q1", "q2"]

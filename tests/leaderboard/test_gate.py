@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from support.input_errors import ANYTHING, input_error
 
@@ -130,18 +129,6 @@ def test_in_per_cent() -> None:
     said = "RR@10 of 33 is not between 0 and 1: in per cent?"
     input_error(lambda: board.unmet("RR@10 >= 0.18"), said, value=33.0)
     input_error(lambda: board.failures("MRR@10 < 0.18"), said, value=33.0)
-
-
-def test_measures_say_which_way_is_better() -> None:
-    assert BOARD.axis("FirstRank").better == "lower"
-    assert BOARD.sorted("FirstRank").systems[0] == "dense"
-    again = Leaderboard.from_json(BOARD.to_json())
-    assert again.axis("FirstRank").better == "lower"
-    assert BOARD.pareto(["FirstRank"]).frontier == ["dense"]
-    labels = np.eye(4)[:3]
-    results = irbatch.evaluate_matrix(labels, "FirstRank", query_ids=list("abc"))
-    results.name = "x"
-    assert Leaderboard([results], record("x", 1)).axis("FirstRank").better == "lower"
 
 
 def test_bounds_hold_for_losses_that_were_not_seen() -> None:

@@ -90,15 +90,6 @@ def test_odd_numbers_can_be_drawn(latency: list[float], accuracy: list[float]) -
     assert not any(one.overlaps(other) for one, other in itertools.pairwise(ticks))
 
 
-def test_when_the_axis_is_logarithmic() -> None:
-    assert find_frontier(made_board([10, 31], [0.1, 0.2]), "latency").log
-    assert not find_frontier(made_board([10, 30], [0.1, 0.2]), "latency").log
-    assert not find_frontier(made_board([0, 30], [0.1, 0.2]), "latency").log
-    assert find_frontier(made_board([10, 11], [0.1, 0.2]), "latency", log=True).log
-    assert not find_frontier(made_board([10, 500], [0.1, 0.2]), "latency", log=False).log
-    assert not find_frontier(made_board([10, 11], [0.01, 0.2]), "RR@10", "latency").log
-
-
 def test_bad_requests_are_refused() -> None:
     board = made_board([0, 8], [0.1, 0.2], ["fast", "slow"])
     with pytest.raises(InputError, match=r"record of 'fast': latency_mean is 0, .* no logarithm"):
@@ -284,16 +275,6 @@ def test_options() -> None:
     names_of(drawn(priced, "cost"))  # no formula is read into them
 
 
-def test_intervals_of_several_levels() -> None:
-    records = [
-        EfficiencyRecord(system="a", latency=Latency(mean=5, intervals={"mean": (4, 6)}, level=0.1))
-    ]
-    sure = Leaderboard({"a": {"RR": 0.5}}, records)
-    assert drawn(sure).get_title(loc="left").endswith("bars: 90% intervals")
-    both = Leaderboard({"a": {"RR": {"mean": 0.5, "low": 0.4, "high": 0.6}}}, records)
-    assert drawn(both).get_title(loc="left").endswith("bars: 95% and 90% intervals")
-
-
 def test_given_axes_are_drawn_on_and_small_ones_say_what_is_missing() -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure(figsize=(2.2, 1.8))
     ax = figure.subplots()
@@ -307,18 +288,6 @@ def test_given_axes_are_drawn_on_and_small_ones_say_what_is_missing() -> None:
         assert not one.overlaps(other)
     parts = pytest.importorskip("matplotlib.figure").Figure(layout="constrained").subfigures(1, 2)
     assert len(drawn(random_board(4), ax=parts[0].subplots()).texts) == 4
-
-
-def test_of_very_many_systems_those_on_the_frontier_are_named() -> None:
-    board = random_board(150, 1, bounds=False)
-    ax = drawn(board)
-    frontier = board.pareto(["latency", "RR@10"]).frontier
-    assert sorted(named(ax)) == sorted(frontier)
-    assert f"{150 - len(frontier)} names left out" in ax.get_title(loc="left")
-    boxes = names_of(ax)
-    values = np.stack([board.values("latency"), board.values("RR@10")], axis=1)
-    points = ax.transData.transform(values)
-    assert not any(box.contains(*point) for box in boxes for point in points)
 
 
 def test_nothing_global_is_touched() -> None:

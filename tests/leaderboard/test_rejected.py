@@ -17,7 +17,6 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import InputWarning
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.efficiency.record import STATISTICS
 from irbatch.leaderboard import Leaderboard
@@ -231,27 +230,6 @@ def test_objects(written: dict[Any, Any], facts: tuple[str, ...]) -> None:
     assert written == before
 
 
-@pytest.mark.parametrize(
-    ("text", "facts"),
-    [
-        ("{", ["line 1"]),
-        ('{"system": "bm25",\n "throughput": }', ["line 2", "column"]),
-        ("[1, 2]", ["record", "list"]),
-        ("{}", ["system"]),
-        ('{"system": "bm25", "throughput": NaN}', ["'bm25'", "throughput"]),
-        ('{"system": "bm25", "throughput": ' + "1" * 5000 + "}", []),
-        ('{"system": "bm25", "latency": {"mean": 1, "mean": 2}}', ["mean", "twice"]),
-        ("[" * 100_000, ["nested"]),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_texts_that_are_not_records(text: str, facts: list[str], tmp_path: Path) -> None:
-    input_error(lambda: EfficiencyRecord.from_json(text), *facts)
-    path = tmp_path / "bm25.json"
-    path.write_text(text)
-    input_error(lambda: EfficiencyRecord.from_json(path), *facts)
-
-
 def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
     free = set(AMOUNTS) - {"throughput"} | {"warmup", "warmed_queries"}
     zeros = made(**dict.fromkeys(free, 0))
@@ -267,22 +245,6 @@ def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
         EfficiencyRecord.from_json(tmp_path / "nothing.json")
     with pytest.raises(OSError, match="nowhere"):
         made().to_json(tmp_path / "nowhere" / "a.json")
-
-
-def test_nobody_is_left() -> None:
-    assert NOBODY.systems == NOBODY.where("RR > 1").systems == []
-    assert (NOBODY.axes, NOBODY.currency) == (["RR", "AP"], "")
-    assert repr(NOBODY) == "Leaderboard of 0 systems on RR, AP"
-    assert "Left out by them: a, b" in NOBODY.caption()
-
-
-def test_results_of_other_queries() -> None:
-    results = {"a": RESULTS, "b": irbatch.evaluate({"q1": {"d": 1}}, {"q1": {"d": 1.0}}, "RR")}
-    with pytest.warns(InputWarning, match="different queries"):
-        board = of(results)
-    assert board.n_queries == [2, 1]
-    assert board.means.tolist() == [[0.5], [1.0]]
-    assert "1 to 2 queries" in board.caption()
 
 
 def test_what_is_handed_in_stays_and_may_change_later() -> None:
