@@ -13,6 +13,7 @@ from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.differences import ComparisonOptions, Options
 from irbatch.comparing.read import Aligned, align, is_read, read_results
+from irbatch.comparing.with_model import add_model, check_options, model_values
 from irbatch.data.frames import is_series, rows_by_label
 from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
@@ -56,6 +57,7 @@ def compare(
     cutoffs: Cutoffs = None,
     *,
     groups: Mapping[Any, str] | None = None,
+    model_qrels: Judgments | None = None,
     **settings: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare systems on the same queries, and tell which differences are more than chance.
@@ -101,6 +103,11 @@ def compare(
             geometric means, are tested by ``"t"`` from 30 queries on.
         groups: query id to the name of its group, a mapping or a series of pandas; tables are
             broken down by group, and the bootstrap draws from each apart.
+        model_qrels: a model's judgments of the same queries and of others, which only it judged:
+            means and differences are those of all queries under people's judgments, estimated with
+            the model's, see `irbatch.comparing.judges.combine`; tests, intervals and margins are
+            those of Student's t, groups are not defined. A difference that the model's judgments
+            alone would show is warned of.
         **settings: the keyword arguments of `irbatch.evaluate`, too.
 
     Raises:
@@ -122,14 +129,25 @@ def compare(
     """
     check_keywords(compare, settings, CompareOptions.__annotations__)
     own = ComparisonOptions.__annotations__
+    if model_qrels is not None:
+        settings |= check_options({**settings, "groups": groups})  # type: ignore[typeddict-item]
     options = Options.choose(**{name: each for name, each in settings.items() if name in own})
     others: Any = {name: each for name, each in settings.items() if name not in own}
     judgments: Any = qrels
     if runs is None:
         judgments, runs = None, cast(Systems, qrels)
     if measures is not None and judgments is not None:
-        aligned = _evaluate(judgments, runs, parse_measures(measures, cutoffs), others)
-    elif given := [*others, *(["measures"] if measures is not None else [])]:
+        wanted = parse_measures(measures, cutoffs)
+        aligned = _evaluate(judgments, runs, wanted, others)
+        if model_qrels is not None:
+            results = evaluate_runs(model_qrels, runs, wanted, **others)
+            model = model_values([*results.values()], aligned.query_ids, aligned.columns)
+            return add_model(_compare_aligned(aligned, options, None), model, options)
+    elif given := [
+        *others,
+        *(["measures"] if measures is not None else []),
+        *(["model_qrels"] if model_qrels is not None else []),
+    ]:
         problem = f"{given[0]}= is for rankings with judgments: values are compared as they are"
         raise InputError(problem, source=given[0])
     else:

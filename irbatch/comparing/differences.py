@@ -23,6 +23,7 @@ from irbatch.statistics.intervals import (
     levels_of_all,
     queries_needed,
 )
+from irbatch.statistics.judges import ModelValues
 from irbatch.statistics.resampling import (
     blocks_of_differences,
     check_draws,
@@ -178,10 +179,14 @@ class Differences(Options):
     linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
     judged: Mapping[int, Floats] = field(default_factory=dict)
     alone: Mapping[str, Floats] = field(default_factory=dict)  # of groups of one query: its values
+    model: ModelValues | None = field(default=None, repr=False)  # a model's, if they were added
+    combined: Floats | None = field(default=None, repr=False)  # differences estimated with these
 
     @cached_property
     def differences(self) -> Floats:
         """The mean of a less the mean of b, ``(pairs, measures)``."""
+        if self.combined is not None:
+            return self.combined
         return self.of_pairs(self.means, 0) - self.of_pairs(self.means, 1)
 
     @cached_property
@@ -286,6 +291,11 @@ class Differences(Options):
         return self._corrected(np.maximum(*both))
 
     def _beyond(self, margin: Margin, signs: Floats) -> Floats:
+        if self.model is not None:
+            found = self.model.combine(
+                self.values, lambda values: beyond_margin(values, self.pairs, margin, signs)
+            )
+            return found.tails.reshape(self.p_values.shape)
         values = self.scaled if self.linear is None else self.linear
         beyond = beyond_margin(values, self.pairs, margin, signs)
         ends = self._ends_beyond(margin, signs)
@@ -304,7 +314,7 @@ class Differences(Options):
 
         Those of `interval` for a measure without a known range, geometric and weighted means.
         """
-        if self.ranges is None or self.linear is not None:
+        if self.ranges is None or self.linear is not None or self.model is not None:
             return self.intervals[:, column]
         lowest, highest = np.tile(self.ranges[:, [column]], len(self.systems))
         if not np.isfinite(highest - lowest).all():

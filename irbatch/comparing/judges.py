@@ -35,14 +35,12 @@ from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import student_quantile
 from irbatch.statistics.judges import (
+    ENOUGH,
     FEWEST,
     cohen_kappa,
     combine_means,
     krippendorff_alpha,
 )
-
-ENOUGH = 25  # queries judged by people from which intervals hold (the researchers' guide)
-
 
 four, four_signed = partial(show, digits=4), partial(show_change, digits=4)
 percent = "{:.1%}".format

@@ -384,6 +384,10 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     if differences and compared.simultaneous:
         told += ", those of differences simultaneous"
     said = [f"{told}."]
+    if compared.model is not None:
+        alone = compared.model.others.shape[1]
+        said.append(f"Means and differences are of these queries under people's judgments and of "
+                    f"{alone} more under a model's.")  # fmt: skip
     if compared.pairs and compared.least_p >= compared.level:
         said.append(f"{compared.undecided} Nothing can be significant.")
     if differences and not compared.varies.all():

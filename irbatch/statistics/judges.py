@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.statistics.intervals import student_quantile
+from irbatch.statistics.intervals import student_quantile, student_tails
 
 FEWEST = 3  # queries judged by people from which a spread beside the model's is known
+ENOUGH = 25  # from which intervals hold (the researchers' guide)
 
 
 class CombinedMeans(NamedTuple):
@@ -39,6 +41,40 @@ class CombinedMeans(NamedTuple):
     bias: Floats
     bias_bounds: Floats
     worth: Floats
+
+    @property
+    def tails(self) -> Floats:
+        """The chances of such means or more where they are 0; 1 of what does not vary."""
+        varies = self.error > 0
+        t = np.divide(self.combined, self.error, out=np.zeros_like(self.error), where=varies)
+        pairs = zip(t[:, None], self.freedom.tolist(), strict=True)
+        tails = np.array([student_tails(*each) for each in pairs])
+        return np.where(varies, tails.reshape(t.shape), 1.0)
+
+
+class ModelValues(NamedTuple):
+    """Values under a model's judgments ``(systems, queries, measures)``.
+
+    Args:
+        same: of the queries that people judged.
+        others: of queries that the model judged alone.
+    """
+
+    same: Floats
+    others: Floats
+
+    def combine(
+        self, people: Floats, make: Callable[[Floats], Floats], level: float = 0.05
+    ) -> CombinedMeans:
+        """Combine means of what is made of people's values and of these.
+
+        Columns are rows and measures of ``make(values)``, ``(rows, queries, measures)``.
+        """
+        first, same, others = (
+            np.moveaxis(make(values), 1, 0).reshape(values.shape[1], -1)
+            for values in (people, self.same, self.others)
+        )
+        return combine_means(first, same, others, level)
 
 
 def combine_means(

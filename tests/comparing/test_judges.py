@@ -158,3 +158,62 @@ def test_few_queries_and_the_same_judge_twice_are_told() -> None:
     same = judged(60, 0)
     with pytest.warns(irbatch.InputWarning, match="two judges"):
         combine(results(judged(25, 0)), results(same))
+
+
+def apart(a: str, b: str, qrels: Grades) -> Any:
+    first, other = (irbatch.evaluate(qrels, RUNS[name], "nDCG@5 P@3").values for name in (a, b))
+    return first - other
+
+
+def test_differences_are_combined_as_means_are() -> None:
+    found = irbatch.compare(PEOPLE, RUNS, "nDCG@5 P@3", baseline="c", model_qrels=MODEL,
+                            correction="none", simultaneous=False, margin=0.4)  # fmt: skip
+    people, model = (apart("a", "c", each) for each in (PEOPLE, MODEL))
+    expected = combine_means(people, model[:25], model[25:])
+    assert found.differences[0] == pytest.approx(expected.combined)
+    assert found.difference_intervals[0] == pytest.approx(expected.combined_bounds)
+    stats = pytest.importorskip("scipy.stats")
+    t = expected.combined / expected.error
+    assert found.p_values[0] == pytest.approx(2 * stats.t.sf(np.abs(t), expected.freedom))
+    beyond = combine_means(people + 0.4, model[:25] + 0.4, model[25:] + 0.4)
+    p = stats.t.sf(beyond.combined / beyond.error, beyond.freedom)
+    assert found.not_worse_p is not None
+    assert found.not_worse_p[0] == pytest.approx(p)
+    alone = irbatch.compare(PEOPLE, RUNS, "nDCG@5 P@3", baseline="c", test="t")
+    widths = [np.ptp(each.difference_intervals, axis=-1).mean() for each in (found, alone)]
+    assert widths[0] < widths[1]
+    assert "35 more under a model's" in found.caption()
+    assert found.unmet("P@3 not worse than baseline by 0.9") == []
+    one_sided = irbatch.compare(PEOPLE, RUNS, "nDCG@5 P@3", baseline="c", model_qrels=MODEL,
+                                correction="none", alternative="greater")  # fmt: skip
+    assert one_sided.p_values[0] == pytest.approx(stats.t.sf(t, expected.freedom))
+
+
+def test_a_difference_of_the_model_alone_is_told() -> None:
+    """People see no difference; the model likes one system, of what people judged and of more."""
+    draw = random.Random(3)
+    kind = {q: {d: int(RUNS["a"][q][d] > 6) for d in grades} for q, grades in MODEL.items()}
+    people = {q: {d: draw.randint(0, 1) for d in MODEL[q]} for q in PEOPLE}
+    with pytest.warns(irbatch.InputWarning, match="by the model's judgments alone"):
+        irbatch.compare(people, RUNS, "P@3", baseline="b", model_qrels=kind)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"test": "randomisation"}, "randomisation"),
+        ({"interval": "bca"}, "bca"),
+        ({"margin_test": "bounded"}, "bounded"),
+        ({"groups": dict.fromkeys(PEOPLE, "x")}, "groups"),
+    ],
+)
+def test_only_student_s_t_is_defined_with_a_model(options: dict[str, Any], named: str) -> None:
+    input_error(lambda: irbatch.compare(PEOPLE, RUNS, "P@3", model_qrels=MODEL, **options), named)
+
+
+def test_models_take_all_that_people_judged_and_rankings() -> None:
+    fewer = {query: MODEL[query] for query in list(MODEL)[1:]}
+    input_error(lambda: irbatch.compare(PEOPLE, RUNS, "P@3", model_qrels=fewer), "q0", query="q0")
+    input_error(lambda: irbatch.compare(PEOPLE, RUNS, "P@3", model_qrels=PEOPLE), "0 others")
+    values = {name: irbatch.evaluate(PEOPLE, run, "P@3") for name, run in RUNS.items()}
+    input_error(lambda: irbatch.compare(values, model_qrels=MODEL), "model_qrels")
