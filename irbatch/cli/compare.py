@@ -51,6 +51,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--baseline", metavar="NAME", help="compare all others with it (default: all with all)")
     told = "lines of: query group, or query,group in a .csv; tables are broken down by group"
     add("--groups", metavar="FILE", help=told)
+    told = "a model's judgments of the same queries and more, which help to estimate means"
+    add("--model-qrels", metavar="QRELS", help=told)
     add_measures(parser)
     _add_tests(parser)
     add = add_output(
@@ -88,7 +90,7 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
 
     told = f"of paired differences: {', '.join(TESTS)} (default: randomisation)"
     named = {"type": plain_name, "metavar": "NAME"}
-    choose("test", list(TESTS), told, **named, default="randomisation")
+    choose("test", list(TESTS), told, **named, default=None)
     told = "what to find: any difference, or a mean greater (less) than the baseline's"
     choose("alternative", ALTERNATIVES, told)
     told = f"of p-values of several pairs: {', '.join(CORRECTIONS)} (default: holm)"
@@ -97,7 +99,8 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
     choose("family", FAMILIES, told)
     told = "of significance; intervals are as sure as it leaves (default: 0.05, so 95%%)"
     add("--level", type=float, default=0.05, metavar="P", help=told)
-    choose("interval", INTERVALS, "by Student's t, or by bootstrap (default: t)")
+    told = "by Student's t, or by bootstrap (default: t)"
+    choose("interval", INTERVALS, told, default=None)
     told = "intervals of differences each by itself, not adjusted as p-values are"
     add("--no-simultaneous", dest="simultaneous", action="store_false", help=told)
     told = "resamples, of tests and intervals that draw them (default: 10000)"
@@ -105,7 +108,8 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
     told = "differences below it don't matter: a number, or a share such as 1%% of the other's mean"
     add("--margin", type=_margin, metavar="X", help=told)
-    choose("margin-test", MARGIN_TESTS, "of differences against the margin (default: bounded)")
+    told = "of differences against the margin (default: bounded)"
+    choose("margin-test", MARGIN_TESTS, told, default=None)
 
 
 def _margin(text: str) -> float | str:
@@ -121,9 +125,11 @@ def run_compare(options: argparse.Namespace) -> int:
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     runs = name_runs(options.runs)
     _check(options, runs, [str(each) for each in measures])  # before anything is read
-    output = Output(options, [options.qrels, *runs.values()])
+    read = [options.qrels, *runs.values(), options.model_qrels]
+    output = Output(options, [path for path in read if path is not None])
     check_inputs(options.qrels, runs.values())
-    settings = {name: getattr(options, name) for name in (*CHOICES, *SETTINGS)}
+    names = (*CHOICES, *SETTINGS, "model_qrels")
+    settings = {name: each for name in names if (each := getattr(options, name)) is not None}
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
