@@ -1,1 +1,1 @@
-"""What things cost, measured beside what they are compared with, in one run."""
+"""irbatch beside other tools: ``python -m benchmarks``."""

@@ -11,26 +11,36 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.aims import AIMS
-from benchmarks.guide import GUIDE, ROWS, update
-from benchmarks.place import where
-from benchmarks.report import Table
-from benchmarks.sections import ON_REQUEST, SECTIONS
-from benchmarks.settings import JUDGED, Settings
+from benchmarks import files, in_memory, matrices
+from benchmarks.harness import JUDGED, Settings, Table, markdown_line, where
+from benchmarks.rows import AIMS, ROWS
 
-__all__ = ["main"]
+__all__ = ["GUIDE", "HEADER", "SECTIONS", "main", "update"]
+
+GUIDE = Path(__file__).parent.parent / "examples" / "speed.md"
+START, END = "<!-- speed: python -m benchmarks --guide -->\n", "<!-- /speed -->\n"
+HEADER = ("work", "irbatch", "compared with", "takes", "ratio")
+SECTIONS: dict[str, Callable[[Settings], Iterator[Table]]] = {
+    "dicts": in_memory.dicts, "adapter": in_memory.adapter, "small": in_memory.small,
+    "files": files.files, "frames": in_memory.frames, "ids": in_memory.ids,
+    "scores": matrices.scores, "updates": matrices.updates, "comparing": in_memory.comparing,
+    "scan": matrices.scan_rows, "diversity": in_memory.diversity, "cold": files.cold,
+    "memory": files.memory, "parquet": files.parquet,
+}  # fmt: skip
+ON_REQUEST = ("memory", "parquet")  # they write gigabytes
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Read the options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--queries", type=int, help="rankings (default 6980)")
-    parser.add_argument("--depth", type=int, help="documents in each (default 1000)")
-    parser.add_argument("--judged", type=int, nargs="+",
+    parser.add_argument("--queries", type=int, default=0, help="rankings (default 6980)")
+    parser.add_argument("--depth", type=int, default=0, help="documents in each (default 1000)")
+    parser.add_argument("--judged", type=int, nargs="+", default=JUDGED,
                         help="judged documents a query (default 1 20 60)")  # fmt: skip
-    parser.add_argument("--rounds", type=int, help="how often each work is timed (default 3)")
+    parser.add_argument("--rounds", type=int, default=0, help="of timing each work (default 3)")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME",
                         help=f"sections: {', '.join(SECTIONS)}")  # fmt: skip
     parser.add_argument("--memory", action="store_true",
@@ -40,11 +50,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--guide", action="store_true",
                         help="write the rows that were made into the guide's table")  # fmt: skip
     options = parser.parse_args(arguments)
-    sizes = [options.queries, options.depth, options.rounds, *(options.judged or [])]
-    if any(size is not None and size < 1 for size in sizes):
+    sizes = options.queries, options.depth, options.rounds
+    if min(*sizes, *options.judged) < 0:
         parser.error("sizes and rounds are at least 1")
-    others = any(sizes[:3]) or (options.judged and options.only != ["dicts"])
-    if options.guide and (options.quick or others):
+    if options.guide and (options.quick or any(sizes) or tuple(options.judged) != JUDGED):
         parser.error("--guide is of the default sizes")
     return options
 
@@ -52,14 +61,15 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables; return 1 when values differ or a section fails."""
     options = parse(arguments)
-    wanted = options.only or [name for name in SECTIONS if name not in ON_REQUEST or options.memory]
+    names = options.only or [name for name in SECTIONS if name not in ON_REQUEST or options.memory]
     print(where(), flush=True)
     problems: list[str] = []
     tables: list[Table] = []
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="irbatch-benchmarks-") as folder:
-        settings = Settings.of(options, Path(folder))
-        for name in wanted:
+        settings = Settings(Path(folder), options.quick, options.queries, options.depth,
+                            tuple(options.judged), options.rounds)  # fmt: skip
+        for name in names:
             made, failed = show(name, settings, markdown=options.markdown)
             tables += made
             problems += failed
@@ -88,18 +98,32 @@ def show(name: str, settings: Settings, *, markdown: bool) -> tuple[list[Table],
         reason = str(problem).strip().rpartition("\n")[2]  # all of it has been printed
         problems.append(f"{name} failed: {type(problem).__name__}: {reason}")
     else:
-        if tuple(settings.judged) == JUDGED:
-            problems += [f"no row {key!r}" for key in sorted(_expected(name) - _keys(tables))]
+        expected = {key for key in (*AIMS, *ROWS) if key.partition(",")[0] == name}
+        shown = {key for table in tables for key in table.keyed}
+        if settings.judged == JUDGED:
+            problems += [f"no row {key!r}" for key in sorted(expected - shown)]
     return tables, problems
 
 
-def _expected(section: str) -> set[str]:
-    """Return the keys of a section's rows that have an aim or a place in the GUIDE."""
-    return {key for key in (*AIMS, *ROWS) if key.partition(",")[0] == section}
+def update(text: str, found: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the guide with the rows that were found, by their keys; others stay as they are."""
+    before, start, rest = text.partition(START)
+    old, end, after = rest.partition(END)
+    if not end:
+        raise ValueError(f"the guide has no {START.strip()} followed by {END.strip()}")
+    kept = {_names(line): line for line in old.splitlines()}
+    place = where() if found else old.partition("\n")[0]
+    lines = [place, "", markdown_line(HEADER), markdown_line(["---"] * len(HEADER))]
+    for key, (work, peer) in ROWS.items():
+        _, ours, _, takes, ratio, *_ = found.get(key, [""] * 5)
+        line = markdown_line((work, ours, peer, takes, ratio))
+        lines.append(line if ratio else kept.get(_names(line), line))
+    return before + start + "\n".join(lines) + f"\n\n{end}{after}"
 
 
-def _keys(tables: list[Table]) -> set[str]:
-    return {key for table in tables for key in table.keyed}
+def _names(line: str) -> tuple[str, ...]:
+    """Return what a row says was done, and what it was compared with."""
+    return tuple(line.split(" | ")[:3:2])
 
 
 if __name__ == "__main__":

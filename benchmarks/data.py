@@ -7,6 +7,7 @@ the order, and all ids are of one width, so that ranx compiles for one type only
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Problem", "columns", "dicts", "make_problem", "numbers", "write_parquet",
-           "write_parquet_qrels", "write_problem", "write_run"]  # fmt: skip
+from benchmarks.harness import Settings
+from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
+
+__all__ = ["Problem", "ScoreProblem", "columns", "dicts", "make_problem",
+           "of_settings", "score_problem", "small_problem", "sparse_matrix", "write_parquet",
+           "write_parquet_qrels", "write_run", "written"]  # fmt: skip
 
 Ints = npt.NDArray[np.int64]
 Table = dict[str, dict[str, float]]
@@ -46,7 +51,7 @@ class Problem:
     grades: Ints
 
     def head(self, queries: int) -> Problem:
-        """Return the first queries only, to warm up on: the same types, less work."""
+        """Return the first queries only."""
         parts = (self.queries, self.documents, self.scores, self.judged, self.grades)
         return Problem(*(part[:queries] for part in parts))
 
@@ -80,6 +85,25 @@ def make_problem(
         judged=np.take_along_axis(candidates, places, axis=1),
         grades=grades,
     )
+
+
+def of_settings(settings: Settings, judged: int, queries: int = 0) -> Problem:
+    """Return the problem of a run's sizes, or of another number of queries, made once."""
+    sizes = queries or settings.queries, settings.depth, judged
+    return settings.once(sizes, lambda: make_problem(*sizes))
+
+
+def small_problem(settings: Settings, judged: int) -> Problem:
+    """Return a problem to warm up on: what matters is that types are the same.
+
+    ranx goes back to one thread for good when it sees fewer than ten queries.
+    """
+    return make_problem(20, min(settings.depth, 50), judged)
+
+
+def written(settings: Settings, problem: Problem, name: str) -> tuple[Path, Path]:
+    """Return paths of TREC qrels and run, written once."""
+    return settings.once(name, lambda: _write_problem(problem, settings.folder, name))
 
 
 def dicts(problem: Problem) -> tuple[Table, Table]:
@@ -117,15 +141,7 @@ def _texts(ids: Ints) -> npt.NDArray[np.object_]:
     return np.array([str(each) for each in ids.tolist()], object)
 
 
-def numbers(
-    queries: int, depth: int, relevant: int, seed: int = 1
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return ranked and relevant ids as whole-number matrices."""
-    problem = make_problem(queries, depth, relevant, seed)
-    return np.ascontiguousarray(problem.documents), problem.judged
-
-
-def write_problem(problem: Problem, folder: Path, name: str) -> tuple[Path, Path]:
+def _write_problem(problem: Problem, folder: Path, name: str) -> tuple[Path, Path]:
     """Write TREC files of qrels and run; return their paths."""
     qrels, run = folder / f"{name}.qrels", folder / f"{name}.run"
     with qrels.open("w") as file:
@@ -234,3 +250,81 @@ def _digits(values: Ints, width: int, *, trim: bool = False) -> npt.NDArray[np.u
     if trim:
         cells[values[:, None] < np.append(powers[:-1], 0)] = 0
     return cells
+
+
+def sparse_matrix(queries: int, depth: int, judged: int, seed: int = 0) -> RelevanceMatrix:
+    """Make an int8 relevance matrix in which `judged` documents of a row are judged.
+
+    Args:
+        queries, depth: its shape.
+        judged: judged documents a row, with grades 0 to 3.
+        seed: of the generator.
+    """
+    rng = np.random.default_rng(seed)
+    codes = np.full((queries, depth), UNJUDGED, np.int8)
+    for row in range(queries):
+        ranks = rng.choice(depth, judged, replace=False)
+        codes[row, ranks] = rng.integers(0, 4, judged)
+    counts = np.stack([(codes == level).sum(axis=1) for level in range(4)], axis=1)
+    return RelevanceMatrix(codes, np.arange(4.0), np.full(queries, depth), counts)
+
+
+@dataclass(frozen=True)
+class ScoreProblem:
+    """Scores of candidates, and where the relevant ones stand.
+
+    Attributes:
+        scores: float32 ``(queries, candidates)``, above 0 and below 1, no two of a query the same,
+            so that all tools agree on the order.
+        positives: int64 ``(queries, positives)``, columns of the relevant ones, best first.
+        places: int64 ``(queries, positives)``, the ranks they have, from 0.
+    """
+
+    scores: npt.NDArray[np.float32]
+    positives: Ints
+    places: Ints
+
+    def labels(self) -> npt.NDArray[np.bool_]:
+        """Return which candidates are relevant: bool ``(queries, candidates)``."""
+        labels = np.zeros(self.scores.shape, bool)
+        np.put_along_axis(labels, self.positives, True, axis=1)
+        return labels
+
+    def means(self, names: Iterable[str]) -> dict[str, float]:
+        """Return means as the places give them: of AP, RR, nDCG and R, with cutoffs or without."""
+        return {name: float(self._values(name).mean()) for name in names}
+
+    def _values(self, name: str) -> npt.NDArray[np.float64]:
+        family, _, cutoff = name.partition("@")
+        k = int(cutoff or self.scores.shape[1])
+        seen = self.places < k
+        numbers = np.arange(1, self.places.shape[1] + 1)
+        if family == "nDCG":
+            ideal = (1 / np.log2(numbers[:k] + 1)).sum()
+            return (seen / np.log2(self.places + 2)).sum(axis=1) / ideal
+        if family == "RR":
+            return seen[:, 0] / (self.places[:, 0] + 1)
+        return (seen if family == "R" else seen * numbers / (self.places + 1)).mean(axis=1)
+
+
+def score_problem(queries: int, candidates: int, positives: int, seed: int = 1) -> ScoreProblem:
+    """Make scores of candidates whose relevant ones stand mostly near the top.
+
+    Args:
+        queries, candidates: rows and columns.
+        positives: relevant candidates a query.
+        seed: of the generator.
+    """
+    rng = np.random.default_rng(seed)
+    # Distinct places: sorted draws with repetition, each moved on by the number before it.
+    room = candidates - positives + 1
+    draws = np.sort((rng.random((queries, positives)) ** 2 * room).astype(np.int64), axis=1)
+    places = draws + np.arange(positives)
+    descending = (np.arange(candidates, 0, -1) / (candidates + 1)).astype(np.float32)
+    scores = np.empty((queries, candidates), np.float32)
+    columns = np.empty_like(places)
+    for row in range(queries):
+        order = rng.permutation(candidates)
+        scores[row, order] = descending
+        columns[row] = order[places[row]]
+    return ScoreProblem(scores, columns, places)

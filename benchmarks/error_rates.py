@@ -2,6 +2,10 @@
 
 Values are real ones, of the systems in a folder of judgments and runs, query by query:
 
+- null: systems that differ by nothing but chance: for each query, which of two real systems' values
+  goes to which is drawn, and queries are drawn from the real ones; how often a test at level 0.05
+  calls them different (the sign test has few p-values to choose from: of 50 queries the largest
+  below 0.05 is 0.033);
 - family-wise: systems that differ by nothing but chance, each with each; how often any pair of them
   is called significant;
 - clear: as many systems, each better than the one before in most queries; how many pairs are;
@@ -21,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.null_comparisons import EXAMPLES, draw_null, real_values
+import irbatch
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import Sample
 from irbatch.statistics.tests import (
@@ -38,27 +42,44 @@ from irbatch.statistics.tests import (
 )
 
 LEVEL = 0.05
-MEASURES = [
-    "AP",
-    "nDCG",
-    "nDCG@10",
-    "P@10",
-    "R@100",
-    "RR",
-    "Rprec",
-    "bpref",
-    "R@1000",
-    "P@5",
-    "Success@1",
-    "Success@10",
-    "nDCG@20",
-    "P@20",
-    "AP@100",
-    "RBP",
-]
+EXAMPLES = Path(__file__).parent.parent / "examples" / "data"
 MARGINS = (0.02, "5%")
 SIZES = (2, 5, 10, 20, 50, 100, 200)  # queries
 Values = list[np.ndarray]
+
+
+def real_values(folder: Path, measure: str) -> list[np.ndarray]:
+    """Values per query of the real systems of each data set there is: ``(systems, queries)``.
+
+    A data set is a folder with one file of judgments, and several runs in it or in ``runs``.
+    """
+    found = []
+    for place in sorted({path.parent for path in folder.rglob("*qrel*") if path.is_file()}):
+        judgments = [path for path in place.glob("*qrel*") if path.is_file()]
+        runs = sorted({*place.glob("*.run*"), *place.glob("runs/*")})
+        if len(judgments) == 1 and len(runs) > 1:
+            results = irbatch.evaluate_runs(judgments[0], runs, measure)
+            values = np.stack([each.values[:, 0] for each in results.values()])
+            if (values[0] != values[1:]).mean(axis=1).max() > 0.9:
+                found.append(values)
+    return found
+
+
+def draw_null(
+    values: np.ndarray, queries: int, comparisons: int, random: np.random.Generator
+) -> np.ndarray:
+    """Draw comparisons without a difference: ``(2, queries, comparisons)``.
+
+    Of systems that differ in most queries: where they tie there is nothing to be found.
+    """
+    n = len(values)
+    differ = np.array([(a, b) for a in range(n) for b in range(a)
+                       if (values[a] != values[b]).mean() > 0.9])  # fmt: skip
+    pairs = differ[random.integers(0, len(differ), comparisons)].T
+    rows = random.integers(0, values.shape[1], (queries, comparisons))
+    both = values[pairs[:, None, :], rows]
+    swapped = random.random(rows.shape) < 0.5
+    return np.where(swapped, both[::-1], both)
 
 
 def family_wise(every: Values, random: np.random.Generator, times: int, systems: int) -> None:
@@ -86,11 +107,12 @@ def clear(random: np.random.Generator, systems: int) -> None:
 
 
 def one_sided(null: np.ndarray) -> None:
-    """Print how often tests find the first of equal systems greater, or less."""
+    """Print how often tests find equal systems different, and the first greater, or less."""
     for test in (each for each in TESTS if each not in FAMILY_WISE):
+        sides = ("two-sided", "greater", "less")
         shares = [(p_values(Sample(null, [(0, 1)], 1000, 0, side), test) < LEVEL).mean()
-                  for side in ("greater", "less")]  # fmt: skip
-        print(f"one-sided {test}: greater {shares[0]:.2%}, less {shares[1]:.2%}")
+                  for side in sides]  # fmt: skip
+        print(f"{test}:", *map("{} {:.2%}".format, sides, shares))
 
 
 def at_margin(null: np.ndarray) -> None:

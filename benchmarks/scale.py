@@ -26,10 +26,8 @@ from pyarrow import parquet
 
 import irbatch
 from benchmarks.data import make_problem, write_parquet, write_parquet_qrels
-from benchmarks.names import IN_QUERIES
-from benchmarks.place import where
-from benchmarks.report import Table
-from benchmarks.timing import duration
+from benchmarks.harness import Settings, Table, duration, where
+from benchmarks.tools import IN_QUERIES
 from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 
 DEPTH, JUDGED = 1_000, 20
@@ -143,7 +141,7 @@ def show(found: Measured) -> None:
         f"a query, sent back by a partition: {found.sums:.0f} bytes; with values {found.values:.0f}"
     )
     ways = ("rows", "machines", "partitions as they are", "shuffled by an engine")
-    table = Table("\nwhat a run takes", ways)
+    table = Table("\nwhat a run takes", Settings(Path()), ways)
     for rows in ROWS:
         for machines in MACHINES:
             times = (found.seconds(rows, machines, shuffle=each) for each in (False, True))

@@ -21,7 +21,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 # Commands that need no linear algebra: NumPy need not start the threads it has for it, which takes
-# a third of the time of importing it (benchmarks/test_cold_start.py).
+# a third of the time of importing it.
 SIMPLE = ("eval", "trec_eval", "measures", "warmup")
 
 

@@ -1,7 +1,7 @@
 """Reading judgments and rankings that are dictionaries of text to numbers.
 
 Compiled kernels walk through the objects themselves, which takes half the time of `struct.pack` and
-`dict.get`, see `benchmarks/test_dicts.py`. Whatever is not exactly a `dict` of `str` to `float` or
+`dict.get`. Whatever is not exactly a `dict` of `str` to `float` or
 `int` is left to those who call these functions, who know all kinds, and say what is wrong with one.
 """
 

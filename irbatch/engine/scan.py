@@ -198,7 +198,7 @@ def _frozen(values: Floats) -> Floats:
 
 DEEPEST = 2**62  # more ranks than any ranking has
 # Rows that take each step of the scan together, and about as many documents and cutoffs of theirs:
-# many for long runs of memory, few for the second-level cache (see benchmarks/test_scan.py).
+# many for long runs of memory, few for the second-level cache.
 ROWS_AT_ONCE, DOCUMENTS_AT_ONCE, CUTOFFS_AT_ONCE = 256, 1 << 13, 1 << 16
 NO_ENTRIES = Entries(*(np.empty(0, np.int64) for _ in range(3)))
 

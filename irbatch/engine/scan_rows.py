@@ -7,8 +7,8 @@ rank order in float64, and a ranking and its ideal are summed the same way, so t
 ranking comes to exactly its ideal.
 
 Many rows take each step together: most loops are long, few branch, and the memory that results
-are written to is fetched in long runs (half the time of row after row, see
-benchmarks/test_scan.py). All kernels stand in this file because they call each other.
+are written to is fetched in long runs (half the time of row after
+row). All kernels stand in this file because they call each other.
 """
 
 from __future__ import annotations

@@ -31,10 +31,9 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property, map_items
 
 # Bytes of text from which the byte parser is worth compiling, where its machine code is not at
-# hand. Reading lines in Python takes about 30 ns a byte (benchmarks/test_files.py).
+# hand. Reading lines in Python takes about 30 ns a byte.
 LARGE = 24 << 20
-# Lines in a list from which the byte parser is sooner done, loading its machine code included
-# (benchmarks/test_line_lists.py).
+# Lines in a list from which the byte parser is sooner done, loading its machine code included.
 MANY = 100
 FEW = 3  # queries of a piece that is not worked on alone
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name where

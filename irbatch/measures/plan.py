@@ -26,8 +26,7 @@ from irbatch.measures.parameters import CATALOGUED, GRADED, make_weighting
 from irbatch.runtime.threads import cached_property, map_ranges
 
 DEFAULT_REL = 1.0
-# Rows that formulas read together: half the time of many, whose arrays leave the cache
-# (benchmarks/test_scan.py).
+# Rows that formulas read together: half the time of many, whose arrays leave the cache.
 ROWS_AT_ONCE = 8_192
 BYTES_AT_ONCE = 64 << 20  # of what is known of a block's queries at all cutoffs
 CELLS_OF_VALUE = 8  # as many cells of a scan take a core the time of a formula's value

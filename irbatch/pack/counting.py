@@ -33,7 +33,7 @@ from irbatch.runtime.threads import map_ranges
 SORTED_FROM = 160
 
 # Tied candidates of a row up to which counting for each costs less than sorting it: 24 against
-# 36 µs for 200 of 1,000, as much for 400 (benchmarks/test_ties_by_key.py).
+# 36 µs for 200 of 1,000, as much for 400.
 MANY_TIED = 200
 
 # Kernels count in steps of 3. Where a truth value is added, or 1, the compiler makes the comparison

@@ -99,8 +99,7 @@ def half_bits(values: Any) -> Halves | None:
     """Return the bits of an array or CPU tensor of 16-bit floats, sharing its memory.
 
     NumPy converts float16 twenty times as slowly as these are compared, and torch, whose threads
-    wait for each other, on a busy machine a thousand times (benchmarks/test_half_floats.py). None
-    of anything else.
+    wait for each other, on a busy machine a thousand times. None of anything else.
     """
     is_array = isinstance(values, np.ndarray)
     if not is_array and not is_tensor(values):

@@ -36,7 +36,6 @@ from irbatch.runtime.objects import CFunction, Field, has_known_fields
 
 # Cells of plain-Python work, at about 0.1 us a cell, after which the library is opened (0.3 ms) or,
 # without one, a kernel compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and more).
-# See benchmarks/test_cold_start.py.
 LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
@@ -441,7 +440,7 @@ def inlined_kernel(source: Callable[..., Any]) -> Kernel:
     """Declare a part of a hot loop, which is put in where it is called.
 
     LLVM leaves a call with arrays, each of which is six arguments and more, where it takes longer
-    than what is done in it (benchmarks/test_files.py).
+    than what is done in it.
     """
     made = kernel(source)
     made.is_inlined = True

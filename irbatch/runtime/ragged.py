@@ -10,7 +10,7 @@ from irbatch.array_types import Bytes, Ints
 from irbatch.runtime.kernels import kernel
 
 # A mask of places in a text: what has gone through it is not negative, and compilers need not look
-# whether it counts from the end (17 ns a line instead of 19: benchmarks/test_files.py).
+# whether it counts from the end (17 ns a line instead of 19).
 PLACES = 0xFFFFFFFFFFF
 
 

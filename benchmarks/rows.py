@@ -1,0 +1,115 @@
+"""What rows of the tables are to reach, and which of them the guide shows, each under its key.
+
+A unit of "× faster" is how many times as long as irbatch the other tool takes, of "×" how many
+times as long as the other irbatch takes. All are of the whole sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["AIMS", "ROWS", "SMALL", "UNITS", "Aim"]
+
+UNITS = {"× faster": 1, "×": 1, "ms": 1e-3, "s": 1, "MB": 1e6, "GiB": 2**30, "M rows/s": 1e6}
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A bound that a figure is to keep: such as 12, "× faster", which it is to be at `least`."""
+
+    bound: float
+    unit: str
+
+    @property
+    def least(self) -> bool:
+        return self.unit in ("× faster", "M rows/s")
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.least else '≤'} {self.bound:g} {self.unit.removesuffix(' faster')}"
+
+    def reached(self, figure: float) -> bool:
+        """Tell whether a figure keeps the bound: a ratio, seconds, bytes, or rows a second."""
+        value = figure / UNITS[self.unit]
+        return value >= self.bound if self.least else value <= self.bound
+
+
+# Collections of the usual size: queries, documents of each, measures, and how many times faster
+# than pytrec_eval the adapter is to be after its first call.
+SMALL = ((43, 100, 3, 3), (43, 1_000, 3, 4), (43, 1_000, 34, 4), (250, 1_000, 4, 8))
+
+_AIMS: dict[str, dict[str, float]] = {
+    "× faster": {
+        "dicts, 1 judged, pytrec_eval": 18, "dicts, 20 judged, pytrec_eval": 15,
+        "dicts, 60 judged, pytrec_eval": 12, "dicts, 1 judged, prepared, ranx": 60,
+        "dicts, 20 judged, prepared, ranx": 40, "adapter, 1 judged": 15, "adapter, 20 judged": 12,
+        "adapter, parse_run": 1, "adapter, parse_qrel": 1,
+        **{f"small, {q} × {d}, {m}, first call": 1 for q, d, m, _ in SMALL},
+        **{f"small, {q} × {d}, {m}, later calls": times for q, d, m, times in SMALL},
+        **{f"small, {q} × {d}, {m}, slowest call": 1 for q, d, m, _ in SMALL},
+        "files, trec_eval": 22, "files, polars": 3, "frames, polars": 2, "scores, topk": 4,
+        "scores, torchmetrics": 300, "scores, labels": 100, "updates, 256 × 1,000": 1,
+        "comparing, scipy": 30, "diversity, 1000, judgments": 8, "diversity, 1000, prepared": 12,
+        "diversity, 10000, judgments": 25, "diversity, 10000, prepared": 100,
+    },
+    "×": {
+        "ids, copy": 3, "comparing, flips": 3, "scan, copy": 2.8,
+    },
+    "ms": {
+        "updates, 32 × 1,000": 0.3, "cold, import": 50, "cold, compiled": 120,
+        "cold, first call": 10,
+    },
+    "s": {"comparing, one pair": 1, "comparing, systems": 1},
+    "MB": {"memory, once": 400, "memory, ten times": 400, "memory, ten times, judged": 400},
+    "M rows/s": {
+        "files, Parquet": 8,
+        **{f"parquet, {ids}": 8 for ids in ("text", "zstd", "plain", "dictionary", "numbers")},
+    },
+    "GiB": {"parquet, memory": 1},
+}  # fmt: skip
+AIMS = {key: Aim(bound, unit) for unit, of in _AIMS.items() for key, bound in of.items()}
+
+# What the guide's table says was done, and what it was compared with.
+_FULL = "scores, 2,000 × 20,000 float32, 10 relevant each, 5 measures at full depth"
+_PREPARED = "pyndeval, of judgments prepared"
+ROWS = {
+    "dicts, 1 judged, pytrec_eval": ("dicts, 1 judged a query", "pytrec_eval"),
+    "dicts, 1 judged, ir_measures": ("dicts, 1 judged a query", "ir_measures"),
+    "dicts, 1 judged, ranx": ("dicts, 1 judged a query", "ranx, its `Qrels` and `Run` made first"),
+    "dicts, 20 judged, pytrec_eval": ("dicts, 20 judged", "pytrec_eval"),
+    "dicts, 60 judged, pytrec_eval": ("dicts, 60 judged", "pytrec_eval"),
+    "dicts, 1 judged, prepared, ranx": (
+        "evaluation alone, of `run.prepared()`, 1 judged", "ranx, of what it prepared"),
+    "dicts, 20 judged, prepared, ranx": (
+        "evaluation alone, 20 judged", "ranx, of what it prepared"),
+    "adapter, 1 judged": (
+        "an import changed to `irbatch.integrations.pytrec_eval`, dicts in and out, 1 judged",
+        "pytrec_eval"),
+    "adapter, 20 judged": ("the same, 20 judged", "pytrec_eval"),
+    "small, 43 × 1000, 3, first call": (
+        "the same, 43 queries, 3 measures, first call of a process", "pytrec_eval"),
+    "small, 43 × 1000, 3, later calls": ("its later calls", "pytrec_eval"),
+    "files, pytrec_eval": ("TREC files, 20 judged, reading included", "pytrec_eval"),
+    "files, ir_measures": ("TREC files, 20 judged, reading included", "ir_measures"),
+    "files, polars": ("the same, 4 measures", "polars, a query of its own"),
+    "files, duckdb": ("the same, 4 measures", "DuckDB, in SQL"),
+    "frames, ir_measures": ("frame of pandas, 1.4 million rows", "ir_measures"),
+    "frames, ranx": ("frame of pandas, 1.4 million rows", "ranx"),
+    "frames, polars": ("frame of polars, 4 measures", "polars expressions"),
+    "ids, copy": ("50,000 × 1,000 ids, 20 relevant a query, 4 measures", "copying the matrix"),
+    "scan, copy": ("all statistics at 10 cutoffs, 100,000 × 1,000 int8", "copying the matrix"),
+    "scores, topk": (_FULL, "`torch.topk(100)` alone"),
+    "scores, argsort": (_FULL, "`np.argsort`, then `evaluate_matrix`"),
+    "scores, torchmetrics": ("scores, 1,000 × 1,000 with labels, 4 measures", "torchmetrics"),
+    "scores, sklearn": ("the same, nDCG@10", "scikit-learn's `ndcg_score`"),
+    "updates, 256 × 1,000": (
+        "update of a `BatchEvaluator`, 256 × 1,000 scores, 4 measures",
+        "`np.argsort` of the batch"),
+    "diversity, 1000, judgments": (
+        "alpha_nDCG@20 of 50 queries × 1,000, judgments prepared", _PREPARED),
+    "diversity, 10000, judgments": ("the same, 50 × 10,000", _PREPARED),
+    "diversity, 10000, prepared": ("the same, of `run.prepared()`", _PREPARED),
+    "comparing, flips": (
+        "comparing 9 systems with a baseline, 20 measures, 10,000 sign flips",
+        "one matrix product of that size"),
+    "comparing, scipy": ("one pair, one measure", "`scipy.stats.permutation_test`"),
+}  # fmt: skip
