@@ -2,15 +2,8 @@
 
 Values are real ones, of the systems in a folder of judgments and runs, query by query:
 
-- null: systems that differ by nothing but chance: for each query, which of two real systems' values
-  goes to which is drawn, and queries are drawn from the real ones; how often a test at level 0.05
-  calls them different (the sign test has few p-values to choose from: of 50 queries the largest
-  below 0.05 is 0.033);
 - family-wise: systems that differ by nothing but chance, each with each; how often any pair of them
   is called significant;
-- clear: as many systems, each better than the one before in most queries; how many pairs are;
-- one-sided, not worse, equivalent: two systems whose true difference is 0, or the margin; how often
-  one is found greater, not worse by the margin, or as good within it;
 - gates: a candidate that is truly worse by the margin of 0.04, in ways of its own; how often it is
   found not to be;
 - coverage: queries drawn from real ones; how often the interval of a mean difference holds that of
@@ -29,9 +22,6 @@ import irbatch
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import Sample
 from irbatch.statistics.tests import (
-    FAMILY_WISE,
-    MARGIN_TESTS,
-    TESTS,
     Margin,
     above_zero_p,
     beyond_margin,
@@ -43,7 +33,6 @@ from irbatch.statistics.tests import (
 
 LEVEL = 0.05
 EXAMPLES = Path(__file__).parent.parent / "examples" / "data"
-MARGINS = (0.02, "5%")
 SIZES = (2, 5, 10, 20, 50, 100, 200)  # queries
 Values = list[np.ndarray]
 
@@ -65,23 +54,6 @@ def real_values(folder: Path, measure: str) -> list[np.ndarray]:
     return found
 
 
-def draw_null(
-    values: np.ndarray, queries: int, comparisons: int, random: np.random.Generator
-) -> np.ndarray:
-    """Draw comparisons without a difference: ``(2, queries, comparisons)``.
-
-    Of systems that differ in most queries: where they tie there is nothing to be found.
-    """
-    n = len(values)
-    differ = np.array([(a, b) for a in range(n) for b in range(a)
-                       if (values[a] != values[b]).mean() > 0.9])  # fmt: skip
-    pairs = differ[random.integers(0, len(differ), comparisons)].T
-    rows = random.integers(0, values.shape[1], (queries, comparisons))
-    both = values[pairs[:, None, :], rows]
-    swapped = random.random(rows.shape) < 0.5
-    return np.where(swapped, both[::-1], both)
-
-
 def family_wise(every: Values, random: np.random.Generator, times: int, systems: int) -> None:
     """Print how often any of the pairs of equal systems is found to differ."""
     pairs = [(a, b) for a in range(systems) for b in range(a)]
@@ -93,40 +65,6 @@ def family_wise(every: Values, random: np.random.Generator, times: int, systems:
         p = p_values(Sample(chosen[:, :, None], pairs, 1000, 0), "randomisation")
         found += bool((correct(p, "holm") < LEVEL).any())
     print(f"{systems} equal systems: {found / times:.2%} of {times} families have a finding")
-
-
-def clear(random: np.random.Generator, systems: int) -> None:
-    """Print how many pairs of systems that differ clearly are found to."""
-    steps = np.arange(systems)[:, None] * 0.01
-    values = np.clip(random.beta(2, 2, 200) * 0.3 + steps + random.normal(0, 0.004, (systems, 200)),
-                     0, 1)  # fmt: skip
-    pairs = [(a, b) for a in range(systems) for b in range(a)]
-    p = p_values(Sample(values[:, :, None], pairs, 10_000, 0), "randomisation")
-    found = (correct(p, "holm") < LEVEL).sum()
-    print(f"{systems} systems that differ clearly: {found} of {len(pairs)} pairs are significant")
-
-
-def one_sided(null: np.ndarray) -> None:
-    """Print how often tests find equal systems different, and the first greater, or less."""
-    for test in (each for each in TESTS if each not in FAMILY_WISE):
-        sides = ("two-sided", "greater", "less")
-        shares = [(p_values(Sample(null, [(0, 1)], 1000, 0, side), test) < LEVEL).mean()
-                  for side in sides]  # fmt: skip
-        print(f"{test}:", *map("{} {:.2%}".format, sides, shares))
-
-
-def at_margin(null: np.ndarray) -> None:
-    """Print how often a system that is worse by just the margin is found not to be."""
-    first, second = null
-    up = np.ones(null.shape[2])
-    for given in MARGINS:
-        margin = read_margin(given)
-        worse = (1 - margin.amount) * first if margin.relative else first - margin.amount
-        values = np.stack([worse, second])
-        for test in MARGIN_TESTS:
-            p = [margin_p(values, margin, test, way) for way in (up, -up)]
-            print(f"worse by {margin}, {test}: {(p[0] < LEVEL).mean():.2%} found not worse, "
-                  f"{(np.maximum(*p) < LEVEL).mean():.2%} equivalent")  # fmt: skip
 
 
 def margin_p(values: np.ndarray, margin: Margin, test: str, signs: np.ndarray) -> np.ndarray:
@@ -195,11 +133,6 @@ def main() -> None:
     every = real_values(options.data, "AP")
     coverage(every, random, options.times)
     gates(random, 10 * options.times)
-    others = np.random.default_rng(1)
-    null = np.concatenate([draw_null(each, 200, 4000 // len(every), others) for each in every], 2)
-    one_sided(null)
-    at_margin(null)
-    clear(random, 64)
     family_wise(every, random, options.times, options.systems)
 
 

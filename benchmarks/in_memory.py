@@ -103,17 +103,13 @@ def _flat(nested: Nested) -> dict[str, float]:
 
 
 def adapter(settings: Settings) -> Iterator[Table]:
-    """A script with its import changed, dict of dicts out; and lines of a usual collection."""
+    """A script with its import changed, dict of dicts in and out."""
     irbatch.runtime.warmup()
     names = trec_names(usual(settings.depth), ".")
     title = f"pytrec_eval's interface: {settings.size()}, {len(names)} measures"
-    table = Table(f"{title}; lines of 50 × 1,000", settings)
+    table = Table(title, settings)
     missing = absence(PYTREC_EVAL.module, PYTREC_EVAL.package)
     theirs = our_pytrec_eval if missing else importlib.import_module("pytrec_eval")
-
-    def race(work: str, key: str, call: Callable[[Any], Nested], rounds: int) -> None:
-        peers = {PYTREC_EVAL.name: (missing, partial(call, theirs), f"adapter, {key}")}
-        table.race(work, partial(call, our_pytrec_eval), peers, rounds=rounds, means=_flat)
 
     for judged in settings.judged[:2]:
         sides = data.dicts(data.of_settings(settings, judged))
@@ -121,15 +117,11 @@ def adapter(settings: Settings) -> Iterator[Table]:
         def evaluate(module: Any, sides: Sides = sides) -> Nested:
             return module.RelevanceEvaluator(sides[0], set(names)).evaluate(sides[1])
 
-        race(f"dicts in and out, {judged} judged", f"{judged} judged", evaluate, settings.rounds)
-    paths = data.written(settings, data.make_problem(50, 1_000, 460), "typical")
-    for function, path in zip(("parse_qrel", "parse_run"), paths, strict=True):
-
-        def parse(module: Any, function: str = function, path: Any = path) -> Nested:
-            with path.open() as file:
-                return getattr(module, function)(file)
-
-        race(function, function, parse, 2 * settings.rounds + 1)
+        peers = {
+            PYTREC_EVAL.name: (missing, partial(evaluate, theirs), f"adapter, {judged} judged")
+        }
+        work = f"dicts in and out, {judged} judged"
+        table.race(work, partial(evaluate, our_pytrec_eval), peers, means=_flat)
     yield table
 
 
@@ -137,7 +129,6 @@ def adapter(settings: Settings) -> Iterator[Table]:
 FIGURES: dict[str, Callable[[list[float]], float]] = {
     "first call": lambda spent: spent[0],
     "later calls": lambda spent: statistics.median(spent[1:]),
-    "slowest call": lambda spent: max(spent[1:]),
 }
 
 
@@ -186,10 +177,6 @@ def frames(settings: Settings) -> Iterator[Table]:
                 table.add(f"{kind} frames", "", "", "", "", f"skipped: {missing}", key=key)
             continue
         given = make(whole)
-        made = irbatch.Qrels.from_table(given[0]), irbatch.Run.from_table(given[1])
-        from_frames = partial(_means, given, names)
-        table.race(f"{kind}, by from_table before", partial(_means, made, names),
-                   {"irbatch, from frames": (None, from_frames, "")})  # fmt: skip
         for key, (peer, theirs, module, asked) in peers.items():
             asked = asked or names
             missing = absence(module)
@@ -215,11 +202,6 @@ def _polars(sides: Any) -> Sides:
     made = [{name: list(each) if each.dtype == object else each for name, each in side.items()}
             for side in sides]  # fmt: skip
     return polars.DataFrame(made[0]), polars.DataFrame(made[1])
-
-
-def _arrow(sides: Any) -> Sides:
-    arrow = importlib.import_module("pyarrow")
-    return arrow.table(sides[0]), arrow.table(sides[1])
 
 
 def _by_ir_measures(sides: Sides, names: list[str]) -> Callable[[], dict[str, float]]:
@@ -254,7 +236,6 @@ FRAMES: dict[str, tuple[str, Callable[[Any], Sides], dict[str, tuple[Any, ...]]]
     "polars": ("polars", _polars, {
         "frames, polars": ("polars expressions", _by_polars, "polars", list(IN_QUERIES)),
     }),
-    "Arrow": ("pyarrow", _arrow, {}),
 }  # fmt: skip
 
 
