@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Ints2
-from irbatch.runtime.kernels import kernel, kernel_on_objects
-from irbatch.runtime.objects import (
+from irbatch.runtime.kernels import (
     FLOAT_VALUE,
     TEXT_HASH,
     TYPE,
@@ -24,6 +23,8 @@ from irbatch.runtime.objects import (
     any_error,
     compare_texts,
     float_at,
+    kernel,
+    kernel_on_objects,
     list_item,
     next_item,
     whole_as_float,

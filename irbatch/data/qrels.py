@@ -125,7 +125,6 @@ class Qrels(Exports):
             self.document_kind = self.table.document_kind if len(self.table.documents) else None
             self.starts = offsets_of(self.table.ends - self.table.begins)
         self._grade(read_grades(judgments, name, grades))
-        self._place_of: dict[int, dict[Any, int]] = {}
 
     def _grade(self, grades: Floats) -> None:
         """Give the judgments these grades."""
@@ -380,15 +379,7 @@ class Qrels(Exports):
 
     def __getstate__(self) -> dict[str, Any]:
         made = ("row_of", "column", "fingerprint")  # again, where they are wanted
-        kept = {name: each for name, each in vars(self).items() if name not in made}
-        return {**kept, "_place_of": {}}
-
-    def place_of(self, row: int) -> Mapping[Any, int]:
-        """Map the judged documents of the query at `row` to their place among them, from 0."""
-        if row not in self._place_of:
-            documents = self.documents[row]
-            self._place_of[row] = dict(zip(documents, range(len(documents)), strict=True))
-        return self._place_of[row]
+        return {name: value for name, value in vars(self).items() if name not in made}
 
     def level_counts(self, rows: Iterable[int]) -> Ints:
         """Count the documents judged at each level: int64 ``(queries, levels)``."""

@@ -283,8 +283,8 @@ def measure_search(
         model_path, index_path: files and folders, whose sizes are the sizes on disk.
         indexing: what `measure_indexing` found; its size on disk, where there is no `index_path`.
         level, draws, seed: of the latencies' intervals, see `Latency.from_samples`.
-        progress: show a bar in a notebook or on standard error; default: in a notebook, and where
-            standard error is a terminal and rich is installed.
+        progress: show a bar of rich; default: where standard error is a terminal and rich is
+            installed.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument

@@ -184,7 +184,8 @@ class Parsed(NamedTuple):
     lengths: npt.NDArray[np.int32]
     values: Floats
     # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
-    # ends in the text, and 1 if a line has a lower rank than the one before and scores higher.
+    # ends in the text, and 1 if ranks and values contradict each other: a line has a lower rank
+    # than the one before and scores higher; or the other way round, looked for in the second alone.
     groups: Ints2
     unsure: Ints2  # (n, 3): row, begin and end of each value that is for Python to convert
     n_groups: Ints  # (1,), as the next four
@@ -199,6 +200,7 @@ class Last(NamedTuple):
     """What the parser remembers of the last row: each int64 ``(2,)``, a begin and a size."""
 
     query: Ints
+    second: Ints  # (1,): the second row of its query
     rank: Ints  # a begin and an end
     head: Ints  # what stands in its line in front of the document
     tail: Ints  # and behind the last column that mostly is another one in the next line
@@ -233,7 +235,7 @@ def _parse_alike(
     tail, tail_size = last.tail[0], last.tail[1]
     head_last, head_mask = _last_word(head_size)
     tail_last, tail_mask = _last_word(tail_size)
-    last_rank, last_rank_stop = last.rank[0], last.rank[1]
+    last_rank, last_rank_stop, second = last.rank[0], last.rank[1], last.second[0]
     last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
     while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
         start = line + head_size
@@ -259,8 +261,9 @@ def _parse_alike(
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
-        if layout.rank >= 0 and value > last_value:
-            groups[group, 3] |= _rises(text, rank, rank_stop, last_rank, last_rank_stop)
+        if layout.rank >= 0 and (value > last_value or (rows == second and value < last_value)):
+            rise = _compare_ranks(text, rank, rank_stop, last_rank, last_rank_stop)
+            groups[group, 3] |= rise == (1 if value > last_value else -1)
         last_rank, last_rank_stop = rank, rank_stop
         found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
         last_value = value
@@ -326,11 +329,13 @@ def _parse_line(
     query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
     rank, rank_stop = begins[layout.rank], ends[layout.rank]
     if size != last.query[1] or not _same(text, query, last.query[0], size):
-        last.query[0], last.query[1] = query, size
+        last.query[0], last.query[1], last.second[0] = query, size, rows + 1
         _begin_group(text, rows, begins, ends, layout, found)
-    elif layout.rank >= 0 and value > found.values[rows - 1]:
+    elif layout.rank >= 0:
+        rise = _compare_ranks(text, rank, rank_stop, last.rank[0], last.rank[1])
+        before, falls = found.values[rows - 1], rows == last.second[0] and rise < 0
         group = found.n_groups[0] - 1
-        found.groups[group, 3] |= _rises(text, rank, rank_stop, last.rank[0], last.rank[1])
+        found.groups[group, 3] |= (rise > 0 and value > before) or (falls and value < before)
     last.rank[0], last.rank[1] = rank, rank_stop
     document = begins[layout.document]
     found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document
@@ -348,10 +353,13 @@ def _parse_line(
 
 
 @kernel
-def _rises(text: Bytes, start: int, stop: int, last_start: int, last_stop: int) -> bool:
-    """Tell whether a row's rank is a number above that of the row before."""
+def _compare_ranks(text: Bytes, start: int, stop: int, last_start: int, last_stop: int) -> int:
+    """Return 1 if a row's rank is above that of the row before, -1 if below; 0 if not known."""
     last_rank = parse_whole(text, last_start, last_stop)
-    return last_rank != UNKNOWN and parse_whole(text, start, stop) > last_rank
+    rank = parse_whole(text, start, stop)
+    if last_rank == UNKNOWN or rank == UNKNOWN:
+        return 0
+    return 1 if rank > last_rank else -1 if rank < last_rank else 0
 
 
 @kernel
@@ -488,7 +496,7 @@ def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
     )
     query, rank, head, tail = np.zeros((4, 2), np.int64)
     begins, ends = np.zeros((2, width + 1), np.int64)
-    return found, Last(query, rank, head, tail, begins, ends)
+    return found, Last(query, np.zeros(1, np.int64), rank, head, tail, begins, ends)
 
 
 def _is_plain(text: bytearray, form: LineForm) -> bool:

@@ -296,13 +296,20 @@ class ParsedLines:
         return np.flatnonzero(np.fromiter(changes, bool, len(self.queries)))
 
     def contradicting(self) -> list[str]:
-        """Return queries in which a line has a lower rank than the one before and scores higher."""
+        """Return queries in which a line has a lower rank than the one before and scores higher.
+
+        Of a query's first two lines the other way round counts, too: all ranks may be reversed.
+        """
         if not self.ranks:
             return []
-        ranks, values = np.array(self.ranks), np.array(self.values)
-        wrong = (ranks[:-1] >= 0) & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
-        wrong[self.firsts()[1:] - 1] = False
-        return [self.queries[row] for row in np.flatnonzero(wrong)]
+        ranks, values, firsts = np.array(self.ranks), np.array(self.values), self.firsts()
+        known = np.minimum(ranks[1:], ranks[:-1]) >= 0
+        wrong = known & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
+        falls = known & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1])
+        seconds = firsts[firsts < wrong.size]
+        wrong[seconds] |= falls[seconds]
+        wrong[firsts[1:] - 1] = False
+        return [self.queries[row + 1] for row in np.flatnonzero(wrong).tolist()]
 
     @property
     def fractional(self) -> bool:

@@ -286,14 +286,19 @@ class FileWarnings:
         self.tags = b"", b""  # of the first line and of the last one
         self._contradicting: dict[str, None] = {}
         self._fractional = True  # whether all ranks have a point, so far
+        self._query = None  # the last one
 
     def add_piece(self, piece: Piece) -> None:
         """Take note of the next piece of a file."""
         if piece.queries:
             self.rows += piece.values.size
             self.tags = self.tags[0] or piece.tags[0], piece.tags[1] or self.tags[1]
-            self._contradicting.update(dict.fromkeys(piece.contradicting))
+            # The second row of a query that goes on is not that of the piece.
+            goes_on = piece.queries[0] if piece.queries[0] == self._query else None
+            doubtful = (query for query in piece.contradicting if query != goes_on)
+            self._contradicting.update(dict.fromkeys(doubtful))
             self._fractional &= piece.fractional
+            self._query = piece.queries[-1]
 
     def issue(self, path: str) -> None:
         """Warn of what is doubtful."""

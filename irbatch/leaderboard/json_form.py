@@ -32,6 +32,7 @@ from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
+from irbatch.formats.files import begins_as_run
 from irbatch.leaderboard.axes import Board, canonical_name, check_directions
 from irbatch.leaderboard.joining import MEASURED, name_rows
 from irbatch.leaderboard.study import Significance
@@ -230,10 +231,9 @@ def evaluate_systems(
             if problem.source != "run":
                 raise
             source = f"run of {shown(system)}"
-            if (line := problem.problems[0].line) is not None:
+            if run.is_file() and not begins_as_run(run):
                 # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
-                reason = "cannot be read as a run: irbatch.read_run says why"
-                raise InputError(reason, source=source, path=str(run), line=line) from None
+                raise InputError("this is not a run", source=source, path=str(run)) from None
             raise problem.with_fields(source=source) from None
     return results
 

@@ -29,6 +29,7 @@ from irbatch.engine.ties import (
 )
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates
+from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 LEVELS = 8  # besides its ranks, a row of a block takes as much as so many: see `plan_blocks`
@@ -94,7 +95,15 @@ def rank_run(
     depths = np.minimum(sizes, wanted.depth).astype(np.int64)
     for picks in plan_blocks(sizes, LEVELS):
         begins = np.where(places[picks] >= 0, table.begins[places[picks]] if len(table) else 0, 0)
-        chosen = _first_rows(table, begins, sizes[picks], wanted, ordering, queries, picks, run)
+        own = begins, sizes[picks], depths[picks]
+        if ordering is None or _stand_in_order(table, *own, ordering):
+            chosen = joined_ranges(begins, depths[picks])
+        else:
+            chosen, open_tie = _first_rows(table, *own, wanted, ordering)
+            if open_tie is not None:
+                row, rank, score = open_tie
+                query = queries[int(picks[row])]
+                raise _open(ordering.ties, query, score, rank, "run", run.name)
         depth = int(depths[picks].max(initial=0))
         rows = np.full((picks.size, depth), PAST_END, np.int64)
         there = np.arange(depth) < depths[picks][:, None]
@@ -115,19 +124,12 @@ def _outside(
 
 
 def _first_rows(
-    table: QueryTable,
-    begins: Ints,
-    sizes: Ints,
-    wanted: Wanted,
-    ordering: Ordering | None,
-    queries: Sequence[Any],
-    picks: Positions,
-    run: Run,
-) -> Ints:
-    """Return the rows of a table that have the first documents of some queries, in rank order."""
-    depths = np.minimum(sizes, wanted.depth).astype(np.int64)
-    if ordering is None or _stand_in_order(table, begins, sizes, depths, ordering):
-        return joined_ranges(begins, depths)
+    table: QueryTable, begins: Ints, sizes: Ints, depths: Ints, wanted: Wanted, ordering: Ordering
+) -> tuple[Ints, tuple[int, int, float] | None]:
+    """Return the rows of a table that have the first documents of some queries, in rank order.
+
+    And the query, the rank and the score of an open tie that matters, if there is one.
+    """
     positions = joined_ranges(begins, sizes)
     starts = offsets_of(sizes)
     scores = as_compared(table.numbers[positions], ordering.score_dtype)
@@ -135,32 +137,28 @@ def _first_rows(
         part = slice(starts[row], starts[row + 1])
         order = np.argsort(-scores[part], kind="stable")
         positions[part], scores[part] = positions[part][order], scores[part][order]
+    row_index = row_index_of(starts)
+    first = np.arange(scores.size) - starts[row_index] < depths[row_index]
     tied = np.zeros(scores.size, bool)  # with the next one of the same query
-    tied[:-1] = scores[:-1] == scores[1:]
-    tied[starts[1:][sizes > 0] - 1] = False
-    first = np.arange(scores.size) - starts[row_index_of(starts)] < depths[row_index_of(starts)]
+    tied[:-1] = (scores[:-1] == scores[1:]) & (row_index[:-1] == row_index[1:])
     tied &= first
-    if tied.any():
-        rows = np.unique(row_index_of(starts)[tied])
-        if ordering.ties.by_id:
-            for row in rows.tolist():
-                part = slice(starts[row], starts[row + 1])
-                ids = id_texts(table.ids(positions[part]))
-                one = np.zeros(len(ids), np.int64)
-                descending = ordering.ties == TiePolicy.ID
-                order = order_documents(one, scores[part], ids, descending=descending)
-                positions[part] = positions[part][order]
-        elif ordering.ties != TiePolicy.INDEX:
-            same = np.zeros((rows.size, int(depths[rows].max())), bool)
-            for place, row in enumerate(rows.tolist()):
-                mine = tied[starts[row] : starts[row] + depths[row]]
-                same[place, : mine.size] = mine
-            if (open_tie := wanted.find_open(same)) is not None:
-                row = int(rows[open_tie[0]])
-                score = float(scores[starts[row] + open_tie[1] - 1])
-                query = queries[int(picks[row])]
-                raise _open(ordering.ties, query, score, open_tie[1], "run", run.name)
-    return positions[first]
+    rows = distinct(row_index[tied])
+    if ordering.ties.by_id:
+        for row in rows.tolist():
+            part = slice(starts[row], starts[row + 1])
+            ids = id_texts(table.ids(positions[part]))
+            one = np.zeros(len(ids), np.int64)
+            descending = ordering.ties == TiePolicy.ID
+            order = order_documents(one, scores[part], ids, descending=descending)
+            positions[part] = positions[part][order]
+    elif rows.size and ordering.ties != TiePolicy.INDEX:
+        same = np.zeros((rows.size, int(depths[rows].max())), bool)
+        for place, row in enumerate(rows.tolist()):
+            same[place, : depths[row]] = tied[starts[row] : starts[row] + depths[row]]
+        if (open_tie := wanted.find_open(same)) is not None:
+            row, rank = int(rows[open_tie[0]]), open_tie[1]
+            return positions[first], (row, rank, float(scores[starts[row] + rank - 1]))
+    return positions[first], None
 
 
 def _stand_in_order(

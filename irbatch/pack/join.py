@@ -1,7 +1,7 @@
 """Joining runs of scored documents with the judgments, in bounded blocks.
 
-The judged documents of a query are looked up in its ranking (or the other way round, whichever is
-shorter); their ranks come from where their scores stand. Nothing is factorised across queries.
+The judged documents of a query are looked up in its ranking; their ranks come from where their
+scores stand. Nothing is factorised across queries.
 """
 
 from __future__ import annotations
@@ -220,26 +220,17 @@ class _Join:
         One ranking at a time for both: what is looked up was just read and is still near.
         """
         raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
-        wanted: list[Any] = []
+        judged_scores: list[Any] = []
         missing = itertools.repeat(math.nan)
         start = 0
-        counts = np.diff(self.qrels.starts)
         try:
             for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-                if not ranking:  # a table of judgments need not make ids for it
-                    wanted.extend(itertools.repeat(math.nan, counts[row]))
-                    continue
                 packed = pack_floats(ranking.values())
                 end = start + len(packed)
                 raw[start:end] = packed
                 start = end
-                judged = self.qrels.documents[row]
-                if len(judged) <= len(ranking):
-                    wanted.extend(map(ranking.get, judged, missing))
-                else:
-                    part = np.frombuffer(packed)
-                    wanted.extend(_spread(part, ranking, self.qrels.place_of(row)))
-            found = as_floats(wanted)
+                judged_scores.extend(map(ranking.get, self.qrels.documents[row], missing))
+            found = as_floats(judged_scores)
         except NUMBER_ERRORS:
             raise_problems(list(self._score_problems()))
             raise
@@ -257,11 +248,8 @@ class _Join:
         """Read the scores of a ranking anew."""
         return as_compared(as_floats(self.rankings[row].values()), self.ordering.score_dtype)
 
-    def _refuse(self, problem: str, **fields: Any) -> InputError:
-        return InputError(problem, source="run", path=self.run.name, **fields)
-
     def _check_documents(self) -> None:
-        """Refuse documents whose ids are of another kind than the judged ones'."""
+        """Reject documents whose ids are of another kind than the judged ones'."""
         kind = self.qrels.document_kind
         if kind is None:
             return
@@ -281,22 +269,16 @@ class _Join:
                 own = "text" if kind == "int" else "a whole number"
                 theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
                 problem = f"document id {document!r} is {own}, but {theirs}"
-                raise self._refuse(problem, query=query, document=document)
+                fields = {"query": query, "document": document}
+                raise InputError(problem, source="run", path=self.run.name, **fields)
 
     def _score_problems(self) -> Iterator[InputError]:
         for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
             for document, score in ranking.items():
                 if problem := number_problem(score):
-                    where = {"query": self.qrels.queries[row], "document": document}
-                    yield self._refuse(f"score {problem}", **where, value=score)
-
-
-def _spread(scores: Floats, ranking: Ranking, places: Mapping[Any, int]) -> list[float]:
-    """Return each judged document's score, NaN where not retrieved, by looking them up in turn."""
-    place = np.fromiter(map(places.get, ranking, itertools.repeat(-1)), np.intp, len(ranking))
-    spread = np.full(len(places), math.nan)
-    spread[place[place >= 0]] = scores[place >= 0]
-    return spread.tolist()
+                    fields = {"query": self.qrels.queries[row], "document": document}
+                    fields |= {"source": "run", "path": self.run.name, "value": score}
+                    yield InputError(f"score {problem}", **fields)
 
 
 def can_join(qrels: Qrels, table: QueryTable) -> bool:

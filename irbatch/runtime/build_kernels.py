@@ -220,7 +220,7 @@ def _translate(kernel: Any, kinds: Sequence[Any]) -> tuple[str, str]:
     import numba
     from numba import types
 
-    from irbatch.runtime.objects import float_at, word_at
+    from irbatch.runtime.kernels import float_at, word_at
 
     options = {"_nrt": False, "pipeline_class": _compiler()}
     inner = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -79,8 +79,9 @@ def _written_beside(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".irbatch-{os.urandom(8).hex()}")
     try:
-        # With the permissions that a new file gets here; those of the one replaced stay.
-        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | O_BINARY, 0o666)
+        # With the permissions of the one replaced, from the first byte on, or of a new one.
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | O_BINARY, mode)
         with os.fdopen(handle, "wb") as file:
             yield file
             os.fsync(file.fileno())

@@ -17,13 +17,10 @@ import ctypes
 import functools
 import os
 import re
-import signal
 import struct
 import sys
-import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, NamedTuple
@@ -32,18 +29,81 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import warn
-from irbatch.runtime.objects import CFunction, Field, has_known_fields
+from irbatch.runtime.threads import cached_property
 
 # Cells of plain-Python work, at about 0.1 us a cell, after which the library is opened (0.3 ms) or,
 # without one, a kernel compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and more).
 LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
-FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
 # may have changed since, which the names of its functions tell.
 OF_WHEEL = "compiled-kernels.so"
 IN_PLACE = f"compiled-kernels-{sys.implementation.cache_tag}-in-place.so"
+
+
+class CFunction:
+    """A function of Python's C interface, by letters: ``q`` of 64 bits, ``i`` of 32, ``d`` a float.
+
+    Kernels call it in plain Python, too; `for_numba` is what they call when they are compiled.
+    """
+
+    def __init__(self, name: str, result: str, arguments: str) -> None:
+        self.name, self.result, self.arguments = name, result, arguments
+
+    def __repr__(self) -> str:
+        return f"{self.result} {self.name}({self.arguments})"
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it from plain Python."""
+        return self._plain(*arguments)
+
+    @cached_property
+    def _plain(self) -> Any:
+        kinds: dict[str, Any] = {"q": ctypes.c_int64, "i": ctypes.c_int32, "d": ctypes.c_double}
+        result, *arguments = (kinds[each] for each in self.result + self.arguments)
+        return ctypes.PYFUNCTYPE(result, *arguments)((self.name, ctypes.pythonapi))
+
+    def for_numba(self) -> Any:
+        """Return what stands for it in compiled code."""
+        from numba import types
+
+        kinds = {"q": types.int64, "i": types.int32, "d": types.float64}
+        arguments = [kinds[each] for each in self.arguments]
+        return types.ExternalFunction(self.name, kinds[self.result](*arguments))
+
+
+class Field:
+    """Reads a number that stands at some address: ``q`` of 64 bits, ``d`` a float."""
+
+    def __init__(self, letter: str) -> None:
+        self.letter = letter
+
+    def __repr__(self) -> str:
+        return f"{self.letter} at"
+
+    def __call__(self, address: int) -> Any:
+        """Read the number in plain Python."""
+        kind = ctypes.c_double if self.letter == "d" else ctypes.c_int64
+        return kind.from_address(int(address)).value
+
+    def for_numba(self) -> Any:
+        """Return what stands for it in compiled code."""
+        from llvmlite import ir
+        from numba import types
+        from numba.extending import intrinsic
+
+        kind, stored = types.int64, ir.IntType(64)
+        if self.letter == "d":
+            kind, stored = types.float64, ir.DoubleType()
+
+        def load(_: Any, address: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                return builder.load(builder.inttoptr(arguments[0], stored.as_pointer()))
+
+            return kind(types.int64), generate
+
+        return intrinsic(load)
 
 
 class Arguments(NamedTuple):
@@ -140,8 +200,7 @@ class Kernel:
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401
 
-            # Numba that was interrupted, when it is imported or fills its tables, stays broken.
-            with Kernel._lock, _interrupts_later():
+            with Kernel._lock:
                 code = self._code.get(flat.kinds) or self._compile(flat)
         return code
 
@@ -207,7 +266,9 @@ class Kernel:
         except RuntimeError:  # there is no folder that Numba may write to
             Kernel.is_kept = False
             decorated, kept = self.for_numba(), "in each process, as nothing can be kept"
-        with _say_when_compiling(kept):
+        from numba.core import event
+
+        with event.install_timer("numba:compile", lambda seconds: _say_compiled(kept)):
             decorated.compile(tuple(map(numba.typeof, flat.values)))
         code = self._code[flat.kinds] = functools.partial(_run_with_numba, decorated)
         return code
@@ -373,60 +434,81 @@ def _has_numba() -> bool:
     return True
 
 
-@contextmanager
-def _say_when_compiling(kept: str) -> Iterator[None]:
-    """Say why work pauses, when it is compiled, not loaded."""
-    from numba.core import event
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: object) -> None:
-            _say_compiling(kept)
-
-        def on_end(self, event: object) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Listener()):
-        yield
-
-
 @functools.cache
-def _say_compiling(kept: str) -> None:
-    """Say so once, but not in each of many worker processes."""
+def _say_compiled(kept: str) -> None:
+    """Say once why work paused, but not in each of many worker processes."""
     import logging  # as Numba does
     import multiprocessing
 
     if multiprocessing.parent_process() is None:
-        said = f"compiling, {kept}: some seconds; a wheel with kernels compiles nothing"
+        said = f"compiling, {kept}, takes some seconds; a wheel with kernels compiles nothing"
         logging.getLogger("irbatch").warning("irbatch: %s", said)
 
 
-def _before_fork() -> None:
-    """Wait for what is being compiled: in a child Numba's own locks would stay locked for ever."""
-    _forks.append(Kernel._lock.acquire(timeout=FORK_WAITS))
-
-
-def _after_fork() -> None:
-    if _forks.pop():
-        Kernel._lock.release()
-
-
-def _in_child() -> None:
-    """Take a lock that no thread holds; do without Numba where the fork didn't wait for it."""
-    Kernel._may_compile = _forks.pop()
-    _forks.clear()
-    Kernel._lock = RLock()
-
-
-_forks: list[bool] = []  # that are going on: whether they hold the lock
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
+    # A fork waits for what is being compiled: in a child Numba's own locks would stay locked.
+    os.register_at_fork(
+        before=Kernel._lock.acquire,
+        after_in_parent=Kernel._lock.release,
+        after_in_child=Kernel._lock.release,
+    )
+
+
+# ---------------------------------------------------------------------- Python's objects
+
+# Functions of Python's C interface, and fields of objects, for kernels that hold the GIL. These
+# take objects by their addresses and own none: whoever calls them keeps the objects alive. They
+# look only at objects of exactly the types in `TYPES`, for which nothing they call runs other code
+# or fails, unless it is said here.
+
+# Where objects have their fields, in bytes: the header that all have, and what `has_known_fields`
+# has seen for itself.
+TYPE = object.__basicsize__ - 8
+FLOAT_VALUE = object.__basicsize__
+TEXT_HASH = object.__basicsize__ + 8
+
+
+class Types(NamedTuple):
+    """The addresses of types."""
+
+    dict: int
+    list: int
+    str: int
+    float: int
+    int: int
+
+
+TYPES = Types(*map(id, (dict, list, str, float, int)))
+
+
+word_at, float_at = Field("q"), Field("d")
+
+# Of a dict and the address of three words: a position, 0 to begin with, and where key and value are
+# written to. Returns 0 at the end.
+next_item = CFunction("PyDict_Next", "i", "qqqq")
+list_item = CFunction("PyList_GetItem", "q", "qq")  # IndexError, and 0, where there is none
+compare_texts = CFunction("PyUnicode_Compare", "i", "qq")  # 0 if they are the same
+whole_as_float = CFunction("PyLong_AsDouble", "d", "q")  # OverflowError, and -1.0
+any_error = CFunction("PyErr_Occurred", "q", "")  # 0 if there is none
 
 
 @functools.cache
 def can_read_objects() -> bool:
-    """Tell whether compiled kernels can read Python's objects here."""
+    """Tell whether compiled kernels can read objects: these have their fields where they look."""
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return sys.implementation.name == "cpython" and bool(has_gil) and has_known_fields()
+    if sys.implementation.name != "cpython" or not has_gil:
+        return False
+    key, number = "some text", 0.7
+    hash(key)  # kept in the object, as that of each key of a dict is
+    samples: tuple[object, ...] = ({}, [], key, number, 1)
+    return (
+        all(word_at(id(sample) + TYPE) == id(type(sample)) for sample in samples)
+        and word_at(id(key) + TEXT_HASH) == hash(key)
+        and float_at(id(number) + FLOAT_VALUE) == number
+    )
+
+
+# ---------------------------------------------------------------------- declaring kernels
 
 
 def kernel(source: Callable[..., Any]) -> Kernel:
@@ -448,7 +530,7 @@ def inlined_kernel(source: Callable[..., Any]) -> Kernel:
 
 
 def kernel_on_objects(source: Callable[..., Any]) -> Kernel:
-    """Declare a hot loop over Python's objects, see `irbatch.runtime.objects`."""
+    """Declare a hot loop over Python's objects, see `TYPES`."""
     made = kernel(source)
     made.holds_gil = True
     return made
@@ -471,24 +553,3 @@ class _Unmarked:
         self._array = array
         place = array.__array_interface__["data"][0]
         self.__array_interface__ = {**array.__array_interface__, "data": (place, False)}
-
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Let an interrupt come when the block has ended, not within it."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield  # interrupts come to the main thread, and there is something else for them here
-        return
-    came: list[Any] = []
-    try:
-        signal.signal(signal.SIGINT, lambda *given: came.append(given))
-    except ValueError:  # Python is a part of another program, whose thread is the main one
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(*came[0])

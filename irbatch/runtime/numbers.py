@@ -174,17 +174,6 @@ def keywords_of(function: Any) -> list[str]:
     return [*code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
 
 
-# What other tools call these, for those who are used to it.
-MEANT = {
-    "metrics": "measures",
-    "metric": "measures",
-    "k": "cutoffs",
-    "ks": "cutoffs",
-    "topk": "cutoffs",
-    "top_k": "cutoffs",
-}
-
-
 def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) -> None:
     """Refuse keywords that a public function passes on and nothing takes, as Python itself does.
 
@@ -200,9 +189,7 @@ def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) 
         code = function.__code__
         named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         there = [*named[owner is not None :], *known]
-        meant = MEANT.get(each)
-        known_as = f"; did you mean {meant}?" if meant in there else ""
-        hint = known_as or did_you_mean(each, there) or f"; there are: {', '.join(there)}"
+        hint = did_you_mean(each, there) or f"; there are: {', '.join(there)}"
         raise TypeError(f"{name}() got an unexpected keyword argument {each!r}{hint}")
 
 

@@ -1,4 +1,4 @@
-"""A progress bar: of rich, which is no dependency, on standard error, or in a notebook."""
+"""A progress bar of rich, on standard error or in a notebook."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def progress_on_bar(what: str, wanted: Any) -> Iterator[Progress | None]:
 
     Raises:
         InputError: if what says so is neither True nor False.
-        ImportError: naming the extra, outside of notebooks without rich.
+        ImportError: naming the extra, without rich.
     """
     check_choice("progress", wanted, (True, False))
     with steps_on_bar(wanted, "") as step:
@@ -66,16 +66,11 @@ def progress_on_bar(what: str, wanted: Any) -> Iterator[Progress | None]:
 
 @contextmanager
 def steps_on_bar(wanted: bool | None = None, unit: str = " calls") -> Iterator[Step]:
-    """Give a function to tell how far work is, on a bar in a notebook or as `make_bar` makes it.
+    """Give a function to tell how far work is, on a bar as `make_bar` makes it.
 
     Without a `unit` the bar shows percentages alone.
     """
-    made: tuple[Any, Any] | None
-    if wanted is not False and _in_notebook():
-        made = NotebookBar(), None
-    else:
-        made = make_bar(alone=False, wanted=wanted)
-    if made is None:
+    if (made := make_bar(alone=False, wanted=wanted)) is None:
         yield lambda what, done, total: None
         return
     bar, task = made
@@ -93,39 +88,3 @@ def steps_on_bar(wanted: bool | None = None, unit: str = " calls") -> Iterator[S
 
     with bar:
         yield step
-
-
-class NotebookBar:
-    """A bar of HTML's own below a notebook's cell; nothing is left of it."""
-
-    def __enter__(self) -> None:
-        self._shown: Any = None
-
-    def __exit__(self, *_: object) -> None:
-        self._show("")
-
-    def update(
-        self, _task: None, *, description: str, completed: int, total: int, amount: str
-    ) -> None:
-        """Say what to show; these are rich's words."""
-        from html import escape
-
-        said = escape(f"{completed / (total or 1):.0%} {description} {amount}")
-        self._bar = f'<progress value="{completed}" max="{total or 1}"></progress> {said}'
-
-    def refresh(self) -> None:
-        """Show it."""
-        self._show(self._bar)
-
-    def _show(self, text: str) -> None:
-        display = sys.modules["IPython.display"]
-        if self._shown is not None:
-            self._shown.update(display.HTML(text))
-        elif text:
-            self._shown = display.display(display.HTML(text), display_id=True)
-
-
-def _in_notebook() -> bool:
-    """Tell whether IPython's kernel runs this, whose pages show what cells display."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

@@ -2,7 +2,7 @@
 
 Kernels release the GIL and write each row's own cells, so results don't depend on how rows are
 divided. The pool is made at the first use, never at import, and belongs to one process: a forked
-child makes its own. Where the system starts no more threads, fewer share the work.
+child makes its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import local
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from irbatch.runtime.numbers import check_whole
 
@@ -72,7 +72,7 @@ def map_ranges(
 
     threads = min(threads, pieces)
     try:
-        for done in [_submit(threads, drain) for _ in range(threads)]:
+        for done in [_pool(threads).submit(drain) for _ in range(threads)]:
             done.result()
     finally:
         left.clear()  # after an error
@@ -89,7 +89,7 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_submit(threads, functools.partial(_work_inside, work, item)))
+        waiting.append(_pool(threads).submit(_work_inside, work, item))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
@@ -131,31 +131,6 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _submit(threads: int, work: Callable[[], Done]) -> Future[Done]:
-    """Work in one of so many threads; or here and now, where no thread can be started."""
-    from concurrent.futures import Future
-
-    done: Future[Done] = Future()
-    try:
-        _pool(threads).submit(_carry_out, work, done)
-    except RuntimeError:
-        # The pool has noted the work down, and a thread that it has may be at it.
-        if done.cancel():
-            done = Future()
-            _carry_out(work, done)
-    return done
-
-
-def _carry_out(work: Callable[[], Done], done: Future[Done]) -> None:
-    """Work, unless that was called off."""
-    if not done.set_running_or_notify_cancel():
-        return
-    try:
-        done.set_result(work())
-    except BaseException as problem:
-        done.set_exception(problem)
-
-
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the pool; in place of one with fewer threads, which end, another one is made."""
     from concurrent.futures import ThreadPoolExecutor
@@ -169,27 +144,20 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return pool
 
 
-class cached_property(Generic[Value]):  # noqa: N801 - as the library's
-    """Keep what a method returns as the attribute of its name.
+class cached_property(functools.cached_property[Value]):  # noqa: N801, TID251
+    """Keep what a method returns as the attribute of its name, without the library's lock.
 
-    Unlike `functools.cached_property` before Python 3.12 it holds no lock, one for all instances
-    there: a child of a fork would wait for ever for a lock that another thread held in its parent.
-    Two threads that ask at once may both compute it, and keep equal values.
+    Before Python 3.12 that is one for all instances: a child of a fork would wait for ever for a
+    lock that another thread held in its parent. Two threads that ask at once may both compute it,
+    and keep equal values.
     """
 
-    def __init__(self, compute: Callable[[Any], Value]) -> None:
-        self._compute = compute
-        self.__doc__ = compute.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
     @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
     @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> Self | Value:
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Value: ...
+    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | Value:
         if instance is None:
             return self
-        value = instance.__dict__[self._name] = self._compute(instance)
+        value = instance.__dict__[str(self.attrname)] = self.func(instance)
         return value
