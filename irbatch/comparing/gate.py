@@ -22,7 +22,7 @@ from irbatch.array_types import Floats
 from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.results import Results
-from irbatch.measures import Measure, measure
+from irbatch.measures import measure
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.bounded import bounded_intervals
@@ -43,6 +43,7 @@ ROUNDING = 1e-12  # as near as this a value is the limit, and a mean that drops 
 LEVEL = 0.05  # chance of the interval of a mean alone to miss
 EVERY = "every group"
 SIDES = {"drops": -1, "rises": 1, "changes": 0}
+FAIL_BY = (*SIDES, "worsens", "improves")  # what must not happen; other verbs are requirements
 
 # A number can be read in one way: so the time that a text takes is linear in its length.
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
@@ -50,13 +51,10 @@ AMOUNT = rf"(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?"
 BELOW = rf"(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
 SCOPE = re.compile(r"(?P<word>in|of)\s+(?P<scope>\S.*):\s+(?P<rest>\S.*)")
 LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*\Z")
-CHANGE = re.compile(
-    r"(?P<name>\S+)\s+(?P<change>drops|rises|changes|worsens|improves)"
+VERDICT = re.compile(
+    r"(?P<name>\S+)\s+(?P<verb>drops|rises|changes|worsens|improves|not\s+worse|equivalent)"
+    r"(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?(?:\s+(?P<by>by|within))?"
     rf"(?:\s+{AMOUNT})?{BELOW}"
-)
-WITHIN = re.compile(
-    r"(?P<name>\S+)\s+(?P<how>not\s+worse|equivalent)(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?"
-    rf"\s+(?:by|within)\s+{AMOUNT}{BELOW}"
 )
 DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 
@@ -114,30 +112,26 @@ class Limit(NamedTuple):
         return f"{self.operator} {repr(self.limit).removesuffix('.0')}"
 
 
-class Change(NamedTuple):
-    """What must not happen to a mean: by at least so much, with p below a level."""
+class Verdict(NamedTuple):
+    """What must not happen to a mean against the baseline's, or what of it must be shown.
 
-    name: str
-    change: str
-    margin: Margin
-    p: float | None
-
-    def side(self, sign: int) -> int:
-        """Return 1 for a rise, -1 for a drop, 0 for either; `sign` is the measure's."""
-        return SIDES.get(self.change, sign if self.change == "improves" else -sign)
-
-
-class Within(NamedTuple):
-    """What must be shown: that a mean isn't worse than the baseline's by a margin.
-
-    Or that it is neither worse nor better, where they are to be equivalent.
+    Args:
+        verb: what must not: ``"drops"``, ``"rises"``, ``"changes"``, ``"worsens"``, ``"improves"``,
+            by the margin or more; what must: ``"not worse"``, ``"equivalent"``, within the margin.
+        margin: 0 if none is named.
+        p: the level of the p-value.
+        baseline: as it was named.
     """
 
     name: str
-    baseline: str | None
+    verb: str
     margin: Margin
-    p: float | None
-    equivalent: bool = False
+    p: float | None = None
+    baseline: str | None = None
+
+    def side(self, sign: int) -> int:
+        """Return 1 for a rise, -1 for a drop, 0 for either; `sign` is the measure's."""
+        return SIDES.get(self.verb, sign if self.verb == "improves" else -sign)
 
 
 class Condition(NamedTuple):
@@ -148,7 +142,7 @@ class Condition(NamedTuple):
 
     text: str
     required: bool
-    form: Limit | Change | Within
+    form: Limit | Verdict
     scope: str | None = None
 
 
@@ -160,27 +154,31 @@ def parse_condition(text: str, *, required: bool) -> Condition:
             its measure is unknown.
 
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05", required=False).form
-    Change(name='nDCG@10', change='drops', margin=Margin(amount=0.01, relative=True), p=0.05)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Verdict(name='nDCG@10', verb='drops', margin=Margin(amount=0.01, relative=True), p=0.05,
+            baseline=None)
     """
     scope, said = _split_scope(text, "in") if isinstance(text, str) else (None, "")
-    form: Limit | Change | Within
-    if (found := CHANGE.fullmatch(said)) is not None:
-        _check_purpose(text, is_requirement=False, required=required)
-        form = _read_change(found, text)
-    elif (found := WITHIN.fullmatch(said)) is not None:
-        _check_purpose(text, is_requirement=True, required=required)
-        form = _read_within(found, text)
+    verdict, limit = VERDICT.fullmatch(said), None
+    if verdict is not None:
+        must = verdict["verb"] not in FAIL_BY
+        whole = bool(verdict["by"] and verdict["amount"]) if must else not verdict["baseline"]
+        verdict = verdict if whole else None
     else:
         limit = read_limit(said)
-        if limit is None or " " in " ".join(limit.name.split()):
-            forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
-            hint = next((hint for form, hint in HINTS.items() if re.search(form, str(text))), "")
-            problem = f"condition {shown(text)} is not of the form {forms}{hint}"
-            raise InputError(problem, value=text)
+    form: Limit | Verdict
+    if verdict is not None:
+        _check_purpose(text, is_requirement=must, required=required)
+        form = _read_verdict(verdict, text)
+    elif limit is not None and " " not in " ".join(limit.name.split()):
         of = measure(limit.name)
         form = limit._replace(name=str(of))
         check_side(text, form, of.sign, required=required)
         check_range(text, form, *of.range)
+    else:
+        forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
+        hint = next((hint for form, hint in HINTS.items() if re.search(form, str(text))), "")
+        raise InputError(f"condition {shown(text)} is not of the form {forms}{hint}", value=text)
     return Condition(text, required, form, scope)
 
 
@@ -281,51 +279,32 @@ def _check_purpose(text: object, *, is_requirement: bool, required: bool) -> Non
         raise InputError(problem, value=text)
 
 
-def _read_change(form: re.Match[str], text: str) -> Change:
-    of, margin, p = _read_amount(form, text)
-    change, amount = form["change"], margin.amount
-    problem = ""
-    if change == "drops" and of.sign < 0:
-        problem = f": lower values of {of} are better: say 'worsens', 'improves' or 'rises'"
-    elif change in ("worsens", "improves") and not of.sign:
-        problem = f": neither higher nor lower values of {of} are better: say 'drops' or 'rises'"
-    found = Change(str(of), change, margin, p)
-    most = 1.0 if margin.relative else of.range[1] - of.range[0]
-    if problem or amount < most or (margin.relative and found.side(of.sign) >= 0):
-        pass
-    elif amount > most:
-        problem = " asks for what cannot be"  # or a per cent sign is missing, or a point
-    elif margin.relative:
-        problem = f" asks for no less than all: 100% is the whole mean of {of}"
-    else:
-        whole = f"{form['amount']} is the whole range of {of}; did you mean {form['amount']}%?"
-        problem = f" asks for no less than all: {whole}"
-    if problem:
-        raise InputError(f"condition {shown(text)}{problem}", value=text)
-    return found
-
-
-def _read_within(form: re.Match[str], text: str) -> Within:
-    of, margin, p = _read_amount(form, text)
-    equivalent = form["how"] == "equivalent"
-    problem = ""
-    if not equivalent and not of.sign:
-        problem = f": neither higher nor lower values of {of} are worse"
-    elif not 0 < margin.amount < (1.0 if margin.relative else of.range[1] - of.range[0]):
-        problem = " asks for what cannot be"
-    if problem:
-        raise InputError(f"condition {shown(text)}{problem}", value=text)
-    return Within(str(of), form["baseline"], margin, p, equivalent)
-
-
-def _read_amount(form: re.Match[str], text: str) -> tuple[Measure, Margin, float | None]:
-    """Return the measure, the amount, and the level."""
+def _read_verdict(form: re.Match[str], text: str) -> Verdict:
+    """Read a verdict; reject one that asks for what cannot be, or for all there is."""
     relative = form["percent"] is not None
     amount = float(form["amount"] or 0.0) / (100 if relative else 1)
     p = None if form["p"] is None else float(form["p"])
+    of, verb = measure(form["name"]), " ".join(form["verb"].split())
+    found = Verdict(str(of), verb, Margin(amount, relative), p, form["baseline"])
+    most = 1.0 if relative else of.range[1] - of.range[0]
+    bounded = verb not in FAIL_BY or not relative or found.side(of.sign) < 0
+    problem = ""
     if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
-        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
-    return measure(form["name"]), Margin(amount, relative), p
+        problem = " asks for what cannot be"
+    elif verb == "drops" and of.sign < 0:
+        problem = f": lower values of {of} are better: say 'worsens', 'improves' or 'rises'"
+    elif verb in ("worsens", "improves", "not worse") and not of.sign:
+        hint = "worse" if verb == "not worse" else "better: say 'drops' or 'rises'"
+        problem = f": neither higher nor lower values of {of} are {hint}"
+    elif verb in FAIL_BY and amount == most and bounded:
+        whole = f"{form['amount']} is the whole range of {of}; did you mean {form['amount']}%?"
+        whole = f"100% is the whole mean of {of}" if relative else whole
+        problem = f" asks for no less than all: {whole}"
+    elif (bounded and amount >= most) or (verb not in FAIL_BY and not amount):
+        problem = " asks for what cannot be"  # or a per cent sign is missing, or a point
+    if problem:
+        raise InputError(f"condition {shown(text)}{problem}", value=text)
+    return found
 
 
 def failures(
@@ -454,11 +433,13 @@ def _judge(comparison: Differences, condition: Condition) -> Iterator[str]:
         return form.judge(candidates, required=condition.required)
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
-    find = _find_changed if isinstance(form, Change) else _find_not_shown
-    return find(comparison, form, column, condition.text)  # type: ignore[arg-type]
+    find = _find_changed if form.verb in FAIL_BY else _find_not_shown
+    return find(comparison, form, column, condition.text)
 
 
-def _find_changed(comparison: Differences, change: Change, column: int, text: str) -> Iterator[str]:
+def _find_changed(
+    comparison: Differences, change: Verdict, column: int, text: str
+) -> Iterator[str]:
     """Yield what is said of systems whose means have changed as they must not."""
     side = change.side(comparison.sign_of(column))
     if change.p is not None:
@@ -485,7 +466,7 @@ def _find_changed(comparison: Differences, change: Change, column: int, text: st
 
 
 def _find_not_shown(
-    comparison: Differences, within: Within, column: int, text: str
+    comparison: Differences, within: Verdict, column: int, text: str
 ) -> Iterator[str]:
     """Yield what is said of systems that are not shown to be as good, within the margin."""
     if within.baseline not in (None, "baseline", comparison.baseline):
@@ -501,8 +482,9 @@ def _find_not_shown(
         problem = f"condition {shown(text)} can never be met with so few queries"
         raise InputError(f"{problem}; margin_test='t' can tell", value=text)
     margin = str(within.margin) if within.margin.relative else within.margin.amount
-    test = comparison.equivalent_to if within.equivalent else comparison.not_worse_than
-    what = "apart" if within.equivalent else "worse"
+    equivalent = within.verb == "equivalent"
+    test = comparison.equivalent_to if equivalent else comparison.not_worse_than
+    what = "apart" if equivalent else "worse"
     least, few = comparison.queries_for(within.margin, column, level), ""
     if least is not None and queries < least:
         few = f": {queries} queries are too few, {least} could show it if none were {what}"

@@ -14,11 +14,11 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.plots import plot_bars, plot_cutoffs, plot_precision_recall, plot_results
 from irbatch.report import axes
 from irbatch.report.document import Figure, Figures, isolate
-from irbatch.report.numbers import check_digits, show, show_change, show_interval, show_p
+from irbatch.report.numbers import check_digits, show_change, show_interval, show_p
 from irbatch.runtime.numbers import check_whole
 
 __all__ = [
-    "plot_bars", "plot_cutoffs", "plot_differences", "plot_forest", "plot_means",
+    "plot_bars", "plot_cutoffs", "plot_differences", "plot_forest",
     "plot_precision_recall", "plot_results", "plot_scores", "share_bars",
 ]  # fmt: skip
 
@@ -137,46 +137,6 @@ def plot_scores(comparison: Differences, measure: str, *, ax: axes.Axes | None =
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel(f"{comparison.measures[column]}, {many(values.shape[1], 'query')}")
     axes.add_note(ax, "box: quartiles and median; whiskers: 5–95 %; diamond: mean")
-    axes.tidy(ax, "x")
-    return ax
-
-
-def plot_means(
-    comparison: Differences, measure: str, *, digits: int = 4, ax: axes.Axes | None = None
-) -> axes.Axes:
-    """Plot each system's mean with its interval, and write both beside it; the best is bold.
-
-    Args:
-        comparison, measure, ax: as in `plot_differences`, and so what returns and errors.
-        digits: how many decimals are written.
-
-    >>> from irbatch import compare
-    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
-    >>> compared = compare(qrels, {"new": qrels, "old": {"q1": {"d1": 1}, "q2": {"d9": 1}}}, "RR")
-    >>> [each.get_text() for each in plot_means(compared, "RR").texts]
-    ['1.0000 [1.0000, 1.0000]', '0.5000 [0.0000, 1.0000]']
-    """
-    axes.check_axes(ax)
-    column = comparison.find_measure(measure)
-    means = comparison.means[:, column]
-    bounds = comparison.intervals[:, column]
-    names = axes.fit_names(comparison.systems)
-    told = [
-        f"{show(mean, digits)} {show_interval(low, high, digits)}"
-        for mean, (low, high) in zip(means.tolist(), bounds.tolist(), strict=True)
-    ]
-    longest = max(map(len, told)) + max(map(len, names))
-    width = 6 + 0.11 * max(0, longest - 42)
-    ax = axes.new_axes(ax, 0.7 + max(0.27 * len(names), 0.6), width)
-    sign = comparison.sign_of(column)
-    ranked = len(names) > 1 and sign != 0
-    best = sign * np.nanmax(sign * means, initial=-np.inf) if ranked else np.inf
-    for row, mean in enumerate(means.tolist()):
-        _draw_interval(ax, row, mean, bounds[row], significant=True)
-        _write_beside(ax, row, told[row], strong=mean == best)
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlabel(comparison.measures[column])
     axes.tidy(ax, "x")
     return ax
 
@@ -309,11 +269,10 @@ def plot_figures(compared: Differences, pair: tuple[str, str] | None, digits: in
     two = _choose_two(compared, pair)
     pictures = []
     for k, measure in enumerate(compared.measures):
-        figures = [_forest(compared, k, digits) if compared.pairs else _means(compared, k, digits)]
-        if two is not None:
-            figures += _differences(compared, two, k)
+        figures = [_forest(compared, k, digits)]
+        figures += [] if two is None else _differences(compared, two, k)
         pictures.append(Figures(measure, figures))
-    return pictures
+    return pictures if compared.pairs else []
 
 
 def _two(compared: Differences, a: str, b: str) -> list[int]:
@@ -355,21 +314,6 @@ def _forest(compared: Differences, column: int, digits: int) -> Figure:
     title = f"{measure}: differences of means"
     caption = f"Differences of means and their {percent(compared)} intervals."
     return Figure(title, "; ".join(lines), caption, draw)
-
-
-def _means(compared: Differences, column: int, digits: int) -> Figure:
-    measure = compared.measures[column]
-    lines = []
-    for i, system in enumerate(compared.systems):
-        low, high = compared.intervals[i, column].tolist()
-        mean = show(float(compared.means[i, column]), digits)
-        lines.append(f"{system}: {mean} {show_interval(low, high, digits)}")
-
-    def draw() -> Any:
-        return plot_means(compared, measure, digits=digits).get_figure()
-
-    title = f"{measure}: means and intervals"
-    return Figure(title, "; ".join(lines), f"Means and their {percent(compared)} intervals.", draw)
 
 
 def _differences(compared: Differences, pair: list[int], column: int) -> Iterator[Figure]:

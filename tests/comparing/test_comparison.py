@@ -338,11 +338,9 @@ def test_where_lower_is_better() -> None:
     assert (good, bad) == (["good", "*1.0000", "↑", "*1.0000", "↑"],
                            ["bad", "(baseline)", "3.0000", "0.3333"])  # fmt: skip
     pytest.importorskip("matplotlib")
-    from irbatch.comparing.plots import plot_differences, plot_means
+    from irbatch.comparing.plots import plot_differences
 
     assert "12 wins" in plot_differences(found, "good", "bad", "MeanRank").get_title(loc="left")
-    weights = [text.get_fontweight() for text in plot_means(found, "MeanRank").texts]
-    assert weights == ["bold", "normal"]
 
 
 def test_neither_more_nor_less_is_better_of_some_measures() -> None:

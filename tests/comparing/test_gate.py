@@ -16,10 +16,9 @@ from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.comparing.gate import (
-    Change,
     Condition,
     Limit,
-    Within,
+    Verdict,
     failures,
     parse_condition,
     unmet,
@@ -82,8 +81,7 @@ def test_forms(text: str, expected: tuple[Any, ...]) -> None:
     *change, scope = expected if len(expected) == 6 else (*expected, None)
     found = parse_condition(text, required=False)
     name, how, amount, relative, p = change
-    assert found == Condition(text, False, Change(name, how, Margin(amount, relative), p), scope)
-    assert type(found.form) is Change
+    assert found == Condition(text, False, Verdict(name, how, Margin(amount, relative), p), scope)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +113,7 @@ def test_other_tools_names(name: str, expected: str) -> None:
         "AP drops 1%p<0.05", "AP drops p<0.05 1%", "AP drops 1% q<0.05", "AP drops 1% p<0.05!",
         "AP drops 1% p<0.05, RR drops", "AP RR drops", "drops AP 1%", "AP drops ١%", "AP drops ½",
         "in web AP drops", "in : AP drops", "web: AP drops", "AP 0.35", "AP <", "AP drops < 0.35",
-        "AP drops by 0.02", "AP drops more than 1%", "AP >= 80%", None, 1, b"AP drops",
+        "AP drops more than 1%", "AP >= 80%", None, 1, b"AP drops",
     ],
 )  # fmt: skip
 def test_what_is_none(text: Any) -> None:
@@ -407,15 +405,15 @@ def test_one_sided_p_values_tell_of_one_side() -> None:
     ("text", "expected"),
     [
         ("map not worse than baseline by 1%",
-         Within("AP", "baseline", Margin(0.01, True), None)),
-        ("AP not worse by 0.02 p<0.01", Within("AP", None, Margin(0.02, False), 0.01)),
+         Verdict("AP", "not worse", Margin(0.01, True), None, "baseline")),
+        ("AP not worse by 0.02 p<0.01", Verdict("AP", "not worse", Margin(0.02, False), 0.01)),
         ("in long: AP not  worse than  my old run by 2.5 %",
-         (Within("AP", "my old run", Margin(0.025, True), None), "long")),
+         (Verdict("AP", "not worse", Margin(0.025, True), None, "my old run"), "long")),
         ("AP equivalent to baseline within 1%",
-         Within("AP", "baseline", Margin(0.01, True), None, True)),
-        ("AP equivalent by 0.02", Within("AP", None, Margin(0.02, False), None, True)),
+         Verdict("AP", "equivalent", Margin(0.01, True), None, "baseline")),
+        ("AP equivalent by 0.02", Verdict("AP", "equivalent", Margin(0.02, False), None, None)),
         ("in a: AP equivalent to my run within .5% p < .01",
-         (Within("AP", "my run", Margin(0.005, True), 0.01, True), "a")),
+         (Verdict("AP", "equivalent", Margin(0.005, True), 0.01, "my run"), "a")),
         ("AP >= 0.35", Limit("AP", None, ">=", 0.35)),
         ("map lower bound > .3", Limit("AP", 0, ">", 0.3)),
         ("in a: FirstRank upper bound <= 3", (Limit("FirstRank", 1, "<=", 3.0), "a")),

@@ -33,6 +33,35 @@ MEANING = {
     ("rbo", "rbo_ext"): ("id", "extrapolated"),
     ("rbo", "average_overlap"): ("id", "average"),
 }  # fmt: skip
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+# William Webber's own program on the alphabet and another ranking: the extrapolated value. Recorded
+# in the tests of M. Petri's rbo (https://github.com/mpetri/rbo, test_data/uneven_abc.json, MIT).
+WEBBER = [
+    ("drfuoxnpszeva", 0.1, 0.000246),
+    ("akdwcjomxrubqitenhspyl", 0.1, 0.948509),
+    ("cuxbflnmoj", 0.1, 0.003491),
+    ("dnty", 0.1, 0.000250),
+    ("bycskjrteguodmvafpqznlw", 0.1, 0.051489),
+    ("av", 0.2, 0.900000),
+    ("b", 0.2, 0.092574),
+    ("aptkn", 0.2, 0.892587),
+    ("ma", 0.4, 0.200001),
+    ("afdqwtvehcpubinloygrs", 0.4, 0.782330),
+    ("iqrveuoxaynlfsdwgjtbczhpk", 0.4, 0.004781),
+    ("karfvodcjmwgzlypebunq", 0.9, 0.468431),
+    ("f", 0.9, 0.053090),
+    ("zclx", 0.9, 0.233312),
+    ("bafnecwvlog", 0.9, 0.620766),
+    ("bzdmynpquaiflrcojtwsxkvhe", 0.9, 0.449902),
+    ("n", 0.9, 0.013063),
+    ("ctnzrhablsei", 0.99, 0.713432),
+    ("kxcnarvmwyp", 0.99, 0.529392),
+    ("cgpadjwrxqzktnmlouhebsfv", 0.99, 0.901064),
+    ("jz", 0.99, 0.068312),
+    ("lzou", 0.99, 0.132849),
+]
+
 OF_RBO = sorted(path.name for path in MORE_REFERENCE_DATA.glob("e_*/expected/dl19.rbo.*"))
 TOLERANCE = 1e-12
 
@@ -80,6 +109,35 @@ def problems(count: int, *, even: bool = False) -> list[tuple[Groups, Groups]]:
         if even:
             found[-1] = found[-1][0], some_groups(draw, pool, sizes[0])
     return found
+
+
+@pytest.mark.parametrize(("other", "p", "expected"), WEBBER)
+def test_rbo_is_that_of_its_author(other: str, p: float, expected: float) -> None:
+    found = rbo(list(ALPHABET), list(other), p)
+    assert found.extrapolated == pytest.approx(expected, abs=1.1e-6)
+    assert rbo(list(other), list(ALPHABET), p) == found, "which one is the first doesn't matter"
+
+
+def test_rbo_of_identical_and_of_disjoint_rankings_is_exact() -> None:
+    for length, p in itertools.product((1, 7, 1000), (1e-300, 0.1, 0.9, 0.98, 1 - 1e-12)):
+        ids = list(range(length))
+        same = rbo(ids, ids, p)
+        assert same.extrapolated == 1.0
+        assert same.minimum + same.residual == pytest.approx(1.0, abs=1e-14)
+        assert rbo(ids, ids[: length // 2 + 1], p).extrapolated == 1.0, "one begins the other"
+        other = rbo(ids, [-1 - each for each in ids], p)
+        assert (other.minimum, other.extrapolated) == (0.0, 0.0)
+        assert 0 <= other.residual <= 1
+    # Known of rankings of length 7 at p = 0.9, Webber, Moffat and Zobel's residual (30).
+    assert rbo(list("abcdefg"), list("abcdefg"), 0.9).residual == pytest.approx(0.232861, abs=1e-6)
+    assert rbo([], []).extrapolated == 1.0
+    assert rbo([], ["d1"])[:3] == (0.0, 1.0, 0.0)
+
+
+def test_rbo_to_a_depth_is_that_of_the_beginnings() -> None:
+    first, second = list("abcdef"), list("badxyzc")
+    assert rbo(first, second, 0.9, depth=3) == rbo(first[:3], second[:3], 0.9)
+    assert rbo(np.array([1, 2, 3]), [1, 3, 2], 0.9) == rbo([1, 2, 3], [1, 3, 2], 0.9)
 
 
 @pytest.mark.parametrize("ties", ["w", "a", "b"])
@@ -151,6 +209,17 @@ def test_forms_of_uneven_rankings() -> None:
             (["a", {"b", "a"}], ["a"]),
             r"first \(document 'a'\): the ranking has this document twice",
         ),
+        ((["a", "b", "a"], ["a"]), r"first \(document 'a'\): the ranking has this document twice"),
+        ((["a"], [1]), "one is text, the other a number"),
+        ((["a"], ["a", 2]), "second: document ids are of two kinds"),
+        (([None], ["a"]), "document id None is a NoneType"),
+        (("abc", ["a"]), "the first ranking is a list of ids, not a str"),
+        ((["a"], ["a"], 1.0), "p=1.0 must be a number below 1"),
+        ((["a"], ["a"], 0), "p=0 must be"),
+        ((["a"], ["a"], math.nan), "p=nan must be"),
+        ((["a"], ["a"], "0.9"), "p='0.9' must be"),
+        ((["a"], ["a"], 0.9, 0), "depth=0 must be a whole number of at least 1"),
+        ((["a"], ["a"], 0.9, 2.5), r"depth=2\.5 must be"),
         ((["a"], [{"b", 1}]), "second: document ids are of two kinds"),
         ((["a"], [{1, 2}]), "one is text, the other a number"),
         ((["a"], ["a"], 0.9, None, "c"), "ties='c' must be one of"),
@@ -225,6 +294,17 @@ def test_rankings_without_documents(ties: str) -> None:
     found = overlap({"p": {"a": 2.0, "b": 1.0}, "q": {}}, empty, ties=ties)
     assert found.extrapolated.tolist() == [0.0, 1.0]
     assert overlap(Run(empty).prepared(), empty, ties=ties).mean() == 1.0
+
+
+def test_overlap_refuses() -> None:
+    with pytest.raises(InputError, match="no query in common: one has 'q1', the other 'q2'"):
+        overlap({"q1": {"a": 1}}, {"q2": {"a": 1}})
+    with pytest.raises(InputError, match=r"\(query 'q', document 'b'\): score 'x' is not a number"):
+        overlap({"q": {"a": 1, "b": "x"}}, {"q": {"a": 1}})
+    with pytest.raises(InputError, match=r"query 'q'\): document ids are 'a' on one side and 1"):
+        overlap({"q": {"a": 1}}, {"q": {1: 1}})
+    with pytest.raises(InputError, match="p=2 must be"):
+        overlap({"q": {"a": 1}}, {"q": {"a": 1}}, 2)
 
 
 @pytest.mark.parametrize("ties", ["id", "b"])

@@ -6,17 +6,21 @@ import csv
 import gzip
 import itertools
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from irbatch import InputError
 from irbatch.comparing.rankings import (
     kendall_tau,
     kendall_tau_a,
+    rank_correlation,
     ranking_correlation,
     tau_ap,
     tau_ap_a,
@@ -104,19 +108,130 @@ def test_a_is_the_mean_over_all_orders() -> None:
 
 
 # Test data and results of the authors' R package: J. Urbano, ircor 1.0 (CRAN; MIT), files
-# tests/testthat/helper_data.R and test_tauAP.R: x, y with ties, tauAP_a.
-IRCOR = [
-    ([0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992],
-     [0.8, 0.4, 0.8, 1, 0.7, 0.1, 0.4, 0.5, 0.6, 1], 0.7454),
-    ([0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38],
-     [0.3, 0.8, 0.7, 0.9, 0.1, 0.1, 0.5, 0.6, 1, 0.6], 0.2692),
-    ([0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445],
-     [0.8, 0.3, 0.3, 0.9, 0.6, 0.3, 0.2, 0.9, 0, 0.2], -0.5558),
-]  # fmt: skip
+# tests/testthat/helper_data.R, test_tau.R and test_tauAP.R.
+SETS = [
+    (
+        [0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992],
+        [0.82, 0.406, 0.817, 0.953, 0.673, 0.073, 0.364, 0.547, 0.589, 0.988],
+        [0.9, 0.4, 0.9, 0.9, 0.7, 0.1, 0.2, 0.4, 0.5, 1],
+        [0.8, 0.4, 0.8, 1, 0.7, 0.1, 0.4, 0.5, 0.6, 1],
+    ),
+    (
+        [0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38],
+        [0.263, 0.843, 0.728, 0.928, 0.08, 0.114, 0.467, 0.641, 0.973, 0.644],
+        [0.3, 0.6, 0.2, 0.9, 0.6, 0.2, 0.7, 0.8, 0.7, 0.4],
+        [0.3, 0.8, 0.7, 0.9, 0.1, 0.1, 0.5, 0.6, 1, 0.6],
+    ),
+    (
+        [0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445],
+        [0.845, 0.272, 0.275, 0.924, 0.605, 0.334, 0.162, 0.872, 0.018, 0.25],
+        [0.2, 0.6, 0.9, 0.1, 0.5, 0.6, 0.8, 0.4, 1, 0.4],
+        [0.8, 0.3, 0.3, 0.9, 0.6, 0.3, 0.2, 0.9, 0, 0.2],
+    ),
+]
+# tau, tau_ap, tau_ap_b of the lists without ties; tau_b, tau_ap_b of those with ties.
+COEFFICIENTS = [
+    (0.9111, 0.8519, 0.8333, 0.9398, 0.7321),
+    (0.2889, 0.2504, 0.2880, 0.3765, 0.2970),
+    (-0.6889, -0.6971, -0.6680, -0.6510, -0.7047),
+]
 
 
-@pytest.mark.parametrize(("x", "y", "expected"), IRCOR)
-def test_ircor(x: list[float], y: list[float], expected: float) -> None:
+@pytest.mark.parametrize(("lists", "expected"), [*zip(SETS, COEFFICIENTS, strict=True)])
+def test_coefficients_are_those_of_ircor(
+    lists: tuple[list[float], ...], expected: tuple[float, ...]
+) -> None:
+    x, y, x_ties, y_ties = lists
+    found = (
+        kendall_tau(x, y),
+        tau_ap(x, y),
+        tau_ap_b(x, y),
+        kendall_tau(x_ties, y_ties),
+        tau_ap_b(x_ties, y_ties),
+    )
+    assert found == pytest.approx(expected, abs=5e-5)
+    assert kendall_tau(y_ties, x_ties) == found[3]
+    assert tau_ap_b(y_ties, x_ties) == found[4]
+    assert tau_ap_b(x, y) == pytest.approx((tau_ap(x, y) + tau_ap(y, x)) / 2, abs=1e-15)
+
+
+def test_kendall_tau_is_that_of_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    draw = np.random.default_rng(5)
+    for size in (2, 3, 10, 60):
+        for levels in (2, 5, 1000):
+            x, y = draw.integers(0, levels, (2, size)).astype(float)
+            if len(set(x)) > 1 < len(set(y)):
+                expected = float(stats.kendalltau(x, y).statistic)
+                assert kendall_tau(x, y) == pytest.approx(expected, abs=1e-12)
+    assert kendall_tau([1, 2, 3], [10, 20, 30]) == 1.0
+    assert kendall_tau([1, 2, 3], [3, 2, 1]) == -1.0
+    assert math.isnan(kendall_tau([1, 1], [1, 2]))
+    assert kendall_tau([-math.inf, 0, math.inf], [1, 2, 3]) == 1.0
+
+
+def ap_by_definition(truth: Sequence[float], estimate: Sequence[float]) -> float:
+    """Yilmaz, Aslam and Robertson's, over ranks from 2."""
+    order = sorted(range(len(truth)), key=lambda i: -estimate[i])
+    shares = []
+    for rank in range(2, len(order) + 1):
+        above = order[: rank - 1]
+        shares.append(sum(truth[j] > truth[order[rank - 1]] for j in above) / (rank - 1))
+    return 2 / (len(order) - 1) * sum(shares) - 1
+
+
+def test_tau_ap_is_its_definition() -> None:
+    draw = np.random.default_rng(2)
+    for size in (2, 3, 8, 40):
+        x, y = draw.permutation(size).tolist(), draw.permutation(size).tolist()
+        assert tau_ap(x, y) == pytest.approx(ap_by_definition(x, y), abs=1e-14)
+    assert tau_ap([3, 2, 1], [30, 20, 10]) == 1.0
+    assert tau_ap([3, 2, 1], [10, 20, 30]) == -1.0
+    # Swapping at the top costs more than at the bottom.
+    assert tau_ap([4, 3, 2, 1], [3, 4, 2, 1]) < tau_ap([4, 3, 2, 1], [4, 3, 1, 2])
+    assert tau_ap_b([2, 1, 1], [2, 1, 1]) == 1.0
+    assert math.isnan(tau_ap_b([1, 1], [1, 2]))
+
+
+@pytest.mark.parametrize("coefficient", [kendall_tau, tau_ap, tau_ap_b])
+def test_coefficients_refuse(coefficient: Any) -> None:
+    for x, y, what in (
+        ([1, 2, 3], [1, 2], "x has 3 scores, y has 2"),
+        ([], [], "an order takes at least two systems, not 0"),
+        ([1], [1], "not 1"),
+        ([1, math.nan], [1, 2], "x: score nan is not a number"),
+        ([1, 2], [1, "2"], "y: score '2' is not a number"),
+        ([1, 2], None, "y is a list of scores, not a NoneType"),
+    ):
+        with pytest.raises(InputError, match=what):
+            coefficient(x, y)
+
+
+def test_tau_ap_refuses_ties_and_says_what_takes_them() -> None:
+    with pytest.raises(InputError, match=r"y has 1\.0 more than once.*tau_ap_b is"):
+        tau_ap([1, 2, 3], [1, 1, 3])
+
+
+def test_rank_correlation_of_measures() -> None:
+    means = np.array([[0.5, 0.475], [0.425, 0.5], [0.1, 0.2]])
+    compared: Any = SimpleNamespace(measures=["nDCG@10", "AP"], means=means)
+    found = rank_correlation(compared)
+    assert found.measures == ["nDCG@10", "AP"]
+    assert found.tau.tolist() == [[1.0, pytest.approx(1 / 3)], [pytest.approx(1 / 3), 1.0]]
+    assert found.tau_ap[0, 1] == found.tau_ap[1, 0] == pytest.approx(0.0)
+    assert found.tau_ap.diagonal().tolist() == [1.0, 1.0]
+    bad = SimpleNamespace(measures=["AP"], means=[[0.5], [math.nan]])
+    with pytest.raises(InputError, match="the mean of AP is NaN"):
+        rank_correlation(bad)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least two systems"):
+        rank_correlation(SimpleNamespace(measures=["AP"], means=[[0.5]]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"), [*zip(SETS, (0.7454, 0.2692, -0.5558), strict=True)]
+)
+def test_a_is_ircors(lists: tuple[list[float], ...], expected: float) -> None:
+    x, _, _, y = lists
     assert tau_ap_a(x, y) == pytest.approx(expected, abs=5e-5)
     assert tau_ap_a(x, sorted(x)) == pytest.approx(tau_ap(x, sorted(x)), rel=1e-13)
 

@@ -17,7 +17,7 @@ from support.every_way import QRELS, RUN, ways
 from support.paths import REPOSITORY
 
 import irbatch
-from irbatch.comparing.plots import plot_means
+from irbatch.comparing.plots import plot_forest
 from irbatch.efficiency import EfficiencyRecord
 
 FOLDERS = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
@@ -98,7 +98,7 @@ ABSENT: dict[str, tuple[tuple[str, ...], str, Callable[[Path], Any]]] = {
         ("compression.zstd", "backports.zstd"), "io",
         lambda path: irbatch.Run(RUN).to_trec(path / "run.zst"),
     ),
-    "pages with pictures": (("matplotlib",), "plot", lambda _: plot_means(COMPARISON, "RR")),
+    "pages with pictures": (("matplotlib",), "plot", lambda _: plot_forest(COMPARISON, "RR")),
     "ANOVA": (
         ("scipy", "scipy.stats", "scipy.special"), "stats",
         lambda _: irbatch.compare(QRELS, RUNS, "RR", test="anova"),
