@@ -32,7 +32,7 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties, has_no_rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
-from irbatch.runtime.arrays import to_numpy
+from irbatch.runtime.arrays import to_numpy, uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords, read_numbers
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class BatchEvaluator:
         with self._lock:
             return self._kept.repeats
 
+    @uncompiled
     def update(
         self,
         scores: Any,
@@ -151,6 +152,7 @@ class BatchEvaluator:
         self._add(ranked, ids, evaluator.signature)
         return results
 
+    @uncompiled
     def update_ids(
         self,
         ranked: Any,
@@ -177,6 +179,7 @@ class BatchEvaluator:
         self._add(Rows.of(results), ids, results.settings, results.counts.extra)
         return results
 
+    @uncompiled
     def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
         """Add scored and judged documents in columns, in any order.
 
@@ -196,6 +199,7 @@ class BatchEvaluator:
                 (query_ids, document_ids, scores, grades), self._kept
             )
 
+    @uncompiled
     def add(self, results: Results) -> None:
         """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
 
@@ -217,6 +221,7 @@ class BatchEvaluator:
         ids = results.query_ids if results.has_ids else None
         self._add(Rows.of(results), ids, results.settings, results.counts.extra)
 
+    @uncompiled
     def compute(self) -> Results:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
 

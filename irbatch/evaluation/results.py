@@ -17,6 +17,7 @@ from irbatch.evaluation.queries import Counts, QueryMark, count_queries, level_o
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported
+from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import exact_mean
 from irbatch.runtime.threads import cached_property
 
@@ -212,6 +213,7 @@ class Results(Reported):
         self._evaluated = values, marks
         self._later = None
 
+    @uncompiled
     def _now(self) -> tuple[Floats, Bytes]:
         """Return values and marks, which may have waited until now."""
         if not self.has_values:
@@ -267,6 +269,7 @@ class Results(Reported):
         """Query id to its row in `values`."""
         return {query: row for row, query in enumerate(self.query_ids)}
 
+    @uncompiled
     def __getitem__(self, name: str | Measure) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
         return self._aggregate(self.column_of(name))
@@ -288,6 +291,7 @@ class Results(Reported):
         """Return the measures and their means."""
         return iter(self.mean().items())
 
+    @uncompiled
     def mean(self, names: str = "irbatch") -> dict[str, float]:
         """Return every measure's mean over queries; of counts the sum.
 

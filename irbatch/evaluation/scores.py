@@ -40,6 +40,7 @@ from irbatch.pack.counting import (
     rank_candidates,
     read_tie_keys,
 )
+from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -322,6 +323,7 @@ MOST_PLANS = 64  # that are kept, by measures' names: making one takes as long a
 _plans: dict[tuple[str, int], Plan] = {}
 
 
+@uncompiled
 def evaluate_scores(
     scores: Any,
     relevance: Any = None,
@@ -440,3 +442,6 @@ def plan_measures(
         if plan.is_catalogued and len(_plans) < MOST_PLANS:  # others may be defined anew
             _plans[key] = plan
     return plan
+
+
+__test__ = {"evaluate_scores": evaluate_scores}  # as it is wrapped, doctest would miss it

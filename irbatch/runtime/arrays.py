@@ -5,13 +5,32 @@ No framework is imported: an object that comes from one brings its own methods a
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError, kind_of
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+def uncompiled(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """Return a function that `torch.compile` neither looks into nor specializes on shapes."""
+
+    @functools.wraps(function)
+    def call(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+        if "torch._dynamo" not in sys.modules:
+            return function(*args, **kwargs)
+        result: Returned = sys.modules["torch"].compiler.disable(function)(*args, **kwargs)
+        return result
+
+    call._torchdynamo_disable = True  # type: ignore[attr-defined]
+    return call
 
 
 def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:

@@ -184,6 +184,7 @@ def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) 
         if each in known:
             continue
         owner = getattr(function, "__self__", None)  # of a method
+        function = getattr(function, "__wrapped__", function)
         kind = owner if isinstance(owner, type) else type(owner)
         name = function.__name__ if owner is None else f"{kind.__name__}.{function.__name__}"
         code = function.__code__

@@ -13,6 +13,7 @@ from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.results import with_weights
 from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
+from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import is_whole
 
 BEYOND = 1 << 63  # one more than the largest int64
@@ -86,6 +87,7 @@ class RankingMetric(ExactMetric):
                 self._sums[part] = f"{part} of {what}"
                 self.add_state(self._sums[part], torch.tensor(array), dist_reduce_fx="sum")
 
+    @uncompiled
     def update(
         self,
         scores: Any = None,
@@ -138,6 +140,7 @@ class RankingMetric(ExactMetric):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({' '.join(self._evaluator.measures)!r}, keep={self._keep!r})"
 
+    @uncompiled
     def compute(self) -> Any:
         """Return the means over all queries of all processes; NaN if there are none.
 

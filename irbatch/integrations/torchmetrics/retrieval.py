@@ -12,6 +12,7 @@ import numpy as np
 from irbatch.errors import InputError, shown, warnings_kept
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 from irbatch.integrations.torchmetrics.exact import ExactMetric, as_whole, torch
+from irbatch.runtime.arrays import uncompiled
 
 EMPTY_TARGET = {"neg": 0.0, "pos": 1.0, "skip": None, "error": None}
 
@@ -73,6 +74,7 @@ class RetrievalMetric(ExactMetric):
         self.add_state("rows", [], dist_reduce_fx="cat")
         self.widths["rows"] = 3
 
+    @uncompiled
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
         """Add documents: scores, labels and queries (whole numbers), of any one shape."""
         if indexes is None:
@@ -84,6 +86,7 @@ class RetrievalMetric(ExactMetric):
             raise InputError(f"indexes, preds and target of shapes {shapes}", source="preds")
         self.rows.append(torch.stack([each.reshape(-1) for each in columns], 1))
 
+    @uncompiled
     def compute(self) -> Any:
         """Return the measures over all queries: a float64 tensor, or name to tensor of several.
 
