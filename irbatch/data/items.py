@@ -176,7 +176,8 @@ class Items:
         if popularity is not None:
             self.arrays.popularity = self.by_item("popularity", popularity, 0.0, least=0.0)
         if users is not None:
-            self.arrays.users = check_number("users", users, least=1.0)
+            least = 1.0 if had is None else float(len(had.users))
+            self.arrays.users = check_number("users", users, least=least)
         if embeddings is not None:
             self.arrays.embeddings = _unit_vectors(self.matrix("embeddings", embeddings))
         if similarity is not None:

@@ -159,6 +159,7 @@ def test_numbers_as_ids() -> None:
         ({"items": 2, "popularity": {"a": 1}}, "ids are whole numbers, such as 0"),
         ({"items": 2, "popularity": {1: "many"}}, "popularity 'many' is not a number"),
         ({"items": 2, "users": 0}, "users=0 must be"),
+        ({"interactions": {"u": ["a"], "v": ["a"]}, "users": 1}, "users=1 must be"),
         ({"items": 2, "embeddings": [[1, 2]]}, "one row for each of 2 items"),
         ({"items": 2, "embeddings": [[1, 2], [np.inf, 1]]}, "(document 1): embeddings have inf"),
         ({"items": 2, "embeddings": [[1, 2], [1]]}, "rows are not of one length"),

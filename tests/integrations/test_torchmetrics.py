@@ -455,6 +455,19 @@ def test_a_weighted_mean_of_columns(ours: Any, torch: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ["neg", "pos", "skip"])
+def test_queries_without_pairs(ours: Any, theirs: Any, torch: Any, action: str) -> None:
+    """One of relevant documents alone has no pair; it is not one without relevant documents."""
+    given = (
+        torch.tensor([0.3, 0.2, 0.1, 0.2]),
+        torch.tensor([1, 1, 1, 0]),
+        torch.tensor([1, 1, 2, 2]),
+    )
+    metrics = [theirs.retrieval.RetrievalAUROC(empty_target_action=action),
+               ours.RetrievalMetric("AUC", empty_target_action=action)]  # fmt: skip
+    assert metrics[0](*given).item() == metrics[1](*given).item()
+
+
+@pytest.mark.parametrize("action", ["neg", "pos", "skip"])
 @pytest.mark.parametrize("nothing", [False, True])
 def test_queries_without_relevant_documents(
     ours: Any, theirs: Any, torch: Any, action: str, nothing: bool

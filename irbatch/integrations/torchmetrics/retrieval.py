@@ -112,6 +112,11 @@ class RetrievalMetric(ExactMetric):
             for each, column in zip(results.columns, results.values.T, strict=True):
                 if each.aggregate == "weighted" and self._aggregation == "mean":
                     column = np.array([results[each]])  # queries without pairs weigh nothing
+                elif (undefined := each.declaration.undefined) is not None:
+                    rel = each["rel"] if "rel" in each.declaration.parameters else None
+                    relevant = index[grades >= (1 if rel is None else rel)]
+                    some = np.isin(results.query_ids, relevant)  # but nothing else: no pair
+                    column = np.where(np.isnan(column) & some, undefined, column)
                 found[str(each)] = self._aggregate(results.query_ids, column)
         return self.as_tensors(found)
 
