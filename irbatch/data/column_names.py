@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from irbatch.errors import ErrorsIn, InputError, join_words, keyword, shown
+from irbatch.errors import ErrorsIn, InputError, join_words, shown
 
 VALUE = {"qrels": "grade", "run": "score"}
 
@@ -27,7 +26,7 @@ STRATA = ("stratum", "stratum_id", "strata")
 PROBABILITIES = ("probability", "inclusion_probability", "iprob", "prob")
 POPULARITIES = ("popularity", "count", "counts", "n", "frequency")
 RANKS = ("rank",)
-TYPED = r":(token|float)(_seq)?$"
+TYPES = "token", "float", "token_seq", "float_seq"
 # What stands beside judgments and can be no grade: where nothing else does, all have grade 1.
 BESIDE = {"timestamp", "time", "date", "datetime", "unixReviewTime", *SUBTOPICS[2:4]}
 
@@ -89,20 +88,20 @@ def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> 
 
 
 def _check_roles(columns: Mapping[str, Any], known: Sequence[str]) -> None:
-    found: set[str] = set()
+    roles: set[str] = set()
     for word, name in columns.items():
         role = WORDS.get(word, word)
         problem = None
         if role not in known:
             words = [*dict.fromkeys(known), *(each for each in WORDS if WORDS[each] in known)]
             problem = f"{shown(word)} is none of {join_words(words, 'or')}"
-        elif role in found:
+        elif role in roles:
             problem = f"the {role} is named twice: {shown(dict(columns))}"
         elif name is None or isinstance(name, bool) or not isinstance(name, Hashable):
-            problem = f"the {role} is {shown(name)}, which is no name"
+            problem = f"the {role} is {shown(name)}, which is not a name"
         if problem is not None:
             raise InputError(problem, source="columns", value=word)
-        found.add(role)
+        roles.add(role)
 
 
 def names_for(columns: Columns, kind: str) -> dict[str, Any]:
@@ -113,16 +112,14 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
     """
     check_columns(columns)
     source = "run" if kind == "run" else "qrels"
-    given = columns or {}
-    of_all = {word: name for word, name in given.items() if word not in SOURCES}
+    columns = columns or {}
+    of_all = {word: name for word, name in columns.items() if word not in SOURCES}
     by_role = {WORDS.get(word, word): name for word, name in of_all.items()}
-    by_role |= {WORDS.get(word, word): name for word, name in given.get(source, {}).items()}
+    by_role |= {WORDS.get(word, word): name for word, name in columns.get(source, {}).items()}
     return {role: name for role, name in by_role.items() if role in SOURCES[source]}
 
 
-def choose_columns(
-    names: Sequence[Any], kind: str, given: Mapping[str, Any], advice: str = MAPPING
-) -> dict[str, str]:
+def choose_columns(names: Sequence[Any], kind: str, given: Mapping[str, Any]) -> dict[str, str]:
     """Find columns as `find_columns` does, of tables that may lack one.
 
     Without scores, or where the ranks are named alone, a run has ``rank``. Judgments lack
@@ -133,22 +130,19 @@ def choose_columns(
     """
     names = list(names)
     if kind == "run" and given.get("score") is None:
-        ranked = _named(names, RANKS) and not _named(names, SCORES)
+        ranked = find_name(names, RANKS) and not find_name(names, SCORES)
         kind = "ranking" if ranked or given.get("rank") is not None else kind
-    if "grade" not in ROLES[kind]:
-        return find_columns(names, kind, given, advice)
     grade = given.get("grade")
     is_number = isinstance(grade, int | float) and all(grade != name for name in names)
-    if is_number or (grade is None and not _named(names, GRADES)):
+    if "grade" in ROLES[kind] and (is_number or not (grade or find_name(names, GRADES))):
         ungraded = [role for role in ROLES[kind] if role != "grade"]
         if is_number or len(names) <= len(ungraded):
-            return find_columns(names, kind, given, advice, ungraded)
+            return find_columns(names, kind, given, ungraded)
         with suppress(InputError):  # which all roles together say better
-            found = find_columns(names, kind, given, advice, ungraded)
-            others = {*names} - {*found.values()}
-            if {_fold(str(name)) for name in others} <= {*map(_fold, BESIDE)}:
+            found = find_columns(names, kind, given, ungraded)
+            if all(find_name([name], BESIDE) for name in {*names} - {*found.values()}):
                 return found
-    return find_columns(names, kind, given, advice)
+    return find_columns(names, kind, given)
 
 
 def grade_of_all(given: Mapping[str, Any]) -> float:
@@ -157,9 +151,16 @@ def grade_of_all(given: Mapping[str, Any]) -> float:
     return float(grade) if isinstance(grade, int | float) else 1.0
 
 
-def _named(names: Sequence[str], known: Collection[str]) -> bool:
+def find_name(names: Sequence[Any], known: Collection[str]) -> Any:
+    """Return the first of some names that is known, but for case and underscores; or None."""
     folded = {*map(_fold, known)}
-    return any(isinstance(name, str) and _fold(re.sub(TYPED, "", name)) in folded for name in names)
+    return next((name for name in names if _fold(_untyped(name)) in folded), None)
+
+
+def _untyped(name: Any) -> str:
+    """Return a name without the type that RecBole writes behind it."""
+    head, _, kind = str(name).rpartition(":")
+    return head if kind in TYPES else str(name)
 
 
 def _fold(name: str) -> str:
@@ -168,101 +169,67 @@ def _fold(name: str) -> str:
 
 
 def find_columns(
-    names: Sequence[str],
+    names: Sequence[Any],
     kind: str,
     given: Mapping[str, Any],
-    advice: str = KEYWORD,
     roles: Iterable[str] | None = None,
 ) -> dict[str, str]:
     """Find out which columns are the query, the document and the grade or score, or as `ROLES` has.
 
-    `given` has, by role, the names that a caller gave; those that are None are recognised. `advice`
-    is how errors tell the caller to give one.
+    `given` has, by role, the names that a caller gave; those that are None are recognised.
 
     >>> find_columns(["qid", "query", "docno", "score", "rank"], "run", {})
     {'query': 'qid', 'document': 'docno', 'score': 'score'}
     """
     names = list(names)
     wishes = {role: given.get(role) for role in roles or ROLES[kind]}
-    taken = {name for name in wishes.values() if name is not None}
-    free = [name for name in names if name not in taken]
+    free = [name for name in names if name not in {*wishes.values()}]
+    there = f"the columns are {shown(names, 500)}" if names else "there are no columns"
     with ErrorsIn(source="run" if kind == "ranking" else kind):
         found = {
-            role: _recognise(free, role, ROLES[kind][role], advice) if wish is None else wish
+            role: _recognise(free, role, ROLES[kind][role]) if wish is None else wish
             for role, wish in wishes.items()
         }
         if lacking := [role for role, name in found.items() if name is None]:
-            raise _lacking(lacking, names, kind, advice)
-        known = {role: name for role, name in found.items() if name is not None}
-        for role, name in known.items():
+            raise _lacking(lacking, kind, there)
+        for role, name in found.items():
             if names.count(name) != 1:
-                there = f"{names.count(name)} columns" if name in names else "no column"
-                problem = f"{role}: the table has {there} {name!r}; {_listed(names)}"
-                if advice == MAPPING:
-                    problem += f"; where judgments and runs have others, {keyword(MAPPING, APART)}"
-                raise InputError(problem)
-        if len(set(known.values())) < len(known):
-            raise InputError(f"one column cannot be two: {known}")
-    return known
+                count = f"{names.count(name)} columns" if name in names else "no column"
+                problem = f"{role}: the table has {count} {name!r}; {there}"
+                raise InputError(
+                    f"{problem}; where judgments and runs have others, columns={APART}"
+                )
+        if len({*found.values()}) < len(found):
+            raise InputError(f"one column cannot be two: {found}")
+    return found
 
 
-def _recognise(
-    free: list[str], role: str, groups: Sequence[Sequence[str]], advice: str
-) -> str | None:
+def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> Any:
     """Return the column that has a known name; None if none has."""
-    named = {re.sub(TYPED, "", name) if isinstance(name, str) else name: name for name in free}
-    for known in groups:
-        candidates = [name for name in known if name in named]
-        others = {name: {*candidates} - {name} for name in candidates}
-        plain = [name for name in candidates if not YIELDING.get(name, set()) & others[name]]
-        if len(plain) == 1:
-            return named[plain[0]]
-        if plain:
-            raise _ambiguous(plain, role, advice)
-    for known in groups:
-        folded = {*map(_fold, known)}
-        alike = [column for name, column in named.items() if _fold(str(name)) in folded]
-        if len(alike) == 1:
-            return alike[0]
-        if alike:
-            raise _ambiguous(alike, role, advice)
+    named = {_untyped(name): name for name in free}
+    for fold in (str, _fold):
+        for group in groups:
+            known = {*map(fold, group)}
+            alike = [name for name in named if fold(name) in known]
+            plain = [name for name in alike if not YIELDING.get(name, set()) & {*alike} - {name}]
+            if len(plain) > 1:
+                could = ", ".join(map(repr, plain))
+                problem = f"any of the columns {could} could be the {role}; say which"
+                raise InputError(f"{problem}: {role}={plain[0]!r}, or columns={{{role!r}: …}}")
+            if plain:
+                return named[plain[0]]
     return None
 
 
-def _ambiguous(several: list[str], role: str, advice: str) -> InputError:
-    """Return the error of columns that could all be one role."""
-    hint = f"say which: {_advise(advice, {role: several[0]})}" if advice else "rename others"
-    return InputError(
-        f"any of the columns {', '.join(map(repr, several))} could be the {role}; {hint}"
-    )
-
-
-def _lacking(roles: list[str], names: list[str], kind: str, advice: str) -> InputError:
+def _lacking(roles: list[str], kind: str, there: str) -> InputError:
     """Return the error of roles that no column has."""
     whose = join_words([f"the {role}" for role in roles], "or")
-    hint = ""
-    if advice:
-        told = _advise(advice, dict.fromkeys(roles, "…"))
-        hint = f": name {'them' if roles[1:] else 'it'} with {told}"
-        if roles == ["grade"]:
-            hint += f", or {_advise(advice, {'grade': 1})} if all are 1"
-    if roles == ["score"] and advice in (KEYWORD, MAPPING):
-        hint += "; ranks are enough, in a column 'rank'"
-    problem = f"no column is {whose}{hint}; {_listed(names)}"
+    problem = f"no column is {whose}: say which, columns={dict.fromkeys(roles, '…')}"
+    if roles == ["grade"]:
+        problem += ", or grade=1 if all are 1"
+    if roles == ["score"]:
+        problem += "; ranks are enough, in a column 'rank'"
     for role in roles:
         known = ", ".join(map(repr, itertools.chain(*ROLES[kind][role])))
-        problem += f"; names known of the {role} are {known}"
-    return InputError(problem)
-
-
-def _advise(advice: str, names: Mapping[str, Any]) -> str:
-    """Say how a caller gives names to columns."""
-    if advice == KEYWORD:
-        return ", ".join(f"{role}={name!r}" for role, name in names.items())
-    return keyword(advice, dict(names))
-
-
-def _listed(names: list[str]) -> str:
-    if not names:
-        return "there are no columns"
-    return f"the columns are {shown(names, 500)}"
+        there += f"; names known of the {role} are {known}"
+    return InputError(f"{problem}; {there}")

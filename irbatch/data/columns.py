@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any
@@ -380,12 +380,17 @@ def _of_polars(series: Any) -> Column:
     try:
         bytes_of_text.cast(pl.String)
     except pl.exceptions.ComputeError as problem:  # joining it would abort the process
-        rows = enumerate(bytes_of_text.to_list())
-        row = next(row for row, text in rows if text.decode(errors="ignore").encode() != text)
-        raise RowError(row, "is not UTF-8") from problem
+        _reject_not_utf8(bytes_of_text.to_list())
+        raise InputError(str(problem)) from problem
     sizes = text.str.len_bytes().to_numpy()
     joined = np.frombuffer(text.str.join("").item().encode(), np.uint8)
     return TextColumn(joined, offsets_of(sizes)[:-1], sizes.astype(np.int32))
+
+
+def _reject_not_utf8(texts: Iterable[bytes | None]) -> None:
+    for row, text in enumerate(texts):
+        if text is not None and text.decode(errors="ignore").encode() != text:
+            raise RowError(row, "is not UTF-8")
 
 
 def _of_arrow(column: Any) -> Column:
@@ -394,6 +399,8 @@ def _of_arrow(column: Any) -> Column:
     try:
         column.validate(full=True)  # of offsets, places in dictionaries, and UTF-8
     except pa.ArrowInvalid as problem:
+        with suppress(pa.ArrowException):
+            _reject_not_utf8(column.cast(pa.large_binary()).to_pylist())
         raise InputError(f"an array of Arrow is not sound: {problem}") from problem
     array = _one_array(column, pa)
     if array.null_count:

@@ -16,18 +16,26 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.column_names import (
-    KEYWORD,
-    MAPPING,
     MARK,
+    RANKS,
     ROLES,
     Columns,
     choose_columns,
+    find_name,
     grade_of_all,
     names_for,
 )
-from irbatch.data.columns import QueryTable, as_column, as_ids, as_scores, read_columns
-from irbatch.data.ids import Column
-from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
+from irbatch.data.columns import (
+    QueryTable,
+    as_column,
+    as_ids,
+    as_numbers,
+    as_scores,
+    read_columns,
+)
+from irbatch.data.ids import Column, TextColumn
+from irbatch.data.lookup import first_rows
+from irbatch.errors import ErrorsIn, InputError, imported, keyword, kind_of, many, shown, warn
 
 PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
@@ -43,7 +51,6 @@ def read_table(
     name: str | None = None,
     *,
     by_rank: bool = False,
-    advice: str = KEYWORD,
 ) -> QueryTable:
     """Read a table, see `irbatch.Run.from_table`; `given` as `choose_columns` takes it.
 
@@ -51,8 +58,28 @@ def read_table(
     """
     with ErrorsIn(source=source, path=name):
         kind = "ranking" if by_rank else source
-        queries, documents, values = read_named(table, kind, given, advice)
-        return read_columns(queries, documents, values, source)
+        (queries, documents, values), ranks = _read_roles(table, kind, given)
+        read = read_columns(queries, documents, values, source)
+    if ranks is not None:
+        _warn_of_ranks(queries, ranks, values, name)
+    return read
+
+
+def _warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
+    """Warn of the ranks beside scores, where they contradict these."""
+    ranks = as_column(ranks, "rank", "run")
+    if isinstance(ranks, TextColumn) or ranks.dtype.kind not in "iuf" or not ranks.size:
+        return
+    ids = as_ids(queries, "query", "run")
+    changes = np.sign(np.diff(ranks.astype(np.float64)))
+    changes[first_rows(ids)[1:] - 1] = 0
+    rows = np.flatnonzero(changes * np.diff(as_numbers(scores, "run")) > 0)
+    if rows.size:
+        first, *others = dict.fromkeys(ids.take(rows).tolist())
+        also = f" and {many(len(others), 'other query')}" if others else ""
+        problem = f"in query {first!r}{also} ranks and scores contradict each other"
+        whose = "run" if name is None else f"run {name!r}"
+        warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
 def read_given(
@@ -60,16 +87,19 @@ def read_given(
 ) -> QueryTable:
     """Read a table whose columns have the names of `irbatch.evaluate`'s ``columns=``."""
     given = names_for(columns, source)
-    return read_table(table, source, given, name, by_rank=by_rank, advice=MAPPING)
+    return read_table(table, source, given, name, by_rank=by_rank)
 
 
-def read_named(
-    table: Any, kind: str, given: Mapping[str, Any], advice: str = KEYWORD
-) -> Sequence[Any]:
+def read_named(table: Any, kind: str, given: Mapping[str, Any]) -> Sequence[Any]:
     """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`.
 
     Ranks in place of scores become scores, and a grade that all have becomes a column.
     """
+    return _read_roles(table, kind, given)[0]
+
+
+def _read_roles(table: Any, kind: str, given: Mapping[str, Any]) -> tuple[Sequence[Any], Any]:
+    """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
     if isinstance(table, str | os.PathLike):
         problem = f"{kind_of(table)} is neither a table of columns nor a mapping"
         if kind != "popularity":
@@ -79,8 +109,12 @@ def read_named(
             problem += f"; files are read by irbatch.{reader}({os.fspath(table)!r}{options})"
         raise InputError(problem, source=kind)
     names, read = _open(table, kind)
-    found = choose_columns(names, kind, given, advice)
-    return _completed(dict(zip(found, read([*found.values()]), strict=True)), kind, given)
+    found = choose_columns(names, kind, given)
+    others = [name for name in names if name not in found.values()]
+    rank = find_name(others, RANKS) if "score" in found else None
+    columns = list(read([*found.values(), *([] if rank is None else [rank])]))
+    ranks = None if rank is None else columns.pop()
+    return _completed(dict(zip(found, columns, strict=True)), kind, given), ranks
 
 
 def _completed(columns: dict[str, Any], kind: str, given: Mapping[str, Any]) -> Sequence[Any]:
@@ -211,7 +245,7 @@ def _read_fields(records: Iterable[Any], source: str) -> dict[str, list[Any]]:
     piece = list(itertools.islice(left, PIECE))
     if not piece:
         return {role: [] for role in ROLES[source]}
-    found = choose_columns(_fields(piece[0]), source, {}, "")
+    found = choose_columns(_fields(piece[0]), source, {})
     columns: dict[str, list[Any]] = {role: [] for role in found}
     getter = operator.itemgetter if isinstance(piece[0], Mapping) else operator.attrgetter
     get = getter(*found.values())

@@ -408,7 +408,7 @@ def read_interactions(given: Any, items: Any = None) -> Interactions:
             sizes.append(len(listed) - before)
         of_user = np.repeat(np.arange(len(sizes)), sizes)
         return Interactions(list(given), of_user, as_ids(listed, "item", SOURCE))
-    columns = read_named(given, "interactions", {}, "")
+    columns = read_named(given, "interactions", {})
     user_ids, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
     if len(user_ids) != len(had):
         problem = f"columns differ in length: {len(user_ids)} users, {len(had)} items"
@@ -458,7 +458,7 @@ def read_popularity(given: Any) -> Any:
         return given
     if not set(names_of_columns(given, "popularity")) & {*POPULARITIES}:
         return Counter(read_interactions(given).items.tolist())
-    ids, counts = read_named(given, "popularity", {}, "")
+    ids, counts = read_named(given, "popularity", {})
     items = as_ids(ids, "item", SOURCE).tolist()
     if (twice := first_repeated(items)) is not None:
         raise InputError("this item has two popularities", source=SOURCE, document=twice)

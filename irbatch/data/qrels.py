@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.column_names import KEYWORD, MARK
+from irbatch.data.column_names import MARK
 from irbatch.data.columns import DocumentLists, QueryTable
 from irbatch.data.dicts import are_dicts, read_judgments
 from irbatch.data.export import Exports, Listed
@@ -246,18 +246,17 @@ class Qrels(Exports):
         cls,
         table: Any,
         given: Mapping[str, Any],
-        advice: str = KEYWORD,
         *,
         marks: str | None = None,
         name: str | None = None,
     ) -> Qrels:
-        """Make judgments of a table; `given` and `advice` are as `choose_columns` takes them."""
+        """Make judgments of a table; `given` is as `choose_columns` takes it."""
         from irbatch.data.frames import read_named, read_table
 
         if marks is None:
-            return cls(read_table(table, "qrels", given, name, advice=advice), name)
+            return cls(read_table(table, "qrels", given, name), name)
         check_choice("marks", marks, MARK)
-        *columns, column = read_named(table, marks, given, advice)
+        *columns, column = read_named(table, marks, given)
         return cls.of_marked(marks, column, *columns, name=name)
 
     @classmethod

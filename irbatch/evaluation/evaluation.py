@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.data.column_names import MAPPING, Columns, check_columns, names_for
+from irbatch.data.column_names import Columns, check_columns, names_for
 from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -80,7 +80,7 @@ def as_qrels(qrels: Judgments, columns: Columns = None, marks: str | None = None
         return Qrels.borrow(qrels)
     if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
         return Qrels(qrels, marks=marks)
-    return Qrels.of_table(qrels, names_for(columns, marks or "qrels"), MAPPING, marks=marks)
+    return Qrels.of_table(qrels, names_for(columns, marks or "qrels"), marks=marks)
 
 
 def as_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -82,9 +83,7 @@ def test_files(tmp_path: Path, ending: str) -> None:
     own = {role: NAMES[role] for role in ("user", "item", "score")}
     expected = {"a": {"y": 0.9, "x": 0.8}, "b": {"x": 0.7}}
     assert irbatch.read_run(run, columns=own).to_dict() == expected
-    lacks = (
-        "no column is the query, the document or the grade: name them with columns={'query': '…'"
-    )
+    lacks = "no column is the query, the document or the grade: say which, columns={'query': '…'"
     input_error(lambda: irbatch.evaluate(qrels, run, "RR"), lacks, "'stars'", path=str(qrels))
     lacks = "score: the table has no column 'x'; the columns are ['who', 'thing', 'yhat']"
     wrong = {**NAMES, "score": "x"}
@@ -125,7 +124,7 @@ def test_every_entrance() -> None:
         ("who", "are a mapping of roles to names"),
         ({"usr": "who"}, "'usr' is none of query, document, grade"),
         ({"user": "who", "query": "q"}, "the query is named twice"),
-        ({"user": ["who"]}, "the query is ['who'], which is no name"),
+        ({"user": ["who"]}, "the query is ['who'], which is not a name"),
         ({"user": None}, "the query is None"),
         ({"qrels": "who"}, "those of qrels are a mapping"),
         ({"run": {"grade": "stars"}}, "'grade' is none of query, document, score, rank"),
@@ -175,9 +174,8 @@ def test_judgments_without_grades(names: str, given: dict[str, Any], roles: str)
 
 def test_another_column_may_be_the_grade() -> None:
     rows = {"user_id": ["a"], "item_id": ["x"], "clicks": [5]}
-    said = "no column is the grade: name it with grade='…', or grade=1 if all are 1"
+    said = "no column is the grade: say which, columns={'grade': '…'}, or grade=1 if all are 1"
     input_error(lambda: irbatch.Qrels.from_table(rows), said, source="qrels")
-    said = "columns={'grade': '…'}, or columns={'grade': 1} if all are 1"
     input_error(lambda: irbatch.evaluate(pl.DataFrame(rows), {"a": {"x": 1}}, "RR"), said)
     input_error(
         lambda: irbatch.Qrels.from_records([{"user": 1, "item": 2, "n": 3}]), "no column is"
@@ -220,6 +218,21 @@ def test_order_of_a_table_that_has_scores_and_ranks() -> None:
     input_error(lambda: irbatch.evaluate({"a": {"x": 1}}, wrong, "RR", columns=columns), said)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_ranks_that_contradict_scores(kind: str) -> None:
+    rows = {"qid": ["a", "a", "b", "b"], "docno": list("xyxy"), "score": [2.0, 1.0, 3.0, 2.0]}
+    for ranks, contradicts in (([1, 2, 7, 8], False), ([1, 2, 2, 1], True)):
+        run = KINDS[kind]({**rows, "rank": ranks})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert irbatch.evaluate({"b": {"y": 1}}, run, "RR")["RR"] == 0.5
+        said = ["run: in query 'b' ranks and scores contradict each other; scores decide"]
+        assert [str(each.message).rpartition(",")[0] for each in caught] == said * contradicts
+        assert irbatch.evaluate({"b": {"y": 1}}, run, "RR", order_by="rank")["RR"] == (
+            1.0 if contradicts else 0.5
+        )
+
+
 def test_paths_are_read_by_others() -> None:
     said = "files are read by irbatch.read_run('run.csv', columns={'query': 'who'})"
     input_error(lambda: irbatch.Run.from_table("run.csv", query="who"), said, source="run")
@@ -234,7 +247,7 @@ def test_judgments_that_say_more(tmp_path: Path, ending: str) -> None:
     qrels = pl.DataFrame(rows) if ending == "frame" else write(tmp_path / "q.parquet", rows)
     found = irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5", columns={**names, "grade": 1})
     assert found["StRecall@5"] == 0.5
-    lacks = "no column is the query, the document or the subtopic: name them with columns="
+    lacks = "no column is the query, the document or the subtopic: say which, columns="
     input_error(lambda: irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5"), lacks)
 
 

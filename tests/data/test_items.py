@@ -111,7 +111,7 @@ def test_labels_of_pandas_are_ids() -> None:
     input_error(lambda: Items(popularity=twice), "label 'a' of a Series comes twice")
     frame = pd.DataFrame({"item": ["a", "a"], "count": [1, 2]})
     input_error(lambda: Items(popularity=frame), "'a'): this item has two popularities")
-    input_error(lambda: Items(popularity=frame[["item"]]), "no column is the user;")
+    input_error(lambda: Items(popularity=frame[["item"]]), "no column is the user:")
 
 
 def test_an_item_had_twice_is_popular_twice_and_had_once() -> None:

@@ -52,11 +52,11 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
 @pytest.mark.parametrize(
     ("names", "given", "facts"),
     [
-        ("qid query_id docno score", {}, ("'query_id', 'qid'", "query='query_id'")),
-        ("qid docno doc_id score", {}, ("'doc_id', 'docno'", "document=")),
-        ("qid docno Points", {}, ("no column is the score", "score=", "'Points'")),
+        ("qid query_id docno score", {}, ("'qid', 'query_id'", "query='qid'")),
+        ("qid docno doc_id score", {}, ("'docno', 'doc_id'", "document=")),
+        ("qid docno Points", {}, ("no column is the score", "'Points'")),
         ("QID Query_ID docno score", {}, ("'QID', 'Query_ID'", "query='QID'")),
-        ("q docno score", {}, ("no column is the query", "query=", "'q'", "'query_id'")),
+        ("q docno score", {}, ("no column is the query", "'q'", "'query_id'")),
         ("qid docno score", {"query": "q"}, ("query: the table has no column 'q'", "'docno'")),
         ("qid docno docno score", {}, ("2 columns 'docno'",)),
         ("qid docno score", {"document": "qid", "query": "qid"}, ("'qid'", "cannot be two")),
@@ -76,7 +76,7 @@ def test_names_that_are_given_decide() -> None:
     assert (found.name, found.tag) == ("mine", "t")
     graded = Qrels.from_table({**RUN, "label": [1, 2, 3]}, grade="label")
     assert graded.to_dict() == {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 3}}
-    facts = "'label', 'score'", "grade="
+    facts = "'score', 'label'", "grade="
     input_error(lambda: Qrels.from_table({**RUN, "label": [1, 2, 3]}, name="n"), *facts, path="n")
 
 
