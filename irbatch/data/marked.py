@@ -294,9 +294,8 @@ class Marks:
             by_grade[query][grade] = by_grade[query].get(grade, 0.0) + estimate
         graded = [sorted(each.items(), reverse=True) for each in by_grade]
         estimates = np.array([math.fsum(each.values()) for each in by_grade], np.float64)
-        return number, Strata(
-            strata.astype(np.int64), grades, rel, starts, weights, graded, estimates
-        )
+        told = strata.astype(np.int64), starts, graded
+        return number, Strata(grades, weights, rel, estimates, *told)
 
     def _check_probabilities(self) -> None:
         for row, probability in enumerate(self._marks):

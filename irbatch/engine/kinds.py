@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -101,12 +101,14 @@ class KindRanks:
 
 
 @dataclass(eq=False)
-class Probabilities:
-    """What judgments say of chances to be sampled, from a least relevant grade on.
+class Sample:
+    """What judgments say of a sample, from a least relevant grade on.
 
     Args:
-        grades, weights: float64 ``(kinds,)``, the grade of each kind of judgment and 1 over the
-            chance that it was sampled with.
+        grades: float64 ``(kinds,)``, the grade of each kind of judgment; negative of documents of
+            a pool that were not sampled.
+        weights: how many documents a sampled one stands for: float64, of each kind 1 over the
+            chance that it was sampled with, or of each query's strata, 0 where none was sampled.
         rel: the least relevant grade.
         relevant: float64 ``(queries,)``, how many documents are estimated to be relevant.
     """
@@ -121,6 +123,10 @@ class Probabilities:
         """Which queries have no relevant document, bool ``(queries,)``."""
         return self.relevant == 0
 
+
+class Probabilities(Sample):
+    """What judgments say of chances to be sampled."""
+
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> ProbabilityRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
         own, retrieved, row_index, ranks, kinds = collect_kinds(queries, matrix)
@@ -130,10 +136,19 @@ class Probabilities:
 
 
 @dataclass(eq=False)
-class ProbabilityRanks(KindRanks):
-    """What measures of chances read: the sampled relevant documents that were retrieved."""
+class SampleRanks(KindRanks):
+    """What measures of sampled judgments read."""
 
-    judgments: Probabilities = field(kw_only=True)
+    judgments: Any = field(kw_only=True)  # a `Sample`
+
+    @cached_property
+    def expected(self) -> Floats:
+        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
+        return self.judgments.relevant[self.queries]
+
+
+class ProbabilityRanks(SampleRanks):
+    """What measures of chances read: the sampled relevant documents that were retrieved."""
 
     @cached_property
     def weights(self) -> Floats:
@@ -146,43 +161,25 @@ class ProbabilityRanks(KindRanks):
         gains = self.row_index, self.ranks, self.kinds, self.judgments.weights, self.rows
         return RankedGains(*gains).running_sums
 
-    @cached_property
-    def expected(self) -> Floats:
-        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
-        return self.judgments.relevant[self.queries]
-
 
 EPSILON = 1e-5  # smooths shares: r of s documents are taken for (r + EPSILON) of (s + 3 EPSILON)
 
 
 @dataclass(eq=False)
-class Strata:
-    """What judgments say of strata, from a least relevant grade on; a query's are counted from 0.
+class Strata(Sample):
+    """What judgments say of strata; a query's are counted from 0.
 
     Args:
-        strata, grades: int64 and float64 ``(kinds,)``, of each kind of judgment from 1 on; the
-            grade of pooled documents that were not sampled is negative.
-        rel: the least relevant grade.
-        starts, weights: int64 ``(queries + 1,)`` and, of each query's strata, how many pooled
-            documents a sampled one stands for; 0 where none was sampled.
+        strata: int64 ``(kinds,)``, of each kind of judgment from 1 on.
+        starts: int64 ``(queries + 1,)``, where the weights of each query's strata begin.
         graded: of each query, the grades relevant, from the highest down, and how many documents
             are estimated to have them.
-        relevant: float64 ``(queries,)``, how many documents are estimated to be relevant.
     """
 
     strata: Ints
-    grades: Floats
-    rel: float
     starts: Ints
-    weights: Floats
     graded: list[list[tuple[float, float]]]
-    relevant: Floats
     _ideals: dict[tuple[float, bool], Floats] = field(default_factory=dict)
-
-    @property
-    def no_relevant(self) -> Bools:
-        """Which queries have no relevant document, bool ``(queries,)``."""
-        return self.relevant == 0
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> StratumRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
@@ -216,11 +213,8 @@ def _ideal_dcg(graded: list[tuple[float, float]], cutoff: float, *, whole: bool)
     return total
 
 
-@dataclass(eq=False)
-class StratumRanks(KindRanks):
+class StratumRanks(SampleRanks):
     """What measures of strata read: pooled documents that were retrieved, sampled or not."""
-
-    judgments: Strata = field(kw_only=True)
 
     def prepare(self) -> None:
         """Estimate once for all cutoffs."""
@@ -268,11 +262,6 @@ class StratumRanks(KindRanks):
         """How many documents are estimated to be relevant of those retrieved, ``(rows,)``."""
         estimates = np.concatenate(([0.0], self.estimates))
         return np.where(self.ends > self.starts[:-1], estimates[self.ends], 0.0)
-
-    @cached_property
-    def expected(self) -> Floats:
-        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
-        return self.judgments.relevant[self.queries]
 
     def dcg(self, divisors: Floats) -> Floats:
         """Estimate the DCG, float64 ``(rows,)``: of each stratum from those of it sampled."""

@@ -11,8 +11,6 @@ are written to is fetched in long runs (half the time of row after
 row). All kernels stand in this file because they call each other.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, NamedTuple
 
 import numpy.typing as npt

@@ -13,7 +13,8 @@ import importlib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -152,16 +153,21 @@ class Declaration:
         check_choice("reads", reads, ("prefix", "grades", "judged", "relevant", "items", *MARKED))
         if not callable(self.better):
             check_choice("better", self.better, SIGNS)
-        if aggregate == "run" and reads != "items":
-            problem = f"{name}: aggregate='run' is for measures that read items"
-            raise InputError(problem, value=reads)
-        if (aggregate == "weighted") != (self.weight is not None):
-            problem = "a weighted mean needs weights, and no other has any"
-            raise InputError(f"{name}: aggregate={aggregate!r}: {problem}", value=aggregate)
-        without = reads in MARKED and self.weight is not None
-        if without or (self.undefined is not None and reads in ("items", *MARKED)):
-            option = "weight" if without else "undefined"
-            raise InputError(f"{name} reads {reads!r}: {option}= is not for it", value=reads)
+        weighted, undefined = self.weight is not None, self.undefined is not None
+        for wrong, problem in (
+            (aggregate == "run" and reads != "items", "aggregate='run' is for reads='items'"),
+            (
+                (aggregate == "weighted") != weighted,
+                "weights are for a weighted mean, which needs some",
+            ),
+            (weighted and reads in MARKED, f"reads={reads!r} has no weight="),
+            (
+                reads in ("items", *MARKED) and undefined,
+                f"reads={reads!r}: undefined= is not for it",
+            ),
+        ):
+            if wrong:
+                raise InputError(f"{name}: {problem}", value=aggregate if weighted else reads)
         for key, parameter in self.parameters.items():
             if not isinstance(parameter, Parameter):
                 kinds = "a Number, Choice, Flag, Points or Gain of irbatch.measures"
@@ -241,44 +247,33 @@ def ratio(numerator: Floats, denominator: Floats | Ints) -> Floats:
     return np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
 
 
-class Catalogue(MutableMapping[str, Declaration]):
+class Catalogue(UserDict[str, Any]):
     """Every measure's declaration, by canonical name, in the order they are listed in.
 
-    A family of built-in measures is loaded when one of them is asked for; users' own come last.
+    A family of built-in measures is loaded when one of them is asked for: until then `data` has the
+    family's name. Users' own measures come last.
     """
 
     def __init__(self) -> None:
-        # Of a measure that is not loaded yet its family.
-        self._entries: dict[str, Declaration | str] = {name: row[0] for name, row in ROWS.items()}
+        self.data = {name: row[0] for name, row in ROWS.items()}
         self.users = 0  # how often users' measures were defined or removed
 
     def __getitem__(self, name: str) -> Declaration:
-        entry = self._entries[name]
-        if isinstance(entry, str):
-            importlib.import_module(f"irbatch.measures.catalogue.{entry}")
-            return self[name]
-        return entry
+        if isinstance(family := self.data[name], str):
+            importlib.import_module(f"irbatch.measures.catalogue.{family}")
+        return self.data[name]
 
     def __setitem__(self, name: str, declaration: Declaration) -> None:
-        self._entries[name] = declaration
+        self.data[name] = declaration
         self.users += not declaration.builtin
 
     def __delitem__(self, name: str) -> None:
-        del self._entries[name]
+        del self.data[name]
         self.users += 1
 
     def loaded(self) -> list[Declaration]:
         """Return the declarations that are there already, all those of users among them."""
-        return [each for each in self._entries.values() if not isinstance(each, str)]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+        return [each for each in self.data.values() if not isinstance(each, str)]
 
 
 CATALOGUE = Catalogue()

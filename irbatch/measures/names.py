@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, measure_error, normal
 from irbatch.measures.spellings import NICKNAMES, TREC_EVAL, Spelling, names_of
-from irbatch.measures.trec_names import list_values
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
@@ -292,6 +291,8 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
 
     Where it is a name of ours, of `meaning`, that goes before.
     """
+    from irbatch.measures.trec_names import list_values
+
     if name in NICKNAMES:
         values = [value for each in TREC_EVAL if name in each.groups for value in list_values(each)]
         return [each.measure for each in values if each.measure]

@@ -7,8 +7,6 @@ are in braces. Names are looked up in these rows, so that a measure's family is 
 measure is asked for, and no other.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -236,6 +234,9 @@ def _read_setting(text: str) -> tuple[str, object]:
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"  # the defaults of most measures that have cutoffs
 TENTHS = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"
 MULTIPLES = ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"
+
+VERSIONS = ("9", "10")
+"""Of trec_eval: 9 is 9.0.8, which pytrec_eval and what builds on it use; 10 is 10.0."""
 
 NICKNAMES = ("official", "set", "all_trec")
 """Names of groups of trec_eval's measures."""

@@ -17,9 +17,6 @@ from irbatch.measures.declare import CATALOGUE, Measure
 from irbatch.measures.spellings import TREC_EVAL, TrecName
 from irbatch.runtime.numbers import DECIMAL
 
-VERSIONS = ("9", "10")
-"""9 is 9.0.8, which pytrec_eval and what builds on it use; 10 is 10.0."""
-
 LONGEST = 2**31  # relstring
 
 WHOLE, NUMBER = r"(?a)\s*([+-]?\d{1,300})", rf"(?a)\s*({DECIMAL})"

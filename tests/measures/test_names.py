@@ -16,8 +16,9 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputError, measure
-from irbatch.measures import CATALOGUE, DISCOUNTS, TREC_MEASURES, Measure, parse_measures
+from irbatch.measures import CATALOGUE, DISCOUNTS, Measure, parse_measures
 from irbatch.measures.spellings import ROWS, TABLE
+from irbatch.measures.trec_names import TREC_MEASURES
 
 SPELLINGS = {
     # ours and ir_measures'

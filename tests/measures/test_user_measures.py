@@ -233,14 +233,14 @@ def test_what_a_measure_of_lists_may_not_return(wrong: object) -> None:
     ("declared", "fact"),
     [
         ({"aggregate": "median"}, "'mean', 'geometric', 'sum'"),
-        ({"aggregate": []}, "aggregate=[]"),
+        ({"aggregate": []}, "aggregate="),
         ({"reads": "scores"}, "'prefix', 'grades', 'judged'"),
-        ({"reads": None}, "reads=None"),
+        ({"reads": None}, "reads="),
         ({"parameters": {"points": (1, 2)}}, "parameter 'points' of Mine is (1, 2)"),
-        ({"aggregate": "weighted"}, "a weighted mean needs weights"),
-        ({"aggregate": "run"}, "aggregate='run' is for measures that read items"),
-        ({"weight": lambda j: j.relevant}, "no other has any"),
-        ({"reads": "subtopics", "undefined": 0.0}, "reads 'subtopics'"),
+        ({"aggregate": "weighted"}, "weights are for a weighted mean"),
+        ({"aggregate": "run"}, "aggregate='run' is for reads='items'"),
+        ({"weight": lambda j: j.relevant}, "weights are for a weighted mean"),
+        ({"reads": "subtopics", "undefined": 0.0}, "reads='subtopics'"),
     ],
 )
 def test_declarations(declared: dict[str, Any], fact: str) -> None:
