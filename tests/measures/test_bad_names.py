@@ -191,11 +191,11 @@ SETTINGS = {
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_settings(setting: str) -> None:
     for value in SETTINGS[setting]:
-        fact, wrong = f"{setting}={value!r} must be one of", {setting: value}
+        fact, wrong = f"{setting}=", {setting: value}
         input_error(lambda wrong=wrong: evaluate(QRELS, RUN, "RR", **wrong), fact, value=value)
         input_error(lambda wrong=wrong: evaluate_runs(QRELS, {"a": RUN}, "RR", **wrong), fact)
     for ties in ("first", 5, ["error"]):
-        input_error(lambda t=ties: evaluate_scores([[1]], [[1]], "RR", ties=t), f"ties={ties!r}")
+        input_error(lambda t=ties: evaluate_scores([[1]], [[1]], "RR", ties=t), "ties=")
     input_error(lambda: measure("AP").spelled("latin"), "names", "latin", "trec_eval")
 
 
