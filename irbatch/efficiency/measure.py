@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Floats, Ints
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import Ranking, read_answers, read_queries, split_answers
 from irbatch.efficiency.fields import Whole, check_fields, check_value, field_error, only_known
@@ -123,6 +124,36 @@ class Calls:
         """Reject what a call returned, if it is not an answer to each of its queries."""
         read_answers(self.source, self.ids_of(number), self.answers(number, answer))
 
+    def time_all(
+        self,
+        step: Step,
+        what: str,
+        *,
+        checks: bool = False,
+        look: Callable[[], None] = lambda: None,
+    ) -> tuple[Ints, list[Any]]:
+        """Make all calls; return the nanoseconds that each took, and what came back.
+
+        After each `look` is called; with `checks` the first answer is checked at once.
+        """
+        times, answers = np.zeros(len(self), np.int64), []
+        for number in range(len(self)):
+            times[number], answer = self.time(number)
+            if checks and number == 0:
+                self.check(number, answer)
+            answers.append(answer)
+            look()
+            step(what, number + 1, len(self))
+        return times, answers
+
+    def list_answers(self, answers: list[Any]) -> list[Any]:
+        """Return an answer to each query, of what all calls returned."""
+        return [one for number, some in enumerate(answers) for one in self.answers(number, some)]
+
+    def asking(self, queries: tuple[list[Any], list[Any]] | None) -> Calls:
+        """Return calls for other queries, ids and queries, if there are some."""
+        return replace(self, ids=queries[0], queries=queries[1]) if queries else self
+
 
 def is_async(search: Any) -> bool:
     """Tell whether calls are to be awaited."""
@@ -180,6 +211,10 @@ class Measurement:
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.record, self.run))
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the record as JSON, or also write it; `EfficiencyRecord.from_json` reads it."""
+        return self.record.to_json(path)
 
     def __repr__(self) -> str:
         record, latency = self.record, self.record.latency
@@ -355,7 +390,14 @@ def measure_search(
         calls = Calls(answer, search, ids, asked, record.batch_size, record.batch_size > 1)
         calls = calls.within(loop)
         measured, times, answers = _time_calls(calls, warm, record, step)
-        larger = _larger_answers(calls, search_many, warm, record, measured, loop, step)
+        larger = None
+        if throughput_batch_size is not None:
+            several = replace(calls, size=throughput_batch_size, takes_list=True)
+            several = replace(several, search=search_many or search).within(loop)
+            several.asking(warm).warm_up(min(warmup, 1), step)
+            nanoseconds, answered = several.time_all(step, "throughput")
+            measured["throughput"] = _per_second(len(ids), int(nanoseconds.sum()))
+            larger = several.list_answers(answered)
         if flops is None and model is not None:
             measured["flops"] = _torch_flops(calls)
     run = Run(read_answers(answer, ids, answers), record.system)
@@ -386,56 +428,21 @@ def _time_calls(
     The warm-up asks the queries of `warm`, ids and queries, or else the timed ones.
     """
     memory = MemoryWatch()
-    warming = replace(calls, ids=warm[0], queries=warm[1]) if warm else calls
     with memory.looking(IN_WARM_UP) if record.warmup else nullcontext():
-        first = warming.warm_up(record.warmup or 0, step)
+        first = calls.asking(warm).warm_up(record.warmup or 0, step)
     times = np.zeros((record.repeat, len(calls)), np.int64)
-    kept: list[Any] = []
     watch = Watch()
     for turn in range(record.repeat):
-        for number in range(len(calls)):
-            times[turn, number], answer = calls.time(number)
-            if turn == number == 0 and not record.warmup:
-                calls.check(number, answer)
-            if turn == record.repeat - 1:
-                kept.append(answer)
-            memory.look()
-            step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
+        kept: list[Any] = []  # no longer those of the last pass
+        checks, what = turn == 0 and not record.warmup, f"pass {turn + 1} of {record.repeat}"
+        times[turn], kept = calls.time_all(step, what, checks=checks, look=memory.look)
     measured = {**watch.read(), **memory.read()}
     measured["throughput"] = _per_second(len(calls.ids) * record.repeat, int(times.sum()))
-    answers = [one for number, many in enumerate(kept) for one in calls.answers(number, many)]
     milliseconds: Floats = times / MILLISECOND
     milliseconds.flags.writeable = False
     again = {} if warm else {number: ns / MILLISECOND for number, ns in first.items()}
     _warn_of_two_kinds(record.system, again, milliseconds)
-    return measured, milliseconds, answers
-
-
-def _larger_answers(
-    calls: Calls,
-    search_many: Any,
-    warm: tuple[list[Any], list[Any]] | None,
-    record: EfficiencyRecord,
-    measured: dict[str, Any],
-    loop: Any,
-    step: Step,
-) -> list[Any] | None:
-    """Measure the throughput of larger calls; return an answer to each query, None without them."""
-    if record.throughput_batch_size is None:
-        return None
-    search, size = search_many or calls.search, record.throughput_batch_size
-    larger = replace(calls, search=search, size=size, takes_list=True).within(loop)
-    warming = replace(larger, ids=warm[0], queries=warm[1]) if warm else larger
-    warming.warm_up(min(record.warmup or 0, 1), step)
-    total = 0
-    answers: list[Any] = []
-    for number in range(len(larger)):
-        taken, answer = larger.time(number)
-        answers += larger.answers(number, answer)
-        total += taken
-        step("throughput", number + 1, len(larger))
-    measured["throughput"] = _per_second(len(larger.ids), total)
-    return answers
+    return measured, milliseconds, calls.list_answers(kept)
 
 
 def _per_second(queries: int, nanoseconds: int) -> float | None:

@@ -81,59 +81,38 @@ def name_rows(records: Sequence[EfficiencyRecord]) -> list[str]:
     ...            EfficiencyRecord(system="dense", hardware="p4d.24xlarge")])
     ['bm25', 'dense on c6g.large', 'dense on p4d.24xlarge']
     """
-    often = Counter(each.system for each in records)
+    often = Counter(record.system for record in records)
     rows: list[str] = []
-    for each in records:
-        row = each.system if often[each.system] == 1 else row_on_machine(each)
-        if row in rows or (often[each.system] > 1 and row == each.system):
-            problem = f"there are two records of {shown(each.system)}"
+    for record in records:
+        row, several = record.system, often[record.system] > 1
+        machine = record.hardware.instance or str(record.hardware)
+        row += f" on {machine}" if several and machine else ""
+        if row in rows or (several and not machine):
+            problem = f"there are two records of {shown(record.system)}"
             advice = "several take an instance each, which tells them apart"
-            raise InputError(f"{problem}; {advice}", source="records", value=each.system)
+            raise InputError(f"{problem}; {advice}", source="records", value=record.system)
         rows.append(row)
     return rows
-
-
-def row_on_machine(record: EfficiencyRecord) -> str:
-    """Name a row after a system and its machine; after the system where that isn't known."""
-    machine = record.hardware.instance or str(record.hardware)
-    return f"{record.system} on {machine}" if machine else record.system
-
-
-def share_by_system(
-    records: Mapping[str, EfficiencyRecord], given: Mapping[Any, Any]
-) -> dict[Any, Any]:
-    """Return what is given by row, or by the system that several rows are of, by row."""
-    systems = {each.system for each in records.values()}
-    shared = {name: each for name, each in given.items() if name in records or name not in systems}
-    for row, each in records.items():
-        if row not in shared and each.system in given:
-            shared[row] = given[each.system]
-    return shared
 
 
 def set_prices(
     records: Sequence[EfficiencyRecord], prices: Mapping[str, float], currency: str | None
 ) -> list[EfficiencyRecord]:
-    """Return records with the prices of their instances.
-
-    Raises:
-        InputError: if no system was measured on an instance, or a price is negative or no number.
-    """
+    """Return records with the prices of their instances; errors are those of `priced`."""
     if not isinstance(prices, Mapping):
         problem = f"prices go from instances to numbers, not {shown(prices)}"
         raise InputError(problem, source="prices", value=prices)
-    known = list(dict.fromkeys(each.hardware.instance for each in records))
+    instances = {record.hardware.instance for record in records} - {None}
     for instance in prices:
-        if instance not in known or instance is None:
-            hint = did_you_mean(instance, [each for each in known if each is not None])
+        if instance not in instances:
+            hint = did_you_mean(instance, map(str, instances))
             problem = f"no system was measured on {shown(instance)}{hint}"
             raise InputError(problem, source="prices", value=instance)
-    found = []
-    for each in records:
-        own = each.hardware.instance
-        price = None if own is None else prices.get(own)
-        found.append(each if price is None else each.priced(price, currency))
-    return found
+    priced = []
+    for record in records:
+        price = prices.get(record.hardware.instance or "")
+        priced.append(record if price is None else record.priced(price, currency))
+    return priced
 
 
 def join_accuracy(
@@ -143,91 +122,87 @@ def join_accuracy(
     how: IntervalOptions,
 ) -> Accuracy:
     """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
-    given = name_systems([results] if isinstance(results, Results) else results, "result")
-    systems, named = list(records), share_by_system(records, given)
-    for system in systems:
-        if system not in named:
-            others = join_words([shown(each) for each in list(named)[:NAMED]])
-            hint = did_you_mean(system, [each for each in named if isinstance(each, str)])
-            problem = f"is missing: there are results of {others or 'no system'}{hint}"
-            raise field_error(of_system(system), "accuracy", problem, None)
-    for system, each in named.items():
-        if system not in systems:
-            problem = f"system {shown(system)} has results and no efficiency record"
-            raise InputError(problem, source="records", value=system)
-        if not isinstance(each, Mapping | Results):
-            problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
-            raise field_error(of_system(system), "accuracy", problem, each)
-    in_order = [named[system] for system in systems]
-    spellings = {str(name) for each in in_order for name in _names(each)}
+    listed = _results_by_row(results, records)
+    systems = list(records)
+    spellings = {str(name) for each in listed for name in each}
     canonical = {text: canonical_name(text) or text for text in spellings}
-    known = [_by_measure(each, canonical) for each in in_order]
-    columns = _choose_columns(measures, known)
+    stated = [_by_measure(each, canonical) for each in listed]
+    columns = _choose_columns(measures, stated)
     cells = [
-        [_cell(system, named[system], stated.get(name)) for name in columns]
-        for system, stated in zip(systems, known, strict=True)
+        [_cell(system, each, of_system.get(name)) for name in columns]
+        for system, each, of_system in zip(systems, listed, stated, strict=True)
     ]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
     means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
-    found = bool(how.draws) and _find_intervals(bounds, in_order, columns, how)
-    called = {name: own for each in reversed(known) for name, (own, _) in each.items()}
+    called = {name: own for each in reversed(stated) for name, (own, _) in each.items()}
     names = [called.get(name, name) for name in columns]
-    _warn_of_missing(names, means, systems, in_order)
-    _warn_of_percent(names, means, systems)
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"{name} is given twice", source="measures", value=name)
         if name in QUANTITIES or name in ALIASES:
             problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
             raise InputError(problem, source="measures", value=name)
-    counts = [each.counts.queries if isinstance(each, Results) else None for each in in_order]
-    settings = _settings(systems, in_order)
-    if found:
+    _warn_of_missing(names, means, systems, listed)
+    _warn_of_percent(names, means, systems)
+    counts = [each.counts.queries if isinstance(each, Results) else None for each in listed]
+    settings = _common_settings(systems, listed)
+    if how.draws and _find_intervals(bounds, listed, columns, how):
         drawn = "" if how.kind == "t" else f", {how.draws} draws, seed {how.seed}"
         settings[INTERVALS_ARE] = f"{INTERVAL_NAMES[how.kind]}{drawn}"
-    return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
+    return Accuracy(names, means, bounds, decimals, counts, settings, listed)
 
 
-def _names(results: Any) -> list[Any]:
-    return results.measures if isinstance(results, Results) else list(results)
+def _results_by_row(results: Any, records: Mapping[str, EfficiencyRecord]) -> list[Any]:
+    """Return each row's results, which are given by row, or by the system that several are of."""
+    named = name_systems([results] if isinstance(results, Results) else results, "result")
+    systems = {record.system for record in records.values()}
+    listed = [named.get(row, named.get(record.system)) for row, record in records.items()]
+    for row, each in zip(records, listed, strict=True):
+        if each is None:
+            others = join_words([shown(name) for name in list(named)[:NAMED]]) or "no system"
+            hint = did_you_mean(row, map(str, named))
+            problem = f"is missing: there are results of {others}{hint}"
+            raise field_error(of_system(row), "accuracy", problem, None)
+    for name, each in named.items():
+        if name not in records and name not in systems:
+            problem = f"system {shown(name)} has results and no efficiency record"
+            raise InputError(problem, source="records", value=name)
+        if not isinstance(each, Mapping | Results):
+            problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
+            raise field_error(of_system(name), "accuracy", problem, each)
+    return listed
 
 
 def _by_measure(results: Any, canonical: Mapping[str, str]) -> Stated:
     """Return a system's results by the measures' canonical names, however they are spelled."""
-    found: Stated = {}
-    for name in _names(results):
+    stated: Stated = {}
+    for name in results:
         text = str(name)
-        if canonical[text] in found:
+        if canonical[text] in stated:
             raise InputError(f"{text} is given twice", source="measures", value=name)
-        found[canonical[text]] = text, results[name]
-    return found
+        stated[canonical[text]] = text, results[name]
+    return stated
 
 
-def _choose_columns(measures: Any, known: Sequence[Stated]) -> list[str]:
+def _choose_columns(measures: Any, stated: Sequence[Stated]) -> list[str]:
     """Return the canonical names of those that are chosen: by default all that some system has."""
     if measures is None:
-        columns = list(dict.fromkeys(name for each in known for name in each))
+        columns = list(dict.fromkeys(name for each in stated for name in each))
     else:
-        wanted = [measures] if isinstance(measures, str) else measures
-        listed = list(wanted) if isinstance(wanted, Iterable) else [wanted]
-        if not all(isinstance(each, str | Measure) for each in listed):
-            problem = f"measures are names, not {shown(measures)}"
-            raise InputError(problem, source="measures", value=measures)
-        columns = [name for each in listed for name in _spread(str(each), known[0])]
+        is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
+        columns = []
+        for each in [measures] if is_one else measures:
+            if not isinstance(each, str | Measure):
+                problem = f"measures are names, not {shown(measures)}"
+                raise InputError(problem, source="measures", value=measures)
+            name = canonical_name(str(each)) or str(each)
+            try:  # "P@{5,10}" names two
+                columns += [name] if name in stated[0] else map(str, parse_measures(str(each)))
+            except InputError:  # a measure of another tool
+                columns.append(name)
     if not columns:
         raise InputError("there is no measure of accuracy", source="measures")
     return columns
-
-
-def _spread(text: str, known: Stated) -> list[str]:
-    """Return the measures that one text names: ``"P@{5,10}"`` names two."""
-    name = canonical_name(text) or text
-    if name in known:
-        return [name]
-    try:
-        return [str(each) for each in parse_measures(text)]
-    except InputError:  # a measure of another tool
-        return [name]
 
 
 def _cell(
@@ -239,25 +214,28 @@ def _cell(
     """
     if stated is None:
         return np.nan, np.nan, np.nan, MEASURED
-    measure, given = stated
-    if not isinstance(given, Mapping):
-        mean = _number(system, measure, given)
-        return mean, np.nan, np.nan, MEASURED if isinstance(results, Results) else _decimals(given)
+    measure, value = stated
+    given = value if isinstance(value, Mapping) else {"mean": value}
     if "mean" not in given or set(given) - {"mean", *BOUNDS}:
         named = ", ".join(map(str, given))
         problem = f"has a mean, and may have low and high bounds; not {named}"
         raise field_error(of_system(system), measure, problem, given)
-    mean = _number(system, measure, given["mean"])
-    low, high = (
-        np.nan
-        if given.get(bound) is None
-        else _number(system, f"{bound} bound of {measure}", given[bound])
-        for bound in BOUNDS
-    )
+    numbers = dict.fromkeys(BOUNDS, math.nan)
+    for name, number in given.items():
+        if number is None and name in BOUNDS:
+            continue
+        if not is_number(number) or not math.isfinite(number):
+            what = "a text, not a number" if isinstance(number, str) else "no finite number"
+            field = measure if name == "mean" else f"{name} bound of {measure}"
+            problem = f"is {shown(number)}, which is {what}"
+            raise field_error(of_system(system), f"accuracy: {field}", problem, number)
+        numbers[name] = float(number)
+    low, high = numbers["low"], numbers["high"]
     if low > high:  # the mean may lie outside: of few draws it does
         problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
         raise field_error(of_system(system), measure, problem, given)
-    return mean, low, high, max(map(_decimals, given.values()))
+    typed = MEASURED if isinstance(results, Results) else max(map(_decimals, given.values()))
+    return numbers["mean"], low, high, typed
 
 
 def _decimals(value: Any) -> int:
@@ -282,14 +260,6 @@ def _warn_of_missing(
             raise field_error(of, missing, f"is missing{hint}", None)
         if lacking:
             warn(f"{of}: {join_words(lacking)} missing, shown as –")
-
-
-def _number(system: str, field: str, value: Any) -> float:
-    if not is_number(value) or not math.isfinite(value):
-        what = "a text, not a number" if isinstance(value, str) else "no finite number"
-        problem = f"is {shown(value)}, which is {what}"
-        raise field_error(of_system(system), f"accuracy: {field}", problem, value)
-    return float(value)
 
 
 def _find_intervals(
@@ -330,7 +300,7 @@ def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[s
             )
 
 
-def _settings(systems: Sequence[str], results: Sequence[Any]) -> dict[str, str]:
+def _common_settings(systems: Sequence[str], results: Sequence[Any]) -> dict[str, str]:
     """Return what the results have in common; warn where systems answered other queries."""
     means = {
         system: each

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,6 +59,16 @@ def test_queries_without_ids_are_numbered(queries: Any) -> None:
     run = quick(lambda query: asked.append(query) or ["d"], queries, warmup=0).run
     assert asked == ["cat", "dog"]
     assert list(run.queries) == [0, 1]
+
+
+def test_a_measurement_is_a_record_and_a_run(tmp_path: Path) -> None:
+    measured = quick(search, QUERIES)
+    record, run = measured
+    assert (record.system, run.name, record.n_queries) == ("s", "s", 3)
+    assert run.to_dict() == {query: {"d1": 2.0, "d2": 1.0} for query in QUERIES}
+    assert not measured.latencies.flags.writeable
+    assert measured.to_json(tmp_path / "s.json") == record.to_json()
+    assert EfficiencyRecord.from_json(tmp_path / "s.json") == record
 
 
 def test_a_series_is_a_mapping_of_its_index() -> None:
@@ -572,7 +583,7 @@ def several(queries: list[Any]) -> list[Any]:
         ({"throughput_batch_size": 8}, "search_many is missing"),
         ({"search_many": several}, "throughput_batch_size is missing"),
         ({"search_many": 3, "throughput_batch_size": 8}, "search_many is an int"),
-        ({"draws": None}, "draws=None"),
+        ({"draws": -1}, "draws=-1"),
         ({"seed": 0.5}, "seed=0.5"),
         ({"level": 0}, "level=0"),
         ({"hardware": 4}, "hardware is an int"),
