@@ -206,7 +206,7 @@ def _image(figure: document.Figure) -> str:
     """Draw a picture, whose description is read out where it isn't seen."""
     matplotlib = imported("pictures", "plot", "matplotlib")
     buffer = io.BytesIO()
-    same = {"svg.fonttype": "none", "svg.hashsalt": figure.title}  # text stays text
+    same = {"svg.fonttype": "none", "svg.hashsalt": ascii(figure.title)}  # text stays text
     with matplotlib.rc_context(same), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has them
         figure.draw().savefig(buffer, format="svg", metadata={"Date": None})

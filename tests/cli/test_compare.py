@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 from support.commands import QUERIES, Cli, listed, ranking, runner
 
 import irbatch
-from irbatch.cli import main
 
 RANKS = {"old": 2, "new": 1, "worse": 4}  # of the one relevant document, in every query
 P = 4 / 4096  # 2 of 2^12 assignments of signs, for two pairs
@@ -144,74 +141,6 @@ def test_standard_input_is_a_run(
     assert [each["mean"] for each in told["means"]] == [0.5, 1.0]
 
 
-# ---------------------------------------------------------------- what is written
-
-
-@pytest.mark.parametrize("form", WRITTEN)
-def test_files_hold_the_report(cli: Cli, files: list[Path], out: Path, form: str) -> None:
-    words = [*files, "-m", "RR P@2", "--baseline", "old"]
-    path = out / f"report.{form}"
-    path.write_text("old content")
-    status, printed, said = cli(*words, f"--{form}", path)
-    assert (status, said) == (0, "")
-    assert printed == cli(*words)[1], "the report is printed, too"
-    expected = getattr(compared(files, baseline="old"), f"to_{form}")()
-    assert path.read_text(encoding="utf-8") == expected
-    assert listed(out) == [path.name]
-
-
-@pytest.mark.parametrize(
-    ("ending", "start"),
-    [("png", b"\x89PNG\r\n"), ("svg", b"<?xml"), ("pdf", b"%PDF-"), ("PNG", b"\x89PNG\r\n")],
-)
-def test_plot(cli: Cli, files: list[Path], out: Path, ending: str, start: bytes) -> None:
-    pytest.importorskip("matplotlib")
-    path = out / f"a.b.{ending}"
-    status, _, said = cli(*files, "-m", "RR", "-m", "P@2", "--plot", path)
-    assert (status, said) == (0, "")
-    assert path.read_bytes().startswith(start)
-    assert listed(out) == [path.name]
-
-
-def test_every_file_at_once(cli: Cli, files: list[Path], out: Path) -> None:
-    pytest.importorskip("matplotlib")
-    paths = {form: out / form for form in WRITTEN} | {"plot": out / "plot.svg"}
-    words = [word for form, path in paths.items() for word in (f"--{form}", path)]
-    assert cli(*files, "-m", "RR", *words)[0] == 0
-    assert listed(out) == sorted(path.name for path in paths.values())
-
-
-@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
-def test_a_failing_write_leaves_the_old_file(
-    cli: Cli, files: list[Path], out: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if form == "plot":
-        pytest.importorskip("matplotlib")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    path = out / f"report.{'svg' if form == 'plot' else form}"
-    path.write_text("old content")
-    monkeypatch.setattr("irbatch.runtime.files.os.fsync", full)
-    status, _, said = cli(*files, "-m", "RR", f"--{form}", path)
-    assert status == 1
-    assert said.startswith(f"irbatch: error: {path}: No space left on device")
-    assert len(said.splitlines()) == 1
-    assert path.read_text() == "old content"
-    assert listed(out) == [path.name]
-
-
-@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
-def test_a_folder_that_is_not_there(cli: Cli, files: list[Path], out: Path, form: str) -> None:
-    if form == "plot":
-        pytest.importorskip("matplotlib")
-    status, _, said = cli(*files, "-m", "RR", f"--{form}", out / "none" / "report.svg")
-    assert status == 2
-    assert len(said.splitlines()) == 1
-    assert f"--{form}: its folder is not there" in said
-
-
 # ---------------------------------------------------------------- the gate
 
 
@@ -315,15 +244,6 @@ def test_groups(cli: Cli, files: list[Path], out: Path) -> None:
     path.write_bytes(b"q1 \xff\n")
     assert "is not UTF-8 text" in cli(*words)[2]
     assert "No such file" in cli(*words[:-1], out / "none")[2]
-
-
-@pytest.mark.parametrize(
-    "words", [["--power", "--format", "latex"], ["--intervals", "--format", "csv"]]
-)
-def test_options_of_other_forms(cli: Cli, files: list[Path], words: list[str]) -> None:
-    status, printed, said = cli(*files, "-m", "RR", *words)
-    assert (status, printed) == (2, "")
-    assert "is for" in said
 
 
 # ---------------------------------------------------------------- what is refused
@@ -471,16 +391,6 @@ def test_latex_as_a_paper_wants_it(cli: Cli, files: list[Path], out: Path) -> No
     assert "--caption is for latex" in said
 
 
-def test_without_matplotlib(
-    cli: Cli, files: list[Path], out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("matplotlib", "matplotlib.figure"):
-        monkeypatch.setitem(sys.modules, name, None)
-    status, _, said = cli(*files, "-m", "RR", "--plot", out / "a.svg")
-    assert (status, said) == (2, "irbatch: error: for plots: pip install 'irbatch[plot]'\n")
-    assert not listed(out)
-
-
 # ---------------------------------------------------------------- notes, names, help
 
 
@@ -509,30 +419,6 @@ def test_notes_do_not_fail_a_gate(cli: Cli, files: list[Path]) -> None:
     assert cli(*files[:3], "-m", "RR", "--baseline", "old", "--fail-if", "RR rises")[0] == 3
 
 
-@pytest.mark.parametrize("name", ["\x1b[31mred", "bell\x07", "\x9b31m", "turned\u202eback"])
-def test_control_characters_are_shown_not_sent(
-    cli: Cli, files: list[Path], out: Path, name: str
-) -> None:
-    path = out / f"{name}.run"
-    path.write_text(ranking(4, QUERIES[1:]))
-    words = [files[0], files[1], path, "-m", "RR", "--baseline", "old"]
-    gate = ["--missing", "skip", "--fail-if", GATE]
-    shown = repr(name)[1:-1]
-    for form in ("text", "markdown", "latex"):
-        status, printed, said = cli(*words, *gate, "--format", form)
-        assert status == 3
-        for text in (printed, said):
-            assert all(each.isprintable() or each == "\n" for each in text)
-        assert len(said.splitlines()) == 2, "a note and a failure"
-        assert all(shown in line for line in said.splitlines())
-    assert shown in cli(*words)[1]
-    status, _, said = cli(*words[:-1], "none")
-    assert (status, shown in said) == (2, True)
-    page = out / "page.html"
-    assert cli(*words, "--html", page)[0] == 0
-    assert name not in page.read_text(encoding="utf-8")
-
-
 def test_names_of_files_in_different_folders(cli: Cli, files: list[Path], out: Path) -> None:
     other = out / "old.run"
     other.write_text(ranking(4))
@@ -542,81 +428,7 @@ def test_names_of_files_in_different_folders(cli: Cli, files: list[Path], out: P
     assert cli(*words, "--baseline", "old")[0] == 2
 
 
-def test_help(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    status, printed, said = cli("--help")
-    assert (status, said) == (0, "")
-    for part in (
-        "usage: irbatch compare", "QRELS RUN RUN [RUN ...]", "--baseline NAME", "randomisation",
-        "tukey", "holm", "percentile", "text,markdown,latex,html,csv,json",
-        "'nDCG@10 drops 1% p<0.05'",
-        "exit status 3", *(f"--{form} FILE" for form in (*WRITTEN, "plot")),
-    ):  # fmt: skip
-        assert part in printed, part
-    assert "%%" not in printed
-
-
-def test_the_general_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "compare" in capsys.readouterr().out
-
-
-# ---------------------------------------------------------------- known problems
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_output_has_one_end(cli: Cli, files: list[Path], form: str) -> None:
-    printed = cli(*files, "-m", "RR", "--format", form)[1]
-    assert printed.endswith("\n")
-    assert not printed.endswith("\n\n")
-
-
-def test_a_condition_on_another_measure_writes_nothing(
-    cli: Cli, files: list[Path], out: Path
-) -> None:
-    words = ["--baseline", "old", "-m", "RR", "--fail-if", "AP drops", "--json", out / "a.json"]
-    status, printed, said = cli(*files, *words)
-    assert status == 2
-    assert "AP is not compared" in said
-    assert (printed, listed(out)) == ("", [])
-
-
-@pytest.mark.parametrize("name", ["a.foo", "noending"])
-def test_an_unknown_kind_of_picture(cli: Cli, files: list[Path], out: Path, name: str) -> None:
-    pytest.importorskip("matplotlib")
-    status, printed, said = cli(*files, "-m", "RR", "--plot", out / name)
-    assert (status, printed) == (2, "")
-    assert len(said.splitlines()) == 1
-
-
 def test_missing_queries_that_count_zero_are_noted(cli: Cli, files: list[Path]) -> None:
     files[2].write_text(ranking(1, QUERIES[2:]))
     said = cli(*files, "-m", "RR")[2]
     assert "new: 2 queries missing" in said
-
-
-def test_one_missing_query(cli: Cli, files: list[Path]) -> None:
-    files[2].write_text(ranking(1, QUERIES[1:]))
-    assert "new: 1 query missing" in cli(*files, "-m", "RR", "--missing", "skip")[2]
-
-
-def test_a_failing_write_names_the_file(cli: Cli, files: list[Path], out: Path) -> None:
-    assert "report.html" in cli(*files, "-m", "RR", "--html", out / "none" / "report.html")[2]
-
-
-def test_a_name_with_a_line_end_is_one_line(cli: Cli, files: list[Path], out: Path) -> None:
-    path = out / "two\nlines.run"
-    path.write_text(ranking(1))
-    said = cli(files[0], files[1], path, "-m", "RR", "--baseline", "none")[2]
-    assert len(said.splitlines()) == 1
-
-
-@pytest.mark.parametrize("form", ["csv", "plot"])
-def test_a_name_that_is_no_text(cli: Cli, files: list[Path], out: Path, form: str) -> None:
-    if form == "plot":
-        pytest.importorskip("matplotlib")
-    path = out / os.fsdecode(b"\xff.run")
-    path.write_text(ranking(1))
-    words = [f"--{form}", out / f"a.{'png' if form == 'plot' else form}"]
-    assert cli(files[0], files[1], path, "-m", "RR", *words)[0] == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -245,9 +244,6 @@ def test_a_measure_with_commas_is_one_axis(cli: Cli, out: Path) -> None:
     assert printed == board.to_text(frontier=[name, "latency"])
 
 
-# ---------------------------------------------------------------- what is written
-
-
 @pytest.mark.parametrize("form", WRITTEN)
 def test_files_hold_the_report(cli: Cli, systems: Path, out: Path, form: str) -> None:
     words = [systems, "--x", "latency", "--y", "R@100", "--intervals", "--where", "cost < 1000"]
@@ -272,18 +268,6 @@ def test_what_is_written_is_read_again(cli: Cli, runs: tuple[Path, Path], out: P
     assert cli(*words, "--json", path)[0] == 0
     again = cli(path, "--intervals", "--x", "cost")
     assert again == cli(*words, "--intervals", "--x", "cost")
-
-
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
-def test_a_picture_is_the_same_each_time(
-    cli: Cli, systems: Path, out: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib")
-    paths = [out / f"{i}.{ending}" for i in range(2)]
-    for year, path in enumerate(paths):
-        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(year * 10**8))
-        assert cli(systems, "--x", "cost", "--plot", path)[0] == 0
-    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 # ---------------------------------------------------------------- what is refused
@@ -341,25 +325,6 @@ def test_words_are_rejected_before_anything_is_read(
     assert said in complaint
 
 
-@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
-def test_what_is_read_is_not_written(
-    cli: Cli, runs: tuple[Path, Path], form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if form == "plot":
-        pytest.importorskip("matplotlib")
-    folder = runs[0].parent
-    (folder / "link.svg").symlink_to(runs[0])
-    monkeypatch.chdir(folder)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for path in (*runs, "runs.json", "./runs.json", "link.svg", "qrels.txt", "-", folder, ""):
-        words = ["./runs.json", "--qrels", "qrels.txt", "--x", "cost"]
-        status, printed, said = cli(*words, f"--{form}", path)
-        assert (status, printed) == (2, "")
-        more = "; this is a folder" if path == folder else ""
-        assert said == f"irbatch: error: {str(path)!r}: --{form} needs a file of its own{more}\n"
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
 def test_files_that_are_not_there(cli: Cli, runs: tuple[Path, Path], out: Path) -> None:
     absent = out / "none.json"
     status, printed, said = cli(absent)
@@ -385,63 +350,7 @@ def test_a_path_is_never_taken_for_json(
     assert cli(path.name) == cli(systems)
 
 
-def test_without_matplotlib(
-    cli: Cli, systems: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("matplotlib", "matplotlib.figure"):
-        monkeypatch.setitem(sys.modules, name, None)
-    words = ["--x", "cost", "--html", out / "a.html"]
-    status, printed, said = cli(systems, *words, "--plot", out / "a.svg")
-    assert (status, printed) == (2, "")
-    assert said == "irbatch: error: for plots: pip install 'irbatch[plot]'\n"
-    assert not listed(out)
-    absent = out / "none.json"
-    assert cli(absent, *words, "--plot", out / "a.svg")[2] == said, "nothing was read"
-    assert cli(systems, *words)[0] == 0, "a page draws without it"
-
-
 # ---------------------------------------------------------------- warnings, names, help
-
-
-@pytest.mark.parametrize(
-    "name", ["\x1b[31mred", "bell\x07", "\x9b31m", "turned\u202eback", "two\nlines", "\ud800"]
-)
-def test_control_characters_are_shown_not_sent(
-    cli: Cli, systems: Path, out: Path, name: str
-) -> None:
-    write(systems, changed(system=name))
-    shown = repr(name)[1:-1]
-    words = [systems, "--x", "latency"]
-    status, printed, said = cli(*words)
-    assert (status, said) == (0, "")
-    assert shown in printed
-    assert all(each.isprintable() or each == "\n" for each in printed)
-    for form in ("markdown", "latex"):
-        status, printed, said = cli(systems, "--format", form)
-        assert (status, said) == (0, "")
-        assert all(each.isprintable() or each == "\n" for each in printed)
-    status, printed, said = cli(systems, "--where", "latency_p95 < 1", "--where", "flops < 1")
-    assert status == 2
-    assert len(said.splitlines()) == 1
-    paths = {form: out / form for form in WRITTEN}
-    assert cli(systems, *(word for form in WRITTEN for word in (f"--{form}", paths[form])))[0] == 0
-    assert name not in paths["html"].read_text(encoding="utf-8")
-    if name != "\ud800":  # which no file can hold
-        assert order(cli, paths["json"])[-1] == name
-
-
-def test_help(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    status, printed, said = cli("--help")
-    assert (status, said) == (0, "")
-    for part in (
-        "usage: irbatch leaderboard", "SYSTEMS", "--qrels QRELS",
-        "text,markdown,latex,html,csv,json", "'latency_p95 < 50'",
-        "--where CONSTRAINT", '"accuracy": {"RR@10": 0.187}',
-        *(f"--{form} FILE" for form in (*WRITTEN, "plot")),
-    ):  # fmt: skip
-        assert part in printed, part
-    assert "%%" not in printed
 
 
 def test_the_helps_example_works(cli: Cli, out: Path) -> None:
@@ -450,9 +359,6 @@ def test_the_helps_example_works(cli: Cli, out: Path) -> None:
     path = out / "systems.json"
     path.write_text(EXAMPLE.replace(", …", ""))
     assert means(cli, path) == {"bm25": {"RR@10": 0.187}}
-
-
-# ---------------------------------------------------------------- what compare shares
 
 
 # ---------------------------------------------------------------- as a gate
