@@ -350,9 +350,6 @@ def test_a_path_is_never_taken_for_json(
     assert cli(path.name) == cli(systems)
 
 
-# ---------------------------------------------------------------- warnings, names, help
-
-
 def test_the_helps_example_works(cli: Cli, out: Path) -> None:
     from irbatch.cli.leaderboard import EXAMPLE
 
