@@ -34,7 +34,7 @@ from irbatch.statistics.tests import (
 CHOICES = tuple(ComparisonOptions.__annotations__)
 
 
-def add_compare(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.usage = "irbatch compare QRELS RUN RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
@@ -78,7 +78,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     add = add_paper(parser)
     add("--daggers", action="store_true", help="mark by daggers, not by arrows")
-    parser.set_defaults(command=run_compare)
 
 
 def _add_tests(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +119,7 @@ def _margin(text: str) -> float | str:
         return text
 
 
-def run_compare(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     runs = name_runs(options.runs)

@@ -13,17 +13,16 @@ MEASURES = ("measure", "measures")  # where options keep them
 FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is called in help texts
 
 
-def add_completion(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
         "Print a script that completes irbatch's commands, options, measures and files."
     )
     parser.epilog = 'example: eval "$(irbatch completion bash)", in ~/.bashrc'
     parser.add_argument("shell", metavar="SHELL", help="bash, zsh, tcsh; newer shtabs know more")
-    parser.set_defaults(command=print_completion)
 
 
-def print_completion(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print the script."""
     shtab = imported("completions", "cli", "shtab")
     if options.shell not in shtab.SUPPORTED_SHELLS:

@@ -17,7 +17,7 @@ WRITTEN = ("html", "markdown", "json")
 TEXTS = ("topics", "documents")
 
 
-def add_explain(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch explain` takes."""
     parser.usage = "irbatch explain QRELS A B [-m MEASURE] [options]"
     parser.description = (
@@ -46,10 +46,9 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
     add("--documents", metavar="FILE", help=told.format("documents"))
     add_output(parser, FORMS, beside=WRITTEN)
     add_settings(parser)
-    parser.set_defaults(command=run_explain)
 
 
-def run_explain(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Explain, print, and write files."""
     wanted = measure(options.measure)
     texts = {name: getattr(options, name) for name in TEXTS}

@@ -12,7 +12,7 @@ from irbatch.errors import InputError
 from irbatch.measures import parse_measures
 
 
-def add_judges(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch judges` takes."""
     parser.usage = "irbatch judges QRELS QRELS [QRELS ...] [--runs RUN ...] [options]"
     parser.description = (
@@ -30,10 +30,9 @@ def add_judges(parser: argparse.ArgumentParser) -> None:
     told = "of intervals, and of significance (default: 0.05)"
     add("--level", metavar="P", type=float, default=0.05, help=told)
     add_output(parser, digits=None, plot="draw people's, the model's and combined means")
-    parser.set_defaults(command=run_judges)
 
 
-def run_judges(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Compare, and print or write."""
     if len(options.judges) < 2:
         raise InputError("judges are two or more files of judgments", source="judges")

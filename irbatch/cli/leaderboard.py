@@ -33,7 +33,7 @@ NEEDS = {  # words that say nothing without another
 }
 
 
-def add_leaderboard(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Add the words of the command."""
     parser.usage = "irbatch leaderboard SYSTEMS [--qrels QRELS] [-m MEASURE ...] [options]"
     parser.description = (
@@ -67,7 +67,6 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
         "'RR@10 lower bound >= 0.3'",
     )
     add_paper(parser)
-    parser.set_defaults(command=run_leaderboard)
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +97,7 @@ def _add_studies(parser: argparse.ArgumentParser) -> None:
     add("--significance", action="store_true", help=told)
 
 
-def run_leaderboard(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
     output = _check(options)
     board = _find(_read(options), options)

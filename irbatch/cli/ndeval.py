@@ -29,7 +29,7 @@ Values = dict[str, list[float]]
 """Topic to values of all columns."""
 
 
-def add_ndeval(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch ndeval` takes."""
     parser.description = "Print what ndeval 4.5 prints: measures of novelty and diversity, as CSV."
     parser.epilog = "example: irbatch ndeval -c -traditional qrels.diversity.txt bm25.run"
@@ -50,7 +50,6 @@ def add_ndeval(parser: argparse.ArgumentParser) -> None:
     add("-baseline", "--baseline", metavar="RUN", help="subtract this run's values")
     told = "weigh what is lost against the baseline 1 + R times (default 0)"
     add("-riskAlpha", "--risk-alpha", metavar="R", type=_as_typed, default="0", help=told)
-    parser.set_defaults(command=run_ndeval)
 
 
 def _number(text: str, most: float = math.inf) -> float:
@@ -67,7 +66,7 @@ def _as_typed(text: str) -> str:
     return text
 
 
-def run_ndeval(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     columns = _columns(options.alpha, options.beta)
     order_by = "score" if options.traditional else "rank"

@@ -21,7 +21,7 @@ ALL = "all"  # the row of means
 FORMS = ("tsv", "csv", "json")
 
 
-def add_overlap(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch overlap` takes."""
     parser.usage = "irbatch overlap RUN RUN [options]"
     parser.description = (
@@ -42,10 +42,9 @@ def add_overlap(parser: argparse.ArgumentParser) -> None:
     add = add_output(parser, FORMS, default="tsv", digits=None)
     add("-q", "--per-query", action="store_true", help="values of each query too")
     add_columns(parser)
-    parser.set_defaults(command=run_overlap)
 
 
-def run_overlap(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Compare, and print or write every value with every digit."""
     if options.first == options.second == "-":
         raise InputError("standard input cannot be both runs", path="-")

@@ -12,7 +12,7 @@ from irbatch.errors import InputError
 from irbatch.measures import parse_measures
 
 
-def add_reproducibility(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch reproducibility` takes."""
     parser.usage = (
         "irbatch reproducibility QRELS --baseline ORIGINAL REPRODUCED\n"
@@ -41,10 +41,9 @@ def add_reproducibility(parser: argparse.ArgumentParser) -> None:
     add("-p", metavar="P", type=float, default=0.95, help="persistence of RBO (default: 0.95)")
     add_output(parser, beside=WRITTEN)
     add_settings(parser)
-    parser.set_defaults(command=run_reproducibility)
 
 
-def run_reproducibility(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     given = [options.qrels, *options.baseline, *(options.advanced or [])]

@@ -21,7 +21,7 @@ COUNT = "{}\t{{}}\t{{:14.4f}}"
 RETRIEVED = "num_ret\t\t{}\t{:9d}"
 
 
-def add_sample_eval(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch sample_eval` takes."""
     parser.description = (
         "Print what sample_eval.pl prints: infAP, infNDCG and others, estimated from judgments of "
@@ -35,10 +35,9 @@ def add_sample_eval(parser: argparse.ArgumentParser) -> None:
     add("-q", "--per-query", action="store_true", help="print each topic's values, too")
     told = "the program's version: NIST's of 2011 (default), or TRECVID's of 2012 and 2016"
     add("--version", choices=tuple(CUTOFFS), default="nist", help=told)
-    parser.set_defaults(command=run_sample_eval)
 
 
-def run_sample_eval(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # of ranks and tags, and of strata

@@ -30,7 +30,7 @@ MISSING_QUERY = 4  # trec_eval's exit status for it
 LINES = 10_000  # written at once
 
 
-def add_trec_eval(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch trec_eval` takes."""
     parser.description = (
         "Print what trec_eval prints, byte for byte, faster. QRELS and RUN may be compressed."
@@ -44,7 +44,6 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
     _add_options(parser)
     add_columns(parser)
-    parser.set_defaults(command=run_trec_eval)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +85,7 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-def run_trec_eval(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     fields = [each.name for each in dataclasses.fields(TrecEval)]
     wanted = TrecEval(**{name: getattr(options, name) for name in fields})

@@ -19,7 +19,7 @@ from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.cli import main
-from irbatch.cli.catalogue import markdown_table
+from irbatch.cli.measures import markdown_table
 from irbatch.measures import CATALOGUE
 
 Cli = Callable[..., tuple[int, str, str]]

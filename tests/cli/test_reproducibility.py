@@ -40,6 +40,12 @@ def test_it_prints_what_python_finds(cli: Cli, files: Path) -> None:
     assert row[:6] == ["recip_rank", "advanced", "1.00", "0.50", "0.50", "<0.001"]
 
 
+def test_several_measures_follow_one_option(cli: Cli, files: Path) -> None:
+    status, out, err = cli(*PAIRS, "-m", "RR", "P@1", "--format", "json")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads(cli(*PAIRS, "-m", "RR,P@1", "--format", "json")[1])
+
+
 def test_another_collection(cli: Cli, files: Path) -> None:
     few = "".join(f"{query} 0 good 1\n" for query in QUERIES[:5])
     Path("others").write_text(few)

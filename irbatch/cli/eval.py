@@ -24,7 +24,7 @@ from irbatch.runtime.numbers import check_whole
 FORMS = (*TABLES, "tsv", "csv", "json")
 
 
-def add_eval(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.usage = "irbatch eval QRELS RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
@@ -51,10 +51,9 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     add_items(parser)
     add_paper(parser)
-    parser.set_defaults(command=run_eval)
 
 
-def run_eval(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
     # All that can be rejected without reading anything is rejected first.
     cutoffs = _cutoffs(options)

@@ -15,16 +15,15 @@ from irbatch.report.text import write_lines
 WIDTH = 96
 
 
-def add_measures(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = "List all measures, or say all about one."
     parser.epilog = "example: irbatch measures ndcg_cut_10"
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
     parser.add_argument("--format", choices=("text", "markdown"), default="text")
-    parser.set_defaults(command=show_measures)
 
 
-def show_measures(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print what was asked for."""
     if options.name is not None:
         meant = parse_measures([options.name])

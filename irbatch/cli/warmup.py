@@ -1,0 +1,27 @@
+"""`irbatch warmup`: compile everything once."""
+
+from __future__ import annotations
+
+import argparse
+
+from irbatch.cli.messages import say
+from irbatch.runtime import warmup
+from irbatch.runtime.kernels import Kernel
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare what `irbatch warmup` takes."""
+    parser.description = "Compile everything once and keep it, beside the package or in the cache."
+    parser.epilog = "example: RUN irbatch warmup, in a Dockerfile, behind the installation"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile, and say what was done."""
+    compiled = len(warmup())
+    if not compiled:
+        print("the kernels are compiled already: there is nothing to do")
+    elif Kernel.is_kept:
+        print(f"{compiled} kernels are compiled and cached")
+    else:
+        say("error", "nothing can be kept; NUMBA_CACHE_DIR= names a folder that can be written to")
+    return int(not Kernel.is_kept)
