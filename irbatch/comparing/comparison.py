@@ -11,7 +11,7 @@ from irbatch.comparing.differences import Differences
 from irbatch.comparing.gate import judge_comparison
 from irbatch.errors import printable
 from irbatch.report.document import DAGGERS, Document, Record
-from irbatch.report.reported import Path, Reported, make_pandas, make_polars, write_csv
+from irbatch.report.reported import Reported
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -31,9 +31,10 @@ class Comparison(Reported, Differences):
     plotted query by query; by default the best of the first measure and the baseline, or else the
     second best.
 
-    `to_csv` and frames have one line a group, measure and pair; the group of all queries has no
-    name. They, `to_dict` and `to_json` have the option `power`, too, and the last two `per_query`,
-    whether they have the values of every query (True).
+    `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
+    a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`
+    have the option `power`, too, and the last two `per_query`, whether they have the values of
+    every query (True).
 
     Attributes:
         systems, measures: names, in the order given.
@@ -117,18 +118,6 @@ class Comparison(Reported, Differences):
 
         return plot_forest(self, self.measures[0] if measure is None else measure, ax=ax)
 
-    def to_means_csv(self, path: Path | None = None) -> str:
-        """Return, or also write, one line a group, measure and system: its mean and interval."""
-        return write_csv(*report.list_means(self), path)
-
-    def means_to_pandas(self) -> Any:
-        """Return a pandas frame: one row a group, measure and system; errors as `to_pandas`."""
-        return make_pandas(*report.list_means(self))
-
-    def means_to_polars(self) -> Any:
-        """Return a polars frame of the same."""
-        return make_polars(*report.list_means(self))
-
     def _document(
         self,
         form: str,
@@ -164,5 +153,7 @@ class Comparison(Reported, Differences):
     def _everything(self, *, per_query: bool = True, power: bool = False) -> Record:
         return report.list_everything(self, per_query, power)
 
-    def _records(self, *, power: bool = False) -> tuple[list[str], list[Record]]:
-        return report.list_pairs(self, power)
+    def _records(
+        self, *, means: bool = False, power: bool = False
+    ) -> tuple[list[str], list[Record]]:
+        return report.list_means(self) if means else report.list_pairs(self, power)

@@ -61,14 +61,11 @@ def show_interval(low: float, high: float, digits: int, signed: bool = False) ->
     """
     if math.isnan(low) or math.isnan(high):
         return NOTHING
-    write = show_bound if signed else show
-    return f"[{write(low, digits)}, {write(high, digits)}]"
-
-
-def show_bound(value: float, digits: int) -> str:
-    """Write a bound of a difference, see `show_interval`."""
-    enough = (each for each in range(digits, digits + MORE) if round(value, each))
-    return show_change(value, next(enough, digits))
+    bounds = []
+    for bound in (low, high):
+        enough = (each for each in range(digits, digits + MORE) if round(bound, each))
+        bounds.append(show_change(bound, next(enough, digits)) if signed else show(bound, digits))
+    return f"[{', '.join(bounds)}]"
 
 
 def show_quantity(value: float) -> str:

@@ -55,7 +55,7 @@ def write_text(document: Document, *, ansi: bool = False, width: int = WIDTH) ->
                 yield write_table(part, ansi=ansi, width=width)
                 yield say(part.meanings)
             elif isinstance(part, Sentences):
-                yield "\n".join(printable(without_marks(each)) for each in part.texts)
+                yield "\n".join(say(without_marks(each)) for each in part.texts)
             elif isinstance(part, Details):
                 yield from write_parts([part.table])
                 for row, behind in zip(part.table.rows, part.parts, strict=True):

@@ -507,3 +507,41 @@ def test_draws_are_told_where_something_is_drawn() -> None:
         {"test": "t", "margin": 0.1, "margin_test": "randomisation"},
     ):
         assert "draws" in compare(THREE, draws=50, **options).settings
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap", "randomisation"])
+def test_without_variance_only_signs_tell(test: str) -> None:
+    """Two queries with one difference, of which the spread is not known, show nothing."""
+    found = compare({"new": precisions(9, 6), "old": precisions(8, 5)}, test=test, baseline="old")
+    told = found.difference("new", "old", "P@10")
+    assert (told.p_value, told.significant) == (0.5, False)
+    assert all(map(math.isnan, (*told.interval, told.effect)))
+    assert "have no interval and no effect" in found.to_text()
+
+
+def test_intervals_of_differences_end_where_differences_do() -> None:
+    found = compare({"a": precisions(10, 0, 10), "b": precisions(0, 0, 1)}, test="t")
+    low, high = found.difference("a", "b", "P@10").interval
+    assert (low < 0, high) == (True, 1.0)
+    one_sided = compare({"a": precisions(10, 0, 10), "b": precisions(0, 0, 1)}, test="t",
+                        baseline="b", alternative="greater")  # fmt: skip
+    assert one_sided.difference("a", "b", "P@10").interval[1] == math.inf
+
+
+def test_few_queries_of_means_are_told_beside_their_intervals() -> None:
+    assert "misses more often" in compare(FEW).to_text(intervals=True)
+    assert "misses more often" not in compare(FEW).to_text()
+    assert "misses more often" not in compare(FEW, interval="bca").to_text(intervals=True)
+
+
+def test_results_stand_beside_runs() -> None:
+    qrels = {f"q{i}": {"d1": 1, "d2": 2} for i in range(12)}
+    runs = {name: {q: {"d1": a, "d2": 2.0} for q in qrels} for name, a in (("old", 3), ("new", 1))}
+    results = irbatch.evaluate(qrels, runs["old"], "RR nDCG@5")
+    found = compare(qrels, {"old": results, "new": runs["new"]}, "nDCG@5", baseline="old")
+    right = compare(qrels, runs, "nDCG@5", baseline="old")
+    assert found.measures == ["nDCG@5"]
+    assert found.to_csv() == right.to_csv()
+    input_error(lambda: compare(qrels, {"old": results, "new": runs["new"]}, "AP"), "AP was not")
+    input_error(lambda: compare({"a": results, "b": results}, rel=2), "rel= is for rankings")
+    input_error(lambda: compare({"a": results, "b": results}, measures="RR"), "measures= is for")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -23,11 +24,12 @@ from support.comparisons import (
     no_constant,
 )
 
+import irbatch
 from irbatch import InputError
 from irbatch.comparing import Comparison
 from irbatch.report.latex import SHRUNK
 from irbatch.report.reported import UNQUOTED
-from irbatch.report.text import letter
+from irbatch.report.text import letter, text_width
 
 NEEDS = r"% needs \usepackage{booktabs} and \usepackage{graphicx}"
 
@@ -116,7 +118,7 @@ a  bm25     0.2500     *0.6250 b
 b  rm3      0.3750      0.2500
 c  splade  *0.7500 ab  *0.6250
 
-measure  system  against  difference             p  corrected p            interval  w/t/l  effect
+measure  system  against  difference            p  corrected p            interval  w/t/l  effect
 -------  ------  -------  ---------------  ------  -----------  ------------------  -----  ------
 P@1      rm3     bm25     +0.1250 +50.0%    0.250        0.500  [-0.1250, +0.3750]  1/1/0   +0.71
 """
@@ -177,6 +179,35 @@ def test_latex_marks_by_daggers_where_asked() -> None:
     assert "arrow" not in text
 
 
+def test_latex_has_the_differences_where_asked(three: Comparison) -> None:
+    text = three.to_latex(pairs=True)
+    head = (
+        r"Measure & System & Against & difference & & p & \shortstack[r]{corrected\\p} & interval"
+    )
+    assert head in text
+    assert r"P@1 & splade & rm3 & +0.3750 & \ {\scriptsize +100.0\%} &" in text
+    assert r"a & bm25" not in text, "no means"
+    assert r"Cohen's d\_z" in text
+
+
+def test_many_pairs_are_counted_and_listed_where_asked() -> None:
+    values = np.random.default_rng(1).random((16, 40, 2)) + np.arange(16)[:, None, None] / 40
+    names = [f"a-retriever-{i}" for i in range(16)]
+    dicts = {
+        name: {f"q{i}": {"AP": row[0], "RR": row[1]} for i, row in enumerate(of.tolist())}
+        for name, of in zip(names, values, strict=True)
+    }
+    many, against = irbatch.compare(dicts), irbatch.compare(dicts, baseline=names[0])
+    counts = many.significant.sum(axis=0)
+    said = f"Significant differences: {counts[0]} of 120 on AP, {counts[1]} of 120 on RR."
+    assert said in many.to_text()
+    assert len(many.to_text().splitlines()) < 30
+    assert many.to_text(pairs=True).count("\nAP ") >= 120
+    for found, width in itertools.product((many, against), (80, 100)):
+        assert max(map(text_width, found.to_text(ansi=True, width=width).splitlines())) <= width
+    assert against.to_text(width=120).count("\nAP ") == 15, "against the baseline all are"
+
+
 # For programs.
 
 
@@ -199,13 +230,13 @@ def test_csv_has_every_number(three: Comparison) -> None:
             assert (row["significant"] == "True") == three.significant[pair, k]
     assert rows[0]["group"] == ""
     assert rows[0]["queries"] == "2"
-    means = list(csv.DictReader(io.StringIO(Comparison.to_means_csv(three))))
+    means = list(csv.DictReader(io.StringIO(Comparison.to_csv(three, means=True))))
     assert [float(row["mean"]) for row in means] == three.means.T.ravel().tolist()
     assert [float(row["low"]) for row in means] == three.intervals[..., 0].T.ravel().tolist()
 
 
 def test_csv_keeps_names_and_defuses_formulas() -> None:
-    for text in (Comparison.to_csv(nasty()), Comparison.to_means_csv(nasty())):
+    for text in (Comparison.to_csv(nasty()), Comparison.to_csv(nasty(), means=True)):
         names = {row["system"] for row in csv.DictReader(io.StringIO(text, newline=""))}
         for name in NASTY[1:]:
             kept = name.translate(UNQUOTED)
@@ -274,7 +305,7 @@ def test_frames(three: Comparison) -> None:
     assert frame["difference"].tolist() == three.differences.T.ravel().tolist()
     assert str(frame["wins"].dtype) == "int64"
     assert str(frame["significant"].dtype) == "bool"
-    means = Comparison.means_to_pandas(three)
+    means = Comparison.to_pandas(three, means=True)
     assert means["mean"].tolist() == three.means.T.ravel().tolist()
     assert len(Comparison.to_pandas(constant(0.5))) == 0
     assert "difference" in Comparison.to_pandas(constant(0.5))
@@ -282,9 +313,8 @@ def test_frames(three: Comparison) -> None:
 
 def test_a_missing_pandas_is_named(three: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    for frame in (Comparison.to_pandas, Comparison.means_to_pandas):
-        with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
-            frame(three)
+    with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
+        three.to_pandas()
 
 
 # What all formats share.

@@ -38,7 +38,7 @@ NASTY = [
 
 FORMATS: dict[str, Callable[..., str]] = {
     name: getattr(Comparison, f"to_{name}")
-    for name in ("text", "markdown", "latex", "html", "csv", "means_csv", "json")
+    for name in ("text", "markdown", "latex", "html", "csv", "json")
 }
 
 
