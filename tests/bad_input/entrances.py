@@ -647,6 +647,7 @@ HEADER = frozenset({"header", "text"})
 TEXT = frozenset({"text"})
 UNPACKED = frozenset({"packed"})
 MEANS = frozenset({"means"})
+TERSE = frozenset({"terse"})  # it names the line, not what is wrong with it
 
 
 def files(*given: Any, **options: Any) -> Entrance:
@@ -713,7 +714,7 @@ ENTRANCES: dict[str, Entrance] = {
     "irbatch eval": files(take=by_eval),
     "irbatch compare": files(take=by_compare, traits=MEANS),
     "irbatch explain": files(take=by_explain, traits=MEANS),
-    "irbatch leaderboard": files(take=by_leaderboard, traits=MEANS),
+    "irbatch leaderboard": files(take=by_leaderboard, traits=MEANS | TERSE),
     "irbatch trec_eval --as 10": Entrance(
         of_trec_eval("10"), "line", frozenset({"trec_eval"}), digits=4
     ),

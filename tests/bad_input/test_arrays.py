@@ -417,7 +417,7 @@ def test_one_deep_query_beside_many_shallow_ones_is_not_padded() -> None:
     tracemalloc.start()
     try:
         results = evaluate_matrix(labels, "RR NumRet")
-        assert tracemalloc.get_traced_memory()[1] < 50e6  # padded: a gigabyte
+        assert tracemalloc.get_traced_memory()[1] < 80e6  # padded: a gigabyte
     finally:
         tracemalloc.stop()
     assert results["NumRet"] == 10**6 + 2 * 999

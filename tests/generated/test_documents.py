@@ -96,7 +96,7 @@ def check_csv(given: tuple[str, ...]) -> None:
 
 
 def without_surrogates(text: str) -> str:
-    return reported.SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
+    return re.sub(reported.SURROGATE, lambda each: f"\\u{ord(each[0]):04x}", text)
 
 
 # ---------------------------------------------------------------- records

@@ -154,18 +154,18 @@ def check_condition(text: str) -> None:
         assert math.isfinite(found.limit)
         return
     assert isinstance(found, Change)
-    assert math.isfinite(found.amount)
-    assert found.amount >= 0
+    amount = found.margin.amount
+    assert math.isfinite(amount)
+    assert amount >= 0
     assert found.p is None or 0 < found.p <= 1
-    if "e" in f"{found.amount!r}{found.p!r}".replace("None", ""):
+    written = f"{amount * 100!r}%" if found.margin.relative else f"{amount!r}"
+    level = "" if found.p is None else f" p<{found.p!r}"
+    if "e" in written + level:
         return
-    amount = f"{found.amount * 100!r}%" if found.relative else f"{found.amount!r}"
-    if "e" not in amount:
-        level = "" if found.p is None else f" p<{found.p!r}"
-        again = parse_condition(f"{found.name} {found.change} {amount}{level}", required=False).form
-        assert isinstance(again, Change)
-        assert again._replace(amount=0.0) == found._replace(amount=0.0)
-        assert math.isclose(again.amount, found.amount)
+    again = parse_condition(f"{found.name} {found.change} {written}{level}", required=False).form
+    assert isinstance(again, Change)
+    assert again._replace(margin=found.margin) == found
+    assert math.isclose(again.margin.amount, amount)
 
 
 def check_constraint(text: str) -> None:
