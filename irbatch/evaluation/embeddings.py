@@ -23,7 +23,8 @@ from irbatch.runtime.numbers import check_choice
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
 BLOCK_BYTES = 128 << 20  # of scores at once
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
-DOCUMENTS = 1 << 16  # at once on the way to scores, when they have to be made float32
+DOCUMENTS = 1 << 16  # at once on the way to scores
+HELD_BYTES = 1 << 30  # of documents that were made float32 or scaled: others are, for each block
 
 
 def evaluate_embeddings(
@@ -103,7 +104,8 @@ class _Pair:
     def __init__(self, queries: Any, documents: Any, *, cosine: bool) -> None:
         self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
         self._cosine = cosine
-        self._sound: set[tuple[str, int]] = set()  # rows seen to be finite, by where they begin
+        self._held: dict[int, Any] = {}  # documents as they are multiplied, by where they begin
+        self._left = HELD_BYTES
         self._queries = self._checked(queries, "queries")
         self._documents = self._checked(documents, "documents")
         self.shape = int(self._queries.shape[0]), int(self._documents.shape[0])
@@ -127,13 +129,22 @@ class _Pair:
     def scores(self, rows: slice) -> Any:
         """Return the scores of some queries: ``(rows, documents)``."""
         left = self._ready(self._queries, "queries", rows.start, rows.stop)
-        parts = [
-            self._product(left, self._ready(self._documents, "documents", start, start + DOCUMENTS))
-            for start in range(0, max(self.shape[1], 1), DOCUMENTS)
-        ]
+        starts = range(0, max(self.shape[1], 1), DOCUMENTS)
+        parts = [self._product(left, self._documents_from(start)) for start in starts]
         if len(parts) == 1:
             return parts[0]
         return (sys.modules["torch"].cat if self._on_accelerator else np.concatenate)(parts, 1)
+
+    def _documents_from(self, start: int) -> Any:
+        """Return a part of the documents as they are multiplied; what fits in memory is kept."""
+        part = self._held.get(start)
+        if part is None:
+            part = self._ready(self._documents, "documents", start, start + DOCUMENTS)
+            is_view = isinstance(part, np.ndarray) and np.may_share_memory(part, self._documents)
+            self._left -= 0 if is_view else part.nbytes
+            if self._left >= 0 or is_view:
+                self._held[start] = part
+        return part
 
     def _product(self, left: Any, right: Any) -> Any:
         if self._on_accelerator and left.dtype != right.dtype:
@@ -171,9 +182,7 @@ class _Pair:
             part = part.double() if wide else part.float()
         else:
             part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
-        if (source, start) not in self._sound:
-            self._reject_infinite(part, source, start)
-            self._sound.add((source, start))
+        self._reject_infinite(part, source, start)
         if not self._cosine:
             return part
         return (_scaled_there if self._on_accelerator else _scaled)(part)
