@@ -86,16 +86,6 @@ def test_by_hand(ours: Any, torch: Any, keep: str) -> None:
 
 
 @KEEPS
-def test_batches_make_the_whole(ours: Any, keep: str) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep))
-    assert plain(metric.compute()) == WHOLE
-    assert list(metric.compute()) == MEASURES
-    assert metric.update_count == 3
-    backwards = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[::-1])
-    assert plain(backwards.compute()) == WHOLE
-
-
-@KEEPS
 def test_one_measure_is_a_number(ours: Any, keep: str) -> None:
     assert plain(feed(ours.RankingMetric("RR", keep=keep)).compute()) == WHOLE["RR"]
     metric = feed(ours.RankingMetric(MEASURES, report="mrr", keep=keep))
@@ -104,13 +94,18 @@ def test_one_measure_is_a_number(ours: Any, keep: str) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"ties": "pessimistic"}, {"ties": "index"}, {"no_relevant": "skip"}],
-)
+    [{}, {"ties": "pessimistic"}, {"ties": "index"}, {"no_relevant": "skip"},
+     {"measures": [*MEASURES, "NumRel", "NumRet", "GMAP"]}],
+)  # fmt: skip
 @KEEPS
-def test_options(ours: Any, options: dict[str, str], keep: str) -> None:
-    expected = evaluate_scores(SCORES, LABELS, MEASURES, **options).mean()  # type: ignore[arg-type]
-    assert plain(feed(ours.RankingMetric(MEASURES, keep=keep, **options)).compute()) == expected
-    assert expected != WHOLE
+def test_options(ours: Any, options: dict[str, Any], keep: str) -> None:
+    options = {"measures": MEASURES, **options}
+    expected = evaluate_scores(SCORES, LABELS, **options).mean()
+    metric = feed(ours.RankingMetric(keep=keep, **options))
+    assert plain(metric.compute()) == expected
+    assert (list(metric.compute()), metric.update_count) == (list(expected), 3)
+    backwards = feed(ours.RankingMetric(keep=keep, **options), PARTS[::-1])
+    assert plain(backwards.compute()) == expected
 
 
 @pytest.mark.parametrize(
@@ -129,12 +124,6 @@ def test_arguments(ours: Any, arguments: dict[str, Any]) -> None:
     metric = ours.RankingMetric(MEASURES, ties=ties)
     metric.update(SCORES, **arguments)
     expected = evaluate_scores(SCORES, measures=MEASURES, ties=ties, **arguments).mean()
-    assert plain(metric.compute()) == expected
-
-
-def test_sums_and_counts(ours: Any) -> None:
-    metric = feed(ours.RankingMetric("NumRel NumRet GMAP"))
-    expected = evaluate_scores(SCORES, LABELS, "NumRel NumRet GMAP").mean()
     assert plain(metric.compute()) == expected
 
 
@@ -172,54 +161,35 @@ def test_bad_input_leaves_the_state(ours: Any, keep: str, way: str) -> None:
 
 
 @KEEPS
-def test_before_the_first_batch(ours: Any, keep: str) -> None:
-    metric = ours.RankingMetric(["RR", "NumRet"], keep=keep)
+def test_before_the_first_batch_and_one_of_nothing(ours: Any, torch: Any, keep: str) -> None:
+    metric = ours.RankingMetric(MEASURES, keep=keep)
     with pytest.warns(UserWarning, match="before the ``update`` method"):
-        found = metric.compute()
-    assert math.isnan(found["RR"].item())
+        assert all(map(math.isnan, plain(metric.compute()).values()))
+    metric.update(torch.zeros(0, 4), torch.zeros(0, 4), **named(metric, []))
+    assert plain(feed(metric).compute()) == WHOLE
 
 
 @KEEPS
-def test_reset_and_going_on(ours: Any, keep: str) -> None:
+def test_states_travel(ours: Any, torch: Any, keep: str, tmp_path: Path) -> None:
     metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
     partial = plain(metric.compute())
     assert partial == evaluate_scores(SCORES[:5], LABELS[:5], MEASURES).mean()
-    assert plain(feed(metric, PARTS[1:]).compute()) == WHOLE
-    metric.reset()
-    assert plain(feed(metric, PARTS[:1]).compute()) == partial
-
-
-@KEEPS
-def test_copies(ours: Any, keep: str) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:2])
-    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
-    for each in copies:
-        assert plain(feed(each, PARTS[2:]).compute()) == WHOLE
-    assert plain(metric.compute()) != WHOLE
-
-
-@KEEPS
-def test_merge_state(ours: Any, keep: str) -> None:
-    first = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
-    first.merge_state(feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[1:]))
-    assert plain(first.compute()) == WHOLE
-    other = feed(ours.RankingMetric(MEASURES[::-1], keep=keep), PARTS[1:])
-    with pytest.raises(ValueError, match="Expected state variable"):
-        first.merge_state(other)
-
-
-@KEEPS
-def test_state_dict(ours: Any, torch: Any, keep: str, tmp_path: Path) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
     assert metric.state_dict() == {}
     metric.persistent(True)
-    module = torch.nn.ModuleDict({"validation": metric})
-    torch.save(module.state_dict(), tmp_path / "saved")
-    other = ours.RankingMetric(MEASURES, keep=keep)
-    loaded = torch.load(tmp_path / "saved", weights_only=True)
-    torch.nn.ModuleDict({"validation": other}).load_state_dict(loaded)
-    assert states(other) == states(metric)
-    assert plain(feed(other, PARTS[1:]).compute()) == WHOLE
+    torch.save(torch.nn.ModuleDict({"validation": metric}).state_dict(), tmp_path / "saved")
+    loaded, merged = (ours.RankingMetric(MEASURES, keep=keep) for _ in range(2))
+    saved = torch.load(tmp_path / "saved", weights_only=True)
+    torch.nn.ModuleDict({"validation": loaded}).load_state_dict(saved)
+    merged.merge_state(metric)
+    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), loaded]
+    for each in (*copies, merged):
+        assert plain(feed(each, PARTS[1:]).compute()) == WHOLE
+        each.reset()
+        assert plain(feed(each, PARTS[:1]).compute()) == partial
+    assert plain(metric.compute()) == partial
+    other = feed(ours.RankingMetric(MEASURES[::-1], keep=keep), PARTS[1:])
+    with pytest.raises(ValueError, match="Expected state variable"):
+        metric.merge_state(other)
 
 
 @KEEPS
@@ -266,26 +236,26 @@ def test_metrics_of_different_measures_are_not_merged(ours: Any, theirs: Any) ->
     assert len(set(found.values())) == 5
 
 
-@KEEPS
-def test_collections_flatten(ours: Any, theirs: Any, keep: str) -> None:
-    collection = theirs.MetricCollection([ours.RankingMetric(MEASURES, keep=keep)], prefix="val/")
-    feed(collection)
-    assert plain(collection.compute()) == {f"val/{name}": v for name, v in WHOLE.items()}
-
-
-def test_collections_that_share_the_work(ours: Any) -> None:
+def test_collections_that_share_the_work(ours: Any, theirs: Any) -> None:
     collection = ours.make_collection("nDCG RR", [1, 5], prefix="val/", ties="pessimistic")
+    for part in PARTS:
+        found = plain(collection(SCORES[part], LABELS[part]))
+        expected = evaluate_scores(SCORES[part], LABELS[part], "nDCG RR", [1, 5],
+                                   ties="pessimistic").mean()  # fmt: skip
+        assert found == {f"val/{name}": value for name, value in expected.items()}
+    collection.reset()
     feed(collection)
     expected = evaluate_scores(SCORES, LABELS, "nDCG RR", [1, 5], ties="pessimistic").mean()
     assert plain(collection.compute()) == {f"val/{name}": v for name, v in expected.items()}
     assert list(collection.compute_groups.values()) == [list(expected)]
-    counts = {each.update_count for each in collection.values()}
+    assert {each.update_count for each in collection.values()} == {3}
     collection.reset()
     assert plain(feed(collection.clone(prefix="x/"), PARTS[:1]).compute()).keys() == {
         f"x/{name}" for name in expected
     }
-    assert counts == {3}
     assert list(ours.make_collection("RBP(p=0.8)")) == ["RBP(p=0,8)"]
+    flat = theirs.MetricCollection([ours.RankingMetric(MEASURES)], prefix="val/")
+    assert plain(feed(flat).compute()) == {f"val/{name}": v for name, v in WHOLE.items()}
 
 
 def test_names_as_they_were_given(ours: Any, theirs: Any) -> None:
@@ -319,29 +289,10 @@ def test_torchmetrics_keywords(ours: Any, theirs: Any, torch: Any, keep: str) ->
         input_error(lambda wrong=wrong: metric.update(**wrong), said)
 
 
-@KEEPS
-def test_a_batch_without_queries_adds_nothing(ours: Any, torch: Any, keep: str) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep))
-    metric.update(torch.zeros(0, 4), torch.zeros(0, 4), **named(metric, []))
-    assert plain(metric.compute()) == WHOLE
-
-
 def test_plot(ours: Any) -> None:
     pytest.importorskip("matplotlib", reason="pip install matplotlib")
     figure, _ = feed(ours.RankingMetric("RR")).plot()
     assert figure.axes
-
-
-def test_forward_of_a_collection(ours: Any) -> None:
-    collection = ours.make_collection("nDCG RR", [1, 5])
-    for part in PARTS:
-        found = plain(collection(SCORES[part], LABELS[part]))
-        expected = evaluate_scores(SCORES[part], LABELS[part], "nDCG RR", [1, 5]).mean()
-        assert found == expected
-        collection.update(SCORES[part], LABELS[part])  # which groups them
-    assert plain(collection.compute()) == pytest.approx(
-        evaluate_scores(SCORES, LABELS, "nDCG RR", [1, 5]).mean(), abs=1e-15
-    )
 
 
 def test_repeated_queries_count_once(ours: Any) -> None:
@@ -361,19 +312,15 @@ def test_ids_of_queries(ours: Any, ids: Any) -> None:
     assert plain(metric.compute()) == evaluate_scores(SCORES[:2], LABELS[:2], "RR")["RR"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"measures": "nGCD"},
-        {"keep": "all"},
-        {"ties": "x"},
-        {"no_relevant": "x"},
-        {"report": "AP"},
-        {"measures": "RR AP", "report": "RR AP"},
-    ],
-)
-def test_options_are_checked(ours: Any, options: dict[str, Any]) -> None:
-    input_error(lambda: ours.RankingMetric(**{"measures": "RR", **options}))
+@pytest.mark.parametrize(("name", "options"), [
+    *(("RankingMetric", each) for each in (
+        {"measures": "nGCD"}, {"keep": "all"}, {"ties": "x"}, {"no_relevant": "x"},
+        {"report": "AP"}, {"measures": "RR AP", "report": "RR AP"})),
+    *(("RetrievalMetric", each) for each in (
+        {"empty_target_action": "x"}, {"ignore_index": 0.5}, {"aggregation": "x"}, {"ties": "id"})),
+])  # fmt: skip
+def test_options_are_checked(ours: Any, name: str, options: dict[str, Any]) -> None:
+    input_error(lambda: getattr(ours, name)(**{"measures": "RR", **options}))
 
 
 # Flat columns.
@@ -561,14 +508,6 @@ def test_bad_columns(ours: Any, columns: Any, fact: str) -> None:
     before = states(metric)
     input_error(lambda: metric.update(*columns), fact)
     assert states(metric) == before
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"empty_target_action": "x"}, {"ignore_index": 0.5}, {"aggregation": "x"}, {"ties": "id"}],
-)
-def test_options_of_columns_are_checked(ours: Any, options: dict[str, Any]) -> None:
-    input_error(lambda: ours.RetrievalMetric("RR", **options))
 
 
 # Several processes.
