@@ -74,14 +74,14 @@ def test_a_query_that_comes_again_is_counted_once() -> None:
     updated(evaluator, slice(30, 60))
     assert (len(evaluator), evaluator.repeats) == (QUERIES, 10)
     assert evaluator.compute().mean() == whole().mean()
-
-
-def test_a_query_that_comes_twice_in_a_batch_is_counted_once() -> None:
-    evaluator = BatchEvaluator("RR")
+    evaluator = BatchEvaluator("RR", no_relevant="skip")
     batch = evaluator.update([[1, 2], [2, 1], [1, 2]], positives=[0] * 3, query_ids=[4, 5, 4])
     assert batch["RR"] == (0.5 + 1 + 0.5) / 3, "the batch is what it is"
-    assert evaluator.compute().to_dict() == {4: {"RR": 0.5}, 5: {"RR": 1.0}}
-    assert evaluator.repeats == 1
+    for _ in range(2):
+        evaluator.update([[2, 1]], [[0, 0]], query_ids=[6])
+    found = evaluator.compute().per_query()
+    assert (found.pop(6), found) == (pytest.approx(math.nan, nan_ok=True), {4: 0.5, 5: 1.0})
+    assert evaluator.repeats == 2
 
 
 @pytest.mark.parametrize(("repeated", "expected"), [("first", 1.0), ("last", 0.5)])
@@ -91,14 +91,6 @@ def test_a_query_with_other_values(repeated: str, expected: float) -> None:
     evaluator.update([[1, 2], [2, 1]], positives=[0, 0], query_ids=["a", "b"])
     assert evaluator.compute().to_dict() == {"a": {"RR": expected}, "b": {"RR": 1.0}}
     assert evaluator.repeats == 1
-
-
-def test_values_that_are_not_averaged_are_the_same_again() -> None:
-    evaluator = BatchEvaluator("RR", no_relevant="skip")
-    for _ in range(2):
-        evaluator.update([[2, 1]], [[0, 0]], query_ids=["a"])
-    assert (len(evaluator), evaluator.repeats) == (1, 1)
-    assert math.isnan(evaluator.compute()["RR"])
 
 
 @KEEPS
@@ -175,13 +167,9 @@ def test_columns_of_a_query_may_come_in_parts() -> None:
     named["query_ids"] = IDS[:10]
     expected = irbatch.evaluate_scores(SCORES[:10], LABELS[:10], MEASURES, **named)
     assert evaluator.compute().to_dict() == expected.to_dict()
-
-
-def test_columns_take_arrays() -> None:
     evaluator = BatchEvaluator("RR")
-    evaluator.update_columns(
-        np.array([7, 7]), np.array([1, 2]), np.array([0.5, 0.25], "f4"), np.array([0, 1])
-    )
+    columns = [[7, 7], [1, 2], [0.5, 0.25], [0, 1]]
+    evaluator.update_columns(*map(np.array, columns))
     assert evaluator.compute().per_query("RR") == {7: 0.5}
 
 
@@ -244,15 +232,13 @@ def test_columns_beside_queries_without_ids() -> None:
     assert evaluator.compute().to_dict() == {"a": {"RR": 1.0}}
 
 
-def test_sums_know_no_queries() -> None:
-    evaluator = BatchEvaluator("RR", keep="sums")
-    input_error(lambda: evaluator.update([[1, 2]], [[1, 0]], query_ids=["a"]), "keep='queries'")
-    input_error(lambda: evaluator.update_ids([[1]], [[1]], query_ids=["a"]), "keep='queries'")
-
-
 def test_nothing_yet_and_reset() -> None:
     evaluator = BatchEvaluator("RR")
     input_error(evaluator.compute, "no queries yet")
+    sums = BatchEvaluator("RR", keep="sums")
+    for update in (sums.update, sums.update_ids):
+        given = [[1, 2]], [[1, 0]]
+        input_error(lambda u=update: u(*given, query_ids=["a"]), "keep='queries'")  # noqa: B023
     evaluator.update([[1, 2]], positives=[1])
     assert "1 query " in repr(evaluator)
     evaluator.reset()
@@ -294,22 +280,18 @@ def test_other_processes_go_on_with_it(method: str) -> None:
     process.join(60)
 
 
-WAYS: list[dict[str, Any]] = [
-    {},
-    {"ties": "pessimistic"},
-    {"ties": "optimistic"},
-    {"ties": "index"},
-    {"no_relevant": "skip"},
-    {"threads": 2},
-]
+WAYS: list[tuple[dict[str, Any], str]] = [
+    ({}, "float32"), ({}, "uint8"), ({"ties": "pessimistic"}, "float64"),
+    ({"ties": "optimistic"}, "int64"), ({"ties": "index"}, "float16"),
+    ({"no_relevant": "skip"}, "float16"), ({"threads": 2}, "float32"),
+]  # fmt: skip
 
 
 @KEEPS
-@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize(("options", "dtype"), WAYS, ids=str)
 @pytest.mark.parametrize("most", [0, 100, 1 << 20])
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8"])
 def test_batches_that_wait_are_the_whole(
-    keep: str, options: dict[str, Any], most: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+    keep: str, options: dict[str, Any], dtype: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(irbatch.evaluation.accumulator, "MOST_WAITING", most)
     measures = "nDCG@10 nDCG(gain=exp) RR@3 AP R@{1,5} GMAP NumRel Rprec Judged@5 GAUC"
