@@ -331,11 +331,11 @@ def _parse_line(
     if size != last.query[1] or not _same(text, query, last.query[0], size):
         last.query[0], last.query[1], last.second[0] = query, size, rows + 1
         _begin_group(text, rows, begins, ends, layout, found)
-    elif layout.rank >= 0:
+    elif layout.rank >= 0 and (value > found.values[rows - 1] or rows == last.second[0]):
+        before, group = found.values[rows - 1], found.n_groups[0] - 1
         rise = _compare_ranks(text, rank, rank_stop, last.rank[0], last.rank[1])
-        before, falls = found.values[rows - 1], rows == last.second[0] and rise < 0
-        group = found.n_groups[0] - 1
-        found.groups[group, 3] |= (rise > 0 and value > before) or (falls and value < before)
+        doubt = (rise > 0 and value > before) or (rise < 0 and value < before)
+        found.groups[group, 3] |= doubt
     last.rank[0], last.rank[1] = rank, rank_stop
     document = begins[layout.document]
     found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document

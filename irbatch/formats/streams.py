@@ -30,13 +30,6 @@ ARCHIVES = {
     re.compile(rb"\x28\xb5\x2f\xfd"): ("compression.zstd", "backports.zstd"),
 }
 DECOMPRESSORS = {"bz2": "BZ2Decompressor", "lzma": "LZMADecompressor"}  # see `_Streams`
-ERRORS = (  # of damaged archives, by module
-    ("zlib", "error"),
-    ("lzma", "LZMAError"),
-    ("isal.isal_zlib", "IsalError"),
-    ("compression.zstd", "ZstdError"),
-    ("backports.zstd", "ZstdError"),
-)
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff")
 PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # no id has a control byte in it
 BOM = b"\xef\xbb\xbf"
@@ -134,7 +127,9 @@ class Input:
         try:
             while got < len(room) and (count := stream.readinto1(room[got:])):
                 got += count
-        except _reading_errors() as problem:
+        except MemoryError:
+            raise
+        except Exception as problem:  # each library has its own for damaged archives
             return got, self._problem(f"cannot be read on: {problem}")
         return got, None
 
@@ -281,9 +276,3 @@ def _query_start(piece: bytearray, end: int) -> int:
         else:
             low = middle
     return high if 2 * high >= end else end
-
-
-def _reading_errors() -> tuple[type[Exception], ...]:
-    """Return what reading may raise, of the modules that are loaded."""
-    errors = (getattr(sys.modules.get(module), name, None) for module, name in ERRORS)
-    return EOFError, OSError, *filter(None, errors)

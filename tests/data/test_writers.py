@@ -301,3 +301,12 @@ def test_long_names_and_permissions(tmp_path: Path) -> None:
     path.chmod(0o604)
     Run(RUN).to_trec(path)
     assert path.stat().st_mode & 0o777 == 0o604
+
+
+def test_what_replaces_a_private_file_is_private_from_its_first_byte(tmp_path: Path) -> None:
+    from irbatch.runtime.files import replacing
+
+    (tmp_path / "run").touch(0o600)
+    with replacing(tmp_path / "run"):
+        (beside,) = tmp_path.glob(".irbatch-*")
+        assert beside.stat().st_mode & 0o777 == 0o600

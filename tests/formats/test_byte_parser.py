@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
-import pickle
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.file_readers import READERS, use_reader
-from support.random_problems import Run, nasty_problems
 
 import irbatch
 from irbatch import InputError
 from irbatch.data.columns import QueryTable
 from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
-from irbatch.formats.lines import RUN, ParsedLines, raise_by_line
+from irbatch.formats.bytes import parse_bytes
+from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines, raise_by_line
 from irbatch.formats.reader import Piece, assemble
 from irbatch.runtime.kernels import Kernel
 
@@ -112,19 +105,6 @@ def test_odd_lines_are_left_to_the_reader_of_lines(data: bytes) -> None:
     assert read(data) is None
 
 
-PIECES = [
-    *(b" ", b"\t", b"\n", b"\r\n", b"\r", b"\0", b"#", b"q1", b"d1", b"1", b"-1.5e-3", b"nan"),
-    *(b"inf", b"\x0b", b"\xc2\xa0", b"\xe9", b"Q0", b"t", b"+", b".", b"e"),
-    *(b"q1 Q0 d1 1 0.5 t\n", b"q2 Q0 d1 1 0.25 t\n", b"q1 Q0 d2 1 0.5 t\n", b"q1 Q0 d3 1 "),
-]
-
-
-@settings(max_examples=500, deadline=None, derandomize=True)
-@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
-def test_any_lines_are_read_alike_or_not_at_all(data: bytes) -> None:
-    assert_same_or_nothing(data)
-
-
 def numbers() -> Iterator[str]:
     """Numbers of all lengths and sizes, and such as lie in the middle of two neighbours."""
     rng = random.Random(3)
@@ -156,55 +136,6 @@ def test_numbers_are_rounded_correctly() -> None:
         assert score == float(text), text
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_zeros_in_front_do_not_count(
-    reader: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    use_reader(reader, monkeypatch)
-    path = tmp_path / "qrels"
-    path.write_bytes(b"q1 0 d1 " + b"0" * 4990 + b"9007199254740992\n")
-    assert irbatch.read_qrels(path).to_dict() == {"q1": {"d1": 2**53}}
-
-
-def written(run: Run, rng: random.Random) -> bytes:
-    """Write a run, its lines in any order."""
-    rows = [(q, d, s) for q, each in run.items() for d, s in each.items()]
-    rng.shuffle(rows)
-    return "".join(f"{q} Q0 {d} 0 {s!r} t\n" for q, d, s in rows).encode()
-
-
-def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ties, float32, missing and extra queries, ids beyond ASCII: as from a dictionary."""
-    monkeypatch.setattr(file_reader, "LARGE", 1)
-    rng = random.Random(1)
-    compared = 0
-    for qrels, run in nasty_problems(seed=31, count=120):
-        judged = {q: {d: g for d, g in each.items() if fits(d)} for q, each in qrels.items()}
-        ranked = {
-            q: {d: float(s) for d, s in each.items() if fits(d)}
-            for q, each in run.items() if fits(q)
-        }  # fmt: skip
-        ranked = {q: each for q, each in ranked.items() if each}
-        if not ranked.keys() & judged.keys():
-            continue
-        path = tmp_path / "run"
-        path.write_bytes(written(ranked, rng))
-        read = irbatch.read_run(path)
-        if not isinstance(read.rankings, QueryTable):
-            continue
-        for score_dtype in ("float64", "float32"):
-            ours = irbatch.evaluate(judged, read, MEASURES, score_dtype=score_dtype)
-            plain = irbatch.evaluate(judged, ranked, MEASURES, score_dtype=score_dtype)
-            assert ours.values.tobytes() == plain.values.tobytes()
-            assert ours.counts == plain.counts
-            compared += 1
-    assert compared > 150
-
-
-def fits(name: str) -> bool:
-    return not set(" \t\n\r\0") & set(name) and not name.startswith("#") and name != ""
-
-
 def test_runs_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pieces end in the middle of queries, and a query comes back after others."""
     monkeypatch.setattr(streams, "PIECE", 64)
@@ -233,55 +164,87 @@ def assert_large_is_read_like_small(
     assert large.tag == small.tag
 
 
-def test_rankings_read_like_a_mapping() -> None:
-    found = read(GOOD[0] + b"q2 Q0 d1 1 1 t\n")
-    assert found is not None
-    rankings = found[0]
-    assert len(rankings) == 2
-    assert "q2" in rankings
-    assert "q3" not in rankings
-    assert rankings["q1"] == {"d1": 2.5, "d2": 1.5}
-    assert rankings.get("q3") is None
-    with pytest.raises(KeyError):
-        rankings["q3"]
-    assert dict(pickle.loads(pickle.dumps(rankings))) == dict(rankings)
-    assert repr(irbatch.Run(rankings, "mine")) == "<Run 'mine': 2 queries>"
+# ---------------------------------------------------------------- lines like the one before
+
+TABBED = LineForm("run", 4, 1, 2, 3, "score", separator=b"\t")
+FORMS = {"run": RUN, "by rank": RUN.by_rank(), "qrels": QRELS, "MARCO": MARCO_RUN, "tabs": TABBED}
+IDS = ["d", "doc1234", "doc12345", "doc123456", "clueweb09-en0000-00-00000", "é", "日本語のid", "#"]
+SCORES = ["1", "0", "-0", "-1.5", ".5", "5.", "+2", "1e3", "12.345678", "1234567.25", "-inf"]
+SCORES += ["12.34567890123456789", "9007199254740993", "123456789012345678", "7" * 30]
 
 
-def test_integer_judgments_are_refused_as_ever() -> None:
-    found = read(GOOD[0])
-    assert found is not None
-    with pytest.raises(
-        InputError, match="document id 'd1' is text, but the qrels' ids are whole numbers"
-    ):
-        irbatch.evaluate({"q1": {7: 1}}, irbatch.Run(found[0]), "AP")
+def line(form: LineForm, query: str, rng: random.Random) -> bytes:
+    """A line of a form, mostly written as the one before."""
+    words = ["Q0"] * form.width
+    words[form.query_at], words[form.document_at] = (
+        query,
+        rng.choice(IDS[: -1 if form.separator else None]) + str(rng.random())[2:9],
+    )
+    whole = form.largest != float("inf")
+    words[form.value_at] = str(rng.randrange(10**6)) if whole else rng.choice(SCORES)
+    if form.rank_at >= 0:
+        words[form.rank_at] = rng.choice(["1", "23", "456", "1.0", "x"])
+    if form.tag_at >= 0:
+        words[form.tag_at] = rng.choice(["tag"] * 9 + ["a-long-name-of-a-system"])
+    blank = "\t" if form.separator or rng.random() < 0.1 else " "
+    if not form.separator and rng.random() < 0.05:
+        blank *= 2
+    return (blank.join(words) + rng.choice(["\n"] * 9 + ["\r\n"])).encode()
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_files_are_read_as_columns(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
-    path = tmp_path / "run"
-    path.write_bytes(pack(GOOD[0]))
-    monkeypatch.setattr(file_reader, "LARGE", 1)
-    run = irbatch.read_run(path)
-    assert isinstance(run.rankings, QueryTable)
-    assert run.tag == "t"
-    assert dict(run.rankings) == {"q1": {"d1": 2.5, "d2": 1.5}}
+def texts(form: LineForm, seed: int) -> Iterator[bytearray]:
+    rng = random.Random(seed)
+    for _ in range(60):
+        made = bytearray()
+        for query in rng.sample(["q", "7", "q" * 7, "q" * 8, "#1", "ü", "query-" * 9], 3):
+            if form.separator and "#" in query:
+                continue
+            for _ in range(rng.randrange(1, 9)):
+                made += line(form, query, rng)
+            made += rng.choice(
+                [b"", b"", b"\n", b" \t\n", b"# a comment\n"] if not form.separator else [b""]
+            )
+        yield made[: rng.choice([len(made), len(made) - 1])]
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_problems_of_large_files_are_named_by_line(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
-    monkeypatch.setattr(file_reader, "LARGE", 1)
-    path = tmp_path / "run"
-    path.write_bytes(pack(GOOD[0] + b"q1 Q0 d3 1 x t\n" + GOOD[0]))
-    with pytest.raises(InputError) as caught:
-        irbatch.read_run(path)
-    assert [each.line for each in caught.value.problems] == [3, 4, 5]
-    path.write_bytes(pack(GOOD[0] * 2)[:-9])
-    with pytest.raises(InputError):
-        irbatch.read_run(path)
-    with pytest.raises(InputError, match="No such file"):
-        irbatch.read_run(tmp_path / "none")
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("name", FORMS)
+def test_as_the_reader_of_lines(name: str) -> None:
+    form = FORMS[name]
+    parsed = 0
+    for text in texts(form, len(name)):
+        rows = ParsedLines(form, "file")
+        rows.read(enumerate(io.BytesIO(text), 1))
+        piece = Piece.parse(text, form, "file")
+        parsed += (found := parse_bytes(bytearray(text), form)) is not None
+        firsts = rows.firsts()
+        assert piece.documents.tolist() == rows.documents
+        assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
+        assert piece.firsts.tolist() == firsts.tolist()
+        assert piece.queries == [rows.queries[first] for first in firsts]
+        unsure = found is not None and found.unsure.size > 0
+        if not unsure:  # values that Python converts are not compared
+            assert set(piece.contradicting) == set(rows.contradicting())
+        assert piece.tags == rows.tags
+        assert [str(each) for each in piece.problems] == [str(each) for each in rows.problems]
+        copied = piece.compact()
+        assert copied.documents.tolist() == rows.documents
+        assert copied.documents.text.size == sum(map(len, map(str.encode, rows.documents)))
+    assert parsed > 20
+
+
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("size", [*range(1, 20), 200])
+def test_what_repeats_is_compared_to_its_last_byte(size: int) -> None:
+    """Query and tag of any length, and another one that differs in one byte only."""
+    first = b"x" * size
+    for place in {0, size // 2, size - 1}:
+        other = bytearray(first)
+        other[place] += 1
+        for queries, tags in (([first, other], [b"t", b"t"]), ([b"q", b"q"], [first, other])):
+            lines = [b"%s Q0 d%d 1 2.5 %s\n" % (queries[i % 2], i, tags[i % 2]) for i in range(4)]
+            piece = Piece.parse(bytearray(b"".join(lines)), RUN, "file")
+            groups = 4 if len(set(map(bytes, queries))) > 1 else 1
+            assert len(piece.queries) == groups
+            assert piece.tags == (tags[0], tags[1])
+            assert piece.documents.tolist() == ["d0", "d1", "d2", "d3"]

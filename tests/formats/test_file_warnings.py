@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Callable
 
 import pytest
-from support.file_readers import piped_input, use_reader
+from support.file_readers import piped_input
 
 from irbatch import InputWarning, evaluate, evaluate_runs, read_qrels, read_run
-from irbatch.formats import streams
 
 QRELS = {"q0": {"d0": 1}, "q1": {"d1": 1}}
 Write = Callable[[bytes], str]
@@ -112,30 +111,6 @@ def test_doubtful_files_warn(
     assert found[0].filename == CALLER
 
 
-ODD = [
-    pytest.param(b"q1 Q0 a 1 3 t\nq1 Q0 b 2 2 u\nq1 Q0 c 3 1 t\n", id="a tag inside a query"),
-    pytest.param(
-        b"".join(b"q%d Q0 a 1.5 3 t\n" % i for i in range(9))
-        + b"".join(b"r%d Q0 a 1 3 t\n" % i for i in range(9)),
-        id="points in some ranks",
-    ),
-]
-
-
-@pytest.mark.parametrize("reader", ["parser"], indirect=True)
-@pytest.mark.parametrize("piece", [64, 4 << 20])
-@pytest.mark.parametrize("data", ODD)
-def test_warnings_do_not_depend_on_how_a_file_is_read(
-    write: Write, monkeypatch: pytest.MonkeyPatch, data: bytes, piece: int
-) -> None:
-    path = write(data)
-    monkeypatch.setattr(streams, "PIECE", piece)
-    found = caught(lambda: read_run(path))
-    use_reader("lines", monkeypatch)
-    expected = caught(lambda: read_run(path))
-    assert [str(each.message) for each in found] == [str(each.message) for each in expected]
-
-
 @pytest.mark.parametrize(("data", "warning", "detail"), DOUBTFUL)
 def test_evaluating_warns_once(write: Write, data: list[bytes], warning: str, detail: str) -> None:
     """And of a query that returns, which is read twice, no more often."""
@@ -171,16 +146,6 @@ def test_no_warning_beside_an_error(write: Write) -> None:
                 call_entry_point(entry_point, path)
 
     assert caught(refused) == []
-
-
-def test_warnings_may_be_errors(write: Write) -> None:
-    """Python's own switch turns doubts into refusals."""
-    path = write(b"".join(lines("{q} Q0 d{d} {s} {r} t")))
-    for entry_point in ENTRY_POINTS:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", InputWarning)
-            with pytest.raises(InputWarning, match="swapped"):
-                call_entry_point(entry_point, path)
 
 
 def test_judgments_do_not_warn(write: Write) -> None:

@@ -14,7 +14,6 @@ from support.input_errors import input_error
 from support.random_problems import nasty_problems
 
 import irbatch
-from irbatch.cli import main
 from irbatch.data.columns import QueryTable
 from irbatch.formats import parquet as parquet_files
 from irbatch.formats.parquet import ParquetReader
@@ -274,25 +273,6 @@ def test_folders_and_patterns_of_nothing(tmp_path: Path) -> None:
 def test_names_of_files_that_are_patterns(tmp_path: Path) -> None:
     path = write(tmp_path / "run[1]*.parquet", [("q", "d", 1.0)])
     assert irbatch.read_run(path).to_dict() == {"q": {"d": 1.0}}
-
-
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = {f"q{i}": {f"d{j}": float(i * j % 5) for j in range(9)} for i in range(9)}
-    folders = tmp_path / "qrels", tmp_path / "run"
-    for folder in folders:
-        folder.mkdir()
-    judged = [(q, "d2", 1.0) for q in run]
-    write(folders[0] / "a.parquet", judged[:5])
-    write(folders[0] / "b.parquet", judged[5:])
-    write(folders[1] / "a.parquet", rows_of(run)[:50])
-    write(folders[1] / "b.parquet", rows_of(run)[50:])
-    printed = []
-    for given in (f"{folders[1]}/", f"{folders[1]}/*.parquet"):
-        assert main(["eval", str(folders[0]), given, "-m", "RR"]) == 0
-        printed.append(capsys.readouterr().out)
-    mean = irbatch.evaluate({q: {"d2": 1} for q in run}, run, "RR")["RR"]
-    assert all(f"{mean:.4f}" in each for each in printed)
-    assert "run\t" in printed[0]
 
 
 def test_progress_in_bytes(tmp_path: Path) -> None:

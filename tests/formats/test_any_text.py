@@ -1,15 +1,17 @@
-"""Any bytes come to the same in the reader of lines and in the byte parser, piece by piece."""
+"""Any text comes to the same in both readers, and what was written is what is read."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.file_readers import use_reader
+from support.judgments import grades_of
 
 from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.formats import reader as file_reader
@@ -59,6 +61,7 @@ FORMS = {
     "JSON qrels": (b'{"query-id": "q0", "corpus-id": "d0", "score": 1}\n', JSON, "qrels"),
 }
 JUDGED = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}, "q0": {"d0": 1}, "1": {"2": 1}}
+Table = dict[str, dict[str, float]]
 Outcome = tuple[object, list[tuple[object, ...]]]
 
 
@@ -142,14 +145,53 @@ def test_more_documents_twice_than_are_looked_for(
             assert message == f"this document was given before, in line {2 * count + 1 - line}"
 
 
-@pytest.mark.parametrize("reader", ["parser", "pieces"])
-def test_a_file_twice(tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [b"q%d Q0 d%d 1 1 t\n" % (i // 100, i) for i in range(1500)]
-    path = tmp_path / "run"
-    path.write_bytes(b"".join(rows * 2))
-    for entry_point in entry_points(path, "run"):
-        use_reader("lines", monkeypatch)
-        expected = outcome(entry_point)
-        use_reader(reader, monkeypatch)
-        monkeypatch.setattr(streams, "PIECE", 1 << 12)
-        assert outcome(entry_point) == expected
+# ---------------------------------------------------------------- what was written is read
+
+# An id is any text without what separates or what no text holds.
+SEPARATORS = " \t\n\0"
+ids = st.text(
+    st.characters(exclude_characters=SEPARATORS, exclude_categories=["Cs"]), min_size=1
+).filter(lambda text: not text.endswith("\r") and not text.startswith(("#", "\ufeff", "BZh")))
+spaces = st.sampled_from([" ", "\t", "  ", " \t "])
+ends = st.sampled_from(["\n", "\r\n", " \n", "\n\n", "\n# a comment\n", "\n \t\r\n"])
+
+
+@st.composite
+def tables(draw: st.DrawFn, numbers: st.SearchStrategy[float]) -> tuple[Table, str]:
+    """A table, and its lines as they might stand in a file: columns 1, 3 and 4."""
+    table = draw(
+        st.dictionaries(ids, st.dictionaries(ids, numbers, min_size=1, max_size=4), min_size=1)
+    )
+    rows = [(query, each, table[query][each]) for query in table for each in table[query]]
+    return table, draw(st.permutations(rows))
+
+
+def written(draw: Callable[[Any], str], rows: Any, *, run: bool) -> bytes:
+    lines = [draw(st.sampled_from(["", "\ufeff", "# c\n", "\n"]))]
+    for query, document, value in rows:
+        columns = [query, "0", document, repr(value)]
+        if run:
+            columns = [query, "Q0", document, "1", repr(value), "t"]
+        line = draw(st.sampled_from(["", " "])) if lines[0] != "\ufeff" else ""
+        for column in columns:
+            line += column + draw(spaces)
+        lines.append(line.rstrip(" \t") + draw(ends))
+    text = "".join(lines)
+    return (text.rstrip("\n") if draw(st.booleans()) else text).encode()
+
+
+@pytest.mark.parametrize("source", ["qrels", "run"])
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(data=st.data())
+def test_what_was_written_is_read(tmp_path: Path, source: str, data: st.DataObject) -> None:
+    numbers = st.integers(0, 2**53) | st.floats(0, 2**53)
+    if source == "run":
+        numbers = st.integers() | st.floats(allow_nan=False)
+    table, rows = data.draw(tables(numbers))
+    expected = {query: {d: float(v) for d, v in row.items()} for query, row in table.items()}
+    path = tmp_path / "file"
+    path.write_bytes(written(data.draw, rows, run=source == "run"))
+    found = read_run(path).rankings if source == "run" else grades_of(read_qrels(path))
+    assert found == expected

@@ -1,4 +1,4 @@
-"""Archives cut off and with a bit flipped, at every byte: refused, or read whole, but no less."""
+"""Archives: told by their first bytes, never read in part; and the kinds of paths."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import bz2
 import gc
 import gzip
 import lzma
+import os
 import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
+from support.input_errors import input_error
 
 import irbatch
-from irbatch import InputError
+from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.runtime.files import replacing
 
 try:
@@ -36,6 +39,101 @@ def twice(pack: Pack) -> Pack:
 
 PACKERS: dict[str, Pack] = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 PACKERS |= {f"{name} twice": twice(pack) for name, pack in PACKERS.items()}
+
+
+# ---------------------------------------------------------------- what is an archive, and where
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.gz", "a.zst", "a"])
+@pytest.mark.parametrize("pack", [bytes, *PACKERS.values()])
+def test_first_bytes_decide_whatever_the_name(tmp_path: Path, pack: Pack, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(TEXT)
+    expected = read_run(path).to_dict()
+    path.write_bytes(pack(TEXT))
+    assert read_run(path).to_dict() == expected
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\x1f\x8b\x08\0\0\0\0\0\0\x03" + b"\x07" * 40, id="no deflate block"),
+        pytest.param(b"\x1f\x8b\x09" + b"\0" * 20, id="unknown method"),
+        pytest.param(b"\x1f\x8b", id="two bytes"),
+        pytest.param(gzip.compress(TEXT)[:-8] + b"\0" * 8, id="wrong checksum"),
+        pytest.param(gzip.compress(TEXT) + b"garbage", id="garbage behind"),
+        pytest.param(b"BZh9" + b"\0" * 40, id="no bzip2 block"),
+        pytest.param(b"\xfd7zXZ\x00" + b"\xff" * 40, id="no xz block"),
+        pytest.param(b"\x28\xb5\x2f\xfd" + b"\0" * 20, id="no zstd block"),
+    ],
+)
+def test_no_archive_behind_the_magic(tmp_path: Path, data: bytes) -> None:
+    path = str(tmp_path / "a")
+    Path(path).write_bytes(data)
+    input_error(lambda: read_qrels(path), f"qrels {path!r}", source="qrels", path=path)
+    input_error(lambda: read_run(path), f"run {path!r}", source="run", path=path)
+
+
+def test_query_id_that_starts_like_bzip2(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"BZhang-7 Q0 d1 1 0.5 t\n")
+    assert read_run(path).rankings == {"BZhang-7": {"d1": 0.5}}
+
+
+@pytest.mark.parametrize("read", [read_qrels, read_run])
+class TestPaths:
+    def test_missing(self, read: Callable[[Any], object], tmp_path: Path) -> None:
+        path = tmp_path / "no such file"
+        fact = f"{str(path)!r}: No such file"
+        input_error(lambda: read(path), fact, path=str(path))
+        input_error(lambda: read(str(path)), fact, path=str(path))
+
+    def test_directory(self, read: Callable[[Any], object], tmp_path: Path) -> None:
+        said = "there are no files here"
+        input_error(lambda: read(tmp_path), f"{str(tmp_path)!r}: {said}", path=str(tmp_path))
+
+    def test_below_a_file(self, read: Callable[[Any], object], tmp_path: Path) -> None:
+        (tmp_path / "a").touch()
+        input_error(lambda: read(tmp_path / "a" / "b"), "Not a directory")
+
+    def test_empty_name(self, read: Callable[[Any], object]) -> None:
+        input_error(lambda: read(""), "''")
+
+    def test_nul_in_the_name(self, read: Callable[[Any], object]) -> None:
+        input_error(lambda: read("a\0b"), "'a\\x00b'")
+
+    def test_too_long_a_name(self, read: Callable[[Any], object]) -> None:
+        input_error(lambda: read("x" * 5000), "too long")
+
+
+class OwnPath:
+    """A path of some other library."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+
+def directory_entry(path: Path) -> os.DirEntry[str]:
+    with os.scandir(path.parent) as entries:
+        return next(entries)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Path, str, OwnPath, directory_entry],
+    ids=["Path", "str", "PathLike", "DirEntry"],
+)
+def test_any_kind_of_path(tmp_path: Path, kind: Callable[[Path], Any]) -> None:
+    path = tmp_path / "-starts like an option.run"
+    path.write_bytes(TEXT)
+    assert read_run(kind(path)).name == str(path)
+    assert evaluate({"q1": {"d1": 1}}, kind(path), "RR").name == str(path)
+
+
+# ---------------------------------------------------------------- what is damaged
 
 
 @pytest.mark.parametrize("name", PACKERS)

@@ -115,16 +115,6 @@ def test_120_no_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) ->
     assert read_run(path).to_dict() == RUN
 
 
-@pytest.mark.usefixtures("reader")
-@pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
-@pytest.mark.parametrize("kept", [0.3, 0.9, -1])
-def test_115_truncated_archive(path: Path, pack: Pack, kept: float) -> None:
-    data = pack(b"".join(LINES))
-    path.write_bytes(data[: int(kept * len(data)) if kept > 0 else -1])
-    refused_by_all("run", path, "cannot be read on")
-    refused_by_all("qrels", path)
-
-
 @pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", *NAMES])
 def test_116_archives_come_through_pipes(
     reader: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
