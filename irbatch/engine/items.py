@@ -102,15 +102,21 @@ class QueryPropensities(NamedTuple):
     def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
         """Do as `Propensities`; InputError for one that is not given."""
         places = np.array([self.places.get(each, -1) for each in queries], np.int64)[row_index]
-        keys = places * self.size + rows
-        at = np.minimum(np.searchsorted(self.keys, keys), max(self.keys.size - 1, 0))
-        known = (places >= 0) & (np.append(self.keys, -1)[at] == keys)
-        if not known.all():
-            lacking = int(np.argmin(known))
+        at = np.where(places >= 0, _find(self.keys, places * self.size + rows), -1)
+        if (at < 0).any():
+            lacking = int(np.argmin(at))
             query, document = queries[int(row_index[lacking])], self.id_at(int(rows[lacking]))
             problem = "it is relevant, and its propensity in this query is not given"
             raise InputError(problem, source="propensities", query=query, document=document)
-        return np.append(self.values, 1.0)[at]
+        return self.values[at]
+
+
+def _find(keys: Ints, wanted: Ints) -> Ints:
+    """Return where keys stand among ascending ones, -1 where they don't."""
+    if not keys.size:
+        return np.full(wanted.size, -1)
+    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where(keys[at] == wanted, at, -1)
 
 
 OUTSIDE = -1  # a document that is not an item of the catalogue
@@ -298,12 +304,8 @@ class ItemRanks:
         places = np.flatnonzero(rows >= 0)
         keys = row_index_of(starts)[places] * size + rows[places]
         order = np.argsort(keys, kind="stable")
-        keys, places = keys[order], places[order]
-        wanted = self.row_index * size + self.listed
-        if not keys.size:
-            return np.full(wanted.size, -1)
-        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[at] == wanted, places[at], -1)
+        at = _find(keys[order], self.row_index * size + self.listed)
+        return np.append(places[order], -1)[at]
 
     @cached_property
     def grades(self) -> Floats:

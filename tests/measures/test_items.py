@@ -222,7 +222,7 @@ def test_a_query_that_comes_again() -> None:
     again = functools.partial(evaluator.update, positives=positives[:1], query_ids=["a"])
     again(scores[:1])
     again(scores[:1])
-    input_error(lambda: again(-scores[:1]), "it came before with other items", query="a")
+    input_error(lambda: again(-scores[:1]), "it came before", query="a")
     assert evaluator.compute()["CatalogueCoverage@1"] == 1 / 9
 
 

@@ -108,7 +108,12 @@ def label_ranking_average_precision(s: PrefixStatistics) -> Floats:
 
 
 of_ranks = functools.partial(
-    of_candidates, range=(1.0, np.inf), past_end=BEHIND, no_relevant="as one that is not found"
+    of_candidates,
+    better="lower",
+    range=(1.0, np.inf),
+    past_end=BEHIND,
+    no_relevant="as one that is not found",
+    source="Bordes et al. 2013",
 )
 
 
@@ -116,8 +121,6 @@ of_ranks = functools.partial(
     "FirstRank",
     definition="Rank of the first relevant document. Its mean over queries is known as MeanR, its "
     f"median as MedR. {LOWER}",
-    better="lower",
-    source="Bordes et al. 2013",
 )
 def first_rank(j: JudgedRanks) -> Floats:
     first = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[:-1]]
@@ -127,8 +130,6 @@ def first_rank(j: JudgedRanks) -> Floats:
 @of_ranks(
     "MeanRank",
     definition=f"Mean rank of the relevant documents of a query. {LOWER}",
-    better="lower",
-    source="Bordes et al. 2013",
 )
 def mean_rank(j: JudgedRanks) -> Floats:
     behind = _rank_behind(j)
@@ -141,8 +142,6 @@ def mean_rank(j: JudgedRanks) -> Floats:
     "MedianRank",
     definition="Median rank of the relevant documents of a query, between the two in the middle "
     f"if their number is even. {LOWER}",
-    better="lower",
-    source="Bordes et al. 2013",
 )
 def median_rank(j: JudgedRanks) -> Floats:
     relevant = j.relevant.astype(np.int64)

@@ -11,7 +11,9 @@ from irbatch.engine.scan import PrefixStatistics
 from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
 from irbatch.measures.parameters import Number
 
-count = functools.partial(builtin, linear=True, aggregate="sum", range=(0.0, np.inf))
+count = functools.partial(
+    builtin, linear=True, aggregate="sum", range=(0.0, np.inf), past_end="Counts what there is."
+)
 
 
 @builtin(
@@ -84,7 +86,6 @@ def number_of_queries(s: PrefixStatistics) -> Floats:
     "NumRet",
     definition="Number of documents retrieved (of the first k).",
     parameters={},
-    past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
 )
 def number_retrieved(s: PrefixStatistics) -> Floats:
@@ -103,7 +104,6 @@ def number_relevant(s: PrefixStatistics) -> Floats:
 @count(
     "NumRelRet",
     definition="Number of relevant documents retrieved (among the first k).",
-    past_end="Counts what there is.",
 )
 def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
     return s.hits
@@ -112,7 +112,6 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
 @count(
     "NumNonRelRet",
     definition="Number of documents retrieved (among the first k) that were judged not relevant.",
-    past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
 )
 def number_nonrelevant_retrieved(s: PrefixStatistics) -> Floats:

@@ -181,43 +181,39 @@ def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
     return _wanted(r, target) * sums[depth, None]
 
 
-@of_exposure(
+of_expected = functools.partial(
+    of_exposure, range=(0.0, math.inf), past_end=PAST_END, source="Diaz et al. 2020; FAIR TREC 2022"
+)
+
+
+@of_expected(
     "EEL",
     better="lower",
     definition=f"Expected exposure loss: the squared distance of groups' exposure to the target. "
     f"{EXPECTED} {THE_TARGET}",
     parameters=OF_EXPECTED,
-    range=(0.0, math.inf),
-    past_end=PAST_END,
-    source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_loss(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     missed = _exposure(r, discount, of) - _target_exposure(r, target, discount)
     return (missed * missed).sum(axis=1)
 
 
-@of_exposure(
+@of_expected(
     "EED",
     better="neither",
     definition="Expected exposure disparity: the sum of squares of groups' exposure, see EEL.",
     parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")},
-    range=(0.0, math.inf),
-    past_end=PAST_END,
-    source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_disparity(r: ItemRanks, discount: str, of: str) -> Floats:
     found = _exposure(r, discount, of)
     return (found * found).sum(axis=1)
 
 
-@of_exposure(
+@of_expected(
     "EER",
     definition="Expected exposure relevance: the product of groups' exposure and the target, "
     "summed, see EEL.",
     parameters=OF_EXPECTED,
-    range=(0.0, math.inf),
-    past_end=PAST_END,
-    source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_relevance(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     return (_exposure(r, discount, of) * _target_exposure(r, target, discount)).sum(axis=1)
