@@ -399,7 +399,7 @@ def _of_arrow(column: Any) -> Column:
     try:
         column.validate(full=True)  # of offsets, places in dictionaries, and UTF-8
     except pa.ArrowInvalid as problem:
-        with suppress(pa.ArrowException):
+        if "UTF8" in str(problem) and not hasattr(column, "indices"):
             _reject_not_utf8(column.cast(pa.large_binary()).to_pylist())
         raise InputError(f"an array of Arrow is not sound: {problem}") from problem
     array = _one_array(column, pa)

@@ -1,0 +1,228 @@
+"""Ids and scores: what is one, that ids match by equality alone, and what order scores make.
+
+Every entrance is asked for the same in `tests/bad_input`; here are more kinds of values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import input_error
+
+from irbatch import Qrels, Run, evaluate, evaluate_ids, evaluate_runs
+
+QRELS = {"q1": {"d1": 1, "d2": 0}}
+LONG = {f"x{i}": -float(i) for i in range(5)}  # more documents than judged ones
+NOT_IDS = [1.0, math.nan, np.float64(1.0), True, np.bool_(True), None, b"1", (1, 2), frozenset()]
+
+
+@pytest.mark.parametrize("name", NOT_IDS, ids=repr)
+def test_what_is_not_an_id(name: Any) -> None:
+    calls: list[tuple[Callable[[], object], str, str, Any]] = [
+        (lambda: Qrels({"q": {"d": 1}, name: {"d": 1}}), "query", "qrels", None),
+        (lambda: evaluate({name: {"d": 1}}, {"q": {"d": 1.0}}, "RR"), "query", "qrels", None),
+        (lambda: Run({"q": {"d": 1.0}, name: {"d": 1.0}}), "query", "run", None),
+        (lambda: evaluate({1: {"d": 1}}, {name: {"d": 1.0}}, "RR"), "query", "run", None),
+        (lambda: Qrels({"q": {"d": 1, name: 1}}), "document", "qrels", "q"),
+        (lambda: evaluate({"q": {"d": 1}}, {"q": {name: 1.0}}, "RR"), "document", "run", "q"),
+        # 1.0 and True equal 1, so all ids are looked at where ids are numbers.
+        (lambda: evaluate({"q": {1: 1}}, {"q": {5: 2.0, name: 1.0}}, "RR"), "document", "run", "q"),
+    ]
+    for call, what, source, query in calls:
+        fields = {"source": source} | ({"query": query} if query else {})
+        error = input_error(call, f"{what} id", repr(name), type(name).__name__, **fields)
+        assert error.value is name
+    # It equals no text: only the first id of each ranking is looked at, for speed.
+    run = {"q": {"x": 3.0, name: 2.0, "d": 1.0}}
+    assert evaluate({"q": {"d": 1}}, run, "RR")["RR"] == 1 / 3
+    if not isinstance(name, tuple | frozenset | float):
+        relevant, facts = {2: [5], name: [5]}, ("query id", repr(name))
+        input_error(lambda: evaluate_ids(relevant, {2: [5], 3: [5]}, "RR"), *facts)
+
+
+@pytest.mark.parametrize(("one", "other"), [("1", 1), (1, "1")], ids=["str, int", "int, str"])
+def test_two_kinds_of_ids(one: Any, other: Any) -> None:
+    both = repr(one), repr(other)
+    of_run = {"source": "run", "query": "q", "document": other}
+    for call, facts, fields in [
+        (lambda: evaluate({one: {"d": 1}}, {other: {"d": 1.0}}, "RR"), both, {"source": "run"}),
+        (lambda: evaluate({"q": {one: 1}}, {"q": {other: 1.0}}, "RR"), both, of_run),
+        (lambda: evaluate_ids({other: ["d"]}, {one: ["d"]}, "RR"), both, {}),
+        (lambda: evaluate_ids([[other]], [[one]], "RR"), both[1:], {**of_run, "query": 0}),
+        (lambda: Qrels({one: {"d": 1}, other: {"d": 1}}), both, {"source": "qrels"}),
+        (lambda: Run({one: {"d": 1.0}, other: {"d": 1.0}}), both, {"source": "run"}),
+        (lambda: Qrels({"q": {one: 1, other: 1}}), both, {"source": "qrels", "query": "q"}),
+        (lambda: evaluate_ids([[one, other]], [["d"]], "RR"), both, {"source": "run", "query": 0}),
+        (lambda: Qrels({"q1": {one: 1}, "q2": {other: 1}}), ("'q1'", "'q2'"), {}),
+    ]:
+        input_error(call, *facts, **fields)
+
+
+@pytest.mark.parametrize(
+    ("judged", "retrieved"),
+    [
+        (0, 2**61 - 1), (1, 2**64 + 1), ("\ud800", "\ud801"), ("", " "), ("a", "A"), ("7", "007"),
+        ("1", "1.0"), ("None", "nan"), ("x" * 10**6, "x" * 10**6 + "y"), ("#1", "runid"),
+    ],
+    ids=lambda each: repr(each)[:20],
+)  # fmt: skip
+def test_ids_that_are_nearly_the_same_differ(judged: Any, retrieved: Any) -> None:
+    run = {"q": {retrieved: 2.0, judged: 1.0}}
+    assert evaluate({"q": {judged: 1}}, {"q": {retrieved: 1.0}}, "RR")["RR"] == 0.0
+    assert evaluate({"q": {judged: 1}}, run, "RR")["RR"] == 0.5
+    if retrieved != 2**64 + 1:
+        assert evaluate_ids([[retrieved, judged]], [[judged]], "RR")["RR"] == 0.5
+    queries = evaluate({judged: {"d": 1}, retrieved: {"d": 1}}, {judged: {"d": 1.0}}, "RR")
+    assert queries.per_query("RR") == {judged: 1.0, retrieved: 0.0}
+
+
+def test_numpy_ids_equal_python_ids() -> None:
+    qrels = {np.int64(1): {np.uint8(5): 1}, 2: {np.int32(6): 1}}
+    run = {1: {5: 1.0}, np.int16(2): {6: 1.0}}
+    assert evaluate(qrels, run, "RR")["RR"] == 1.0
+    assert evaluate({np.str_("q"): {np.str_("d"): 1}}, {"q": {"d": 1.0}}, "RR")["RR"] == 1.0
+
+
+def test_order_of_the_input_is_no_matter() -> None:
+    qrels = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+    run = {"q1": {"a": 0.5, "b": 0.7, "c": 0.7}, "q2": {"c": 0.1, "a": 0.2}}
+    means = set()
+    for flip_queries, flip_documents in itertools.product((False, True), repeat=2):
+        flipped = {
+            query: dict(reversed(each.items()) if flip_documents else each.items())
+            for query, each in (reversed(run.items()) if flip_queries else run.items())
+        }
+        means.add(tuple(evaluate(qrels, flipped, "nDCG AP RR").mean().items()))
+    assert len(means) == 1
+
+
+# ---------------------------------------------------------------- scores
+
+NOT_NUMBERS = [
+    math.nan, np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), None, "3", np.str_("3"), b"3",
+    1 + 2j, np.complex128(1 + 2j), np.ma.masked, [1.0], {}, np.array([1.0, 2.0]),
+    np.datetime64("2020-01-01"), np.timedelta64(3, "s"), 10**400, -(10**400),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*masked element")
+@pytest.mark.parametrize("others", [{}, LONG], ids=["short ranking", "long ranking"])
+@pytest.mark.parametrize("document", ["d1", "unjudged"])
+@pytest.mark.parametrize("score", NOT_NUMBERS, ids=lambda each: repr(each)[:20])
+def test_score_is_not_a_number(score: object, document: str, others: dict[str, float]) -> None:
+    run = Run({"q1": {**others, "d2": 0.5, document: score}}, name="bm25")
+    fields = {"source": "run", "query": "q1", "document": document, "path": "bm25"}
+    error = input_error(lambda: evaluate(QRELS, run, "RR"), repr(score), **fields)
+    assert error.value is score
+
+
+def test_score_of_more_digits_than_python_prints() -> None:
+    runs: Any = {"good": {"q1": {"d1": 1.0}}, "long": {"q1": {"d1": 10**5000}}}
+    input_error(lambda: evaluate_runs(QRELS, runs, "RR"), "'long'", query="q1", document="d1")
+
+
+def test_bad_scores_of_several_queries_are_listed_together() -> None:
+    qrels = {f"q{i}": {"d": 1} for i in range(3)}
+    run: dict[str, dict[str, object]] = {"q0": {"d": None}, "q1": {"d": 1.0}, "q2": {"d": "x"}}
+    error = input_error(
+        lambda: evaluate(qrels, run, "RR"), "2 problems", "'q0'", "None", "'q2'", "'x'"
+    )
+    assert [problem.query for problem in error.problems] == ["q0", "q2"]
+
+
+def test_scores_of_ignored_queries_are_not_read() -> None:
+    run = {"q1": {"d1": 1.0}, "unjudged": {"d": math.nan}}
+    assert evaluate(QRELS, run, "RR")["RR"] == 1.0
+
+
+@pytest.mark.parametrize("others", [{}, LONG], ids=["short ranking", "long ranking"])
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        pytest.param(math.inf, 1.0, id="inf"),
+        pytest.param(-math.inf, None, id="-inf"),
+        pytest.param(True, 1.0, id="True"),
+        pytest.param(False, 0.5, id="False"),
+        pytest.param(np.bool_(True), 1.0, id="numpy bool"),
+        pytest.param(np.float16(0.75), 1.0, id="float16"),
+        pytest.param(np.float32(0.75), 1.0, id="float32"),
+        pytest.param(np.longdouble(0.25), 0.5, id="longdouble"),
+        pytest.param(np.int64(3), 1.0, id="int64"),
+        pytest.param(np.uint8(0), 0.5, id="uint8"),
+        pytest.param(np.array(0.75), 1.0, id="array of no dimension"),
+        pytest.param(Fraction(2, 3), 1.0, id="fraction"),
+        pytest.param(Decimal("0.25"), 0.5, id="decimal"),
+        pytest.param(10**300, 1.0, id="large int"),
+    ],
+)
+def test_any_real_number_is_a_score(
+    score: Any, expected: float | None, others: dict[str, float]
+) -> None:
+    run = {"q1": {"d1": score, "d2": 0.5, **others}}
+    last = 1.0 / len(run["q1"])
+    if expected == 0.5 and others and score == 0:
+        expected = 1 / 3  # x0 ties with it, and comes first by its id
+    assert evaluate(QRELS, run, "RR")["RR"] == (last if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "other", "expected", "as_float32"),
+    [
+        pytest.param(1 + 1e-9, 1.0, 1.0, 0.5, id="1+1e-9"),
+        pytest.param(16777217, 16777216, 1.0, 0.5, id="2^24+1"),
+        pytest.param(2e39, 1e39, 1.0, 0.5, id="beyond float32"),
+        pytest.param(1e-46, 0.0, 1.0, 0.5, id="below float32"),
+        pytest.param(5e-324, -5e-324, 1.0, 0.5, id="subnormal"),
+        pytest.param(-0.0, 0.0, 0.5, 0.5, id="-0.0 and 0.0"),
+        pytest.param(0.0, -0.0, 0.5, 0.5, id="0.0 and -0.0"),
+        pytest.param(math.inf, math.inf, 0.5, 0.5, id="two infinities"),
+        pytest.param(math.inf, 1.7e308, 1.0, 0.5, id="inf and largest"),
+        pytest.param(2**53 + 2, 2**53, 1.0, 0.5, id="2^53+2"),
+        pytest.param(2**53 + 1, 2**53, 0.5, 0.5, id="2^53+1 is no float64"),
+        pytest.param(Fraction(1, 3), 1 / 3, 0.5, 0.5, id="fraction and its float64"),
+    ],
+)
+def test_precision_of_comparisons(
+    relevant: Any, other: Any, expected: float, as_float32: float
+) -> None:
+    qrels = {"q": {"a": 1}}
+    for run in ({"q": {"a": relevant, "b": other}}, {"q": {"b": other, "a": relevant}}):
+        assert evaluate(qrels, run, "RR")["RR"] == expected
+        assert evaluate(qrels, run, "RR", score_dtype="float32")["RR"] == as_float32
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param(["d3", "d2", "d1"], id="ascii"),
+        pytest.param(["a", "Z", "10", "1", "-", ""], id="punctuation, digits"),
+        pytest.param(["\U0001f600", "\uffff", "é", "e\u0301", "e", "Z"], id="non-ascii"),
+        pytest.param(["\udfff", "\ud800", "z"], id="lone surrogates"),
+        pytest.param(["aa", "a\x01", "a\0x", "a\0", "a"], id="prefixes"),
+        pytest.param([9, 100, 10, 1, 0, -2, -10, -1], id="integers as decimal text"),
+        pytest.param([2**53 + 1, 2**53, 10**30], id="large integers"),
+        pytest.param([np.int64(9), 10, np.uint8(1)], id="numpy integers"),
+    ],
+)
+def test_ties_are_broken_by_id_descending(order: Sequence[Any]) -> None:
+    for shuffled in (order, order[::-1], order[1::2] + order[::2]):
+        run = {"q": dict.fromkeys(shuffled, 0.25)}
+        for rank, document in enumerate(order, 1):
+            assert _rank(document, run) == rank
+            assert _rank(document, {"q": {**run["q"], _last(order): 0.125}}) == rank
+
+
+def _last(order: Sequence[Any]) -> Any:
+    """An id of the same kind as the others."""
+    return "last" if isinstance(order[0], str) else 123
+
+
+def _rank(document: Any, run: Mapping[str, Mapping[Any, float]]) -> int:
+    return round(1 / evaluate({"q": {document: 1}}, run, "RR")["RR"])
