@@ -523,7 +523,7 @@ class LabelRows:
         return self._labels[self._starts[position] :][:depth]
 
     def block(self, picks: Positions) -> Labels:
-        """Return some queries' labels, 2-D, padded with 0; reject those that are no grades."""
+        """Return some queries' labels, 2-D, padded with 0; reject those that are not grades."""
         depths = self.depths[picks]
         depth = int(depths.max(initial=0))
         if self._labels.ndim == 2:

@@ -27,7 +27,7 @@ PROBABILITIES = ("probability", "inclusion_probability", "iprob", "prob")
 POPULARITIES = ("popularity", "count", "counts", "n", "frequency")
 RANKS = ("rank",)
 TYPES = "token", "float", "token_seq", "float_seq"
-# What stands beside judgments and can be no grade: where nothing else does, all have grade 1.
+# What stands beside judgments and cannot be a grade: where nothing else does, all have grade 1.
 BESIDE = {"timestamp", "time", "date", "datetime", "unixReviewTime", *SUBTOPICS[2:4]}
 
 # By kind of table and role: the names, those of the first group before those of the second. A
@@ -67,7 +67,7 @@ YIELDING = {"query": {*QUERIES}, "document": {*DOCUMENTS}, "docid": {"docno"}}
 
 
 def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> None:
-    """Reject what is no mapping of roles to names, for tables of some sources.
+    """Reject what is not a mapping of roles to names, for tables of some sources.
 
     Raises:
         InputError: if it isn't, or a role is none of theirs, or named twice.

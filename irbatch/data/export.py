@@ -175,7 +175,7 @@ def _as_column(ids: list[Any], what: str, source: str) -> Any:
         return column
     if re.search(SURROGATE, "".join(ids)):
         text = next(each for each in ids if re.search(SURROGATE, each))
-        problem = f"{what} id {text!r} is no text that UTF-8 could hold"
+        problem = f"{what} id {text!r} cannot be written in UTF-8"
         raise InputError(problem, source=source, value=text)
     return ids
 

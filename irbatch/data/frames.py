@@ -152,7 +152,7 @@ def _open(table: Any, source: str) -> Opened:
     if is_series(table):
         raise InputError(f"{kind_of(table)} is not a table of columns", source=source)
     if isinstance(table, Mapping):
-        return list(table), lambda wanted: [table[name] for name in wanted]
+        return list(table), lambda picks: [table[name] for name in picks]
     for fits, open_table in KINDS:
         if fits(table):
             return open_table(table)
@@ -163,10 +163,10 @@ def _open(table: Any, source: str) -> Opened:
 
 
 def _open_polars(frame: Any) -> Opened:
-    def read(wanted: list[str]) -> Sequence[Any]:
-        chosen = frame.select(wanted)
+    def read(picks: list[str]) -> Sequence[Any]:
+        chosen = frame.select(picks)
         chosen = chosen.collect() if hasattr(chosen, "collect") else chosen
-        return [chosen[name] for name in wanted]
+        return [chosen[name] for name in picks]
 
     return frame.collect_schema().names(), read
 
@@ -174,25 +174,25 @@ def _open_polars(frame: Any) -> Opened:
 def _open_pandas(frame: Any) -> Opened:
     levels = [name for name in frame.index.names if name is not None]
 
-    def read(wanted: list[str]) -> Sequence[Any]:
-        chosen = frame[[name for name in wanted if name not in levels]]
-        if indexed := [name for name in wanted if name in levels]:
+    def read(picks: list[str]) -> Sequence[Any]:
+        chosen = frame[[name for name in picks if name not in levels]]
+        if indexed := [name for name in picks if name in levels]:
             chosen = chosen.reset_index(level=indexed)
-        chosen = chosen[wanted].reset_index(drop=True)
+        chosen = chosen[picks].reset_index(drop=True)
         try:
             # Under new names: Arrow has no others than texts.
-            names = [str(i) for i in range(len(wanted))]
-            return _open_arrow(chosen.set_axis(names, axis=1))[1](names)
+            numbers = [str(i) for i in range(len(picks))]
+            return _open_arrow(chosen.set_axis(numbers, axis=1))[1](numbers)
         except (ImportError, InputError):  # without pyarrow; or of types that it does not have
-            return [chosen[name] for name in wanted]
+            return [chosen[name] for name in picks]
 
     return [*levels, *frame.columns], read
 
 
 def _open_dataset(dataset: Any) -> Opened:
-    def read(wanted: list[str]) -> Sequence[Any]:
+    def read(picks: list[str]) -> Sequence[Any]:
         # Its own table would not know of rows that were selected or shuffled.
-        return _open_arrow(dataset.select_columns(wanted).with_format("arrow")[:])[1](wanted)
+        return _open_arrow(dataset.select_columns(picks).with_format("arrow")[:])[1](picks)
 
     return dataset.column_names, read
 
@@ -207,19 +207,19 @@ def _open_arrow(table: Any) -> Opened:
     except Exception as problem:
         raise InputError(f"{kind_of(table)} is not a table of columns: {problem}") from problem
 
-    def read(wanted: list[str]) -> Sequence[Any]:
+    def read(picks: list[str]) -> Sequence[Any]:
         try:
             columns = stream.read_all()
         except Exception as problem:
             raise InputError(f"{kind_of(table)} cannot be read: {problem}") from problem
-        return [columns.column(name) for name in wanted]
+        return [columns.column(name) for name in picks]
 
     return stream.schema.names, read
 
 
 def _open_named(table: Any) -> Opened:
     names = table.dtype.names if isinstance(table, np.ndarray) else table.column_names
-    return list(names), lambda wanted: [table[name] for name in wanted]
+    return list(names), lambda picks: [table[name] for name in picks]
 
 
 def _has(*names: str) -> Callable[[object], bool]:
@@ -240,7 +240,7 @@ KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
 def _read_fields(records: Iterable[Any], source: str) -> dict[str, list[Any]]:
     """Return the queries, the documents and the values, by role."""
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
-        raise InputError(f"{kind_of(records)} is no series of records")
+        raise InputError(f"{kind_of(records)} is not a series of records")
     left = iter(records)
     piece = list(itertools.islice(left, PIECE))
     if not piece:
@@ -287,7 +287,7 @@ def _without_field(piece: list[Any], get: Callable[[Any], Any], first: int) -> I
 def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any]:
     """Return two series, unless both are indexed by 0, 1, …, as mappings of their labels to rows.
 
-    What is no two series comes back as it is; and so do, if they may be `sliced` from a longer
+    Anything but two series comes back as it is; and so do, if they may be `sliced` from a longer
     one, those with the same whole numbers as an index.
 
     Raises:

@@ -124,7 +124,7 @@ class Items:
         propensities: how likely a relevant item is to be known as relevant, above 0 and at most 1,
             see `irbatch.data.label_propensities`; or query to item to that, as of clicks, which
             depend on where an item was shown.
-        outside: what a document that is no item does: it is an ``"error"``, or ``"ignore"``: it
+        outside: what a document does that is not an item: it is an ``"error"``, or ``"ignore"``: it
             keeps its rank, and is not counted.
 
     Raises:

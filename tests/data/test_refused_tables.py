@@ -109,8 +109,8 @@ def test_records_are_no_table() -> None:
     ("records", "facts"),
     [
         (None, ("NoneType",)),
-        ("text", ("a str is no series of records",)),
-        ({"q1": {}}, ("a dict is no series of records",)),
+        ("text", ("a str is not a series of records",)),
+        ({"q1": {}}, ("a dict is not a series of records",)),
         ([("q1", "d1", 1.0)], ("row 0", "('q1', 'd1', 1.0)", "tuple")),
         ([5], ("row 0", "5", "int")),
         ([{"qid": 1, "docno": 2}], ("no column is the score", "'docno'")),
