@@ -108,6 +108,7 @@ class QueryExplanation(NamedTuple):
 SHORT = 24  # columns of a system's name in headings
 SHOWN = {"up": "↑ up", "down": "↓ down"}
 UNJUDGED = "?"
+FEW_QUERIES = 3  # of which text has the rankings, too
 LONGEST_TEXT = 300  # letters of a query's text
 # How many letters of a document's text are shown where it is judged, and in rankings.
 TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
@@ -118,8 +119,9 @@ class Explanation(Reported):
     """What `irbatch.explain` returns: queries that changed, and reports of them.
 
     On the page that `to_html` writes, each query opens and shows both rankings. Reports for people
-    have as option `digits`, how many decimals of values (default: 4); `to_csv` and frames have one
-    line a query.
+    have as options `digits`, how many decimals of values (default: 4), and `rankings`, whether both
+    rankings of each query are written, by default but in text of more than three queries; `to_csv`
+    and frames have one line a query.
 
     Pairs are of the first system and the second one. What a document adds to a value is what the
     value grows by where, going down the ranking, one comes to the document: the gain over the
@@ -159,8 +161,10 @@ class Explanation(Reported):
         changed = f"{self.worse} worse, {self.better} better, {self.same} the same"
         return f"Explanation of {self.measure} from {first} to {second}: {changed}"
 
-    def _document(self, form: str, *, digits: int = 4) -> Document:
-        return make_document(self, digits, TEXTS.get(form, (0, 0)))
+    def _document(self, form: str, *, digits: int = 4, rankings: bool | None = None) -> Document:
+        if rankings is None:
+            rankings = form != "text" or len(self.queries) <= FEW_QUERIES
+        return make_document(self, digits, TEXTS.get(form, (0, 0)), rankings=rankings)
 
     def _everything(self) -> Record:
         everything = {name: _plain(value) for name, value in vars(self).items()}
@@ -177,7 +181,9 @@ def _plain(value: Any) -> Any:
     return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def make_document(found: Explanation, digits: int, letters: tuple[int, int]) -> Document:
+def make_document(
+    found: Explanation, digits: int, letters: tuple[int, int], *, rankings: bool = True
+) -> Document:
     """Return the report.
 
     Args:
@@ -191,7 +197,7 @@ def make_document(found: Explanation, digits: int, letters: tuple[int, int]) -> 
     parts: list[Sequence[Part]] = [
         [
             _counts(found, each),
-            _rankings(found, each, letters[1]),
+            *([_rankings(found, each, letters[1])] if rankings else []),
             _judged(found, each, digits, letters[0]),
         ]
         for each in found.queries
@@ -208,6 +214,8 @@ def make_document(found: Explanation, digits: int, letters: tuple[int, int]) -> 
     caption = (
         f"{measure} from {first} to {second}{lower}. Of {total} {counted} with {b}; shown: {shown}."
     )
+    if not rankings:
+        caption += " rankings=True (--html) shows both rankings of each."
     settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
     title = f"Where {b} differs from {a}"
     return Document(title, caption, _legend(found), [Details(table, parts)], settings)

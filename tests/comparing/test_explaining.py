@@ -197,6 +197,18 @@ def test_what_is_printed() -> None:
     assert told in text
 
 
+def test_text_of_many_queries_has_rankings_where_asked() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(5)}
+    old, new = ({q: {"a": score, "b": 2.0} for q in qrels} for score in (3.0, 1.0))
+    many, few = explain(qrels, old, new, "RR"), explain(qrels, old, new, "RR", most=3)
+    shown = "[1] a (now 2)"
+    assert [shown in each for each in (str(many), many.to_text(rankings=True), str(few))] == [
+        False, True, True
+    ]  # fmt: skip
+    assert "rankings=True" in str(many)
+    assert "now 2" in many.to_markdown()
+
+
 def test_lower_may_be_better() -> None:
     found = explain(QRELS, OLD, NEW, "FirstRank")
     assert (found.sign, found.worse, found.better) == (-1, 1, 1)
