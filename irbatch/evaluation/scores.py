@@ -41,7 +41,7 @@ from irbatch.pack.counting import (
     read_tie_keys,
 )
 from irbatch.runtime.arrays import uncompiled
-from irbatch.runtime.threads import check_threads
+from irbatch.runtime.threads import cached_property, check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -83,7 +83,7 @@ class ScoreEvaluator:
     def __post_init__(self) -> None:
         check_option("ties", self.ties)
         check_threads(self.threads)
-        self._policy = TiePolicy(self.ties)
+        self.policy = TiePolicy(self.ties)
         self.signature = self.settings.signature(f"{self.scored_by} descending, ties: {self.ties}")
         self._of_items: ItemMeasures | None = None
         if self.plan.of_items:
@@ -134,15 +134,15 @@ class ScoreEvaluator:
             above, equal = count_on_accelerator(candidates, graded)
         else:
             above, equal = count_candidates(candidates, graded, self.threads)
-        keys = read_tie_keys(self._policy, document_ids, candidates.shape)
+        keys = read_tie_keys(self.policy, document_ids, candidates.shape)
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
         given = graded.starts, graded.grades, graded.all_one, above, equal, before
         counted = CountedCandidates(candidates.sizes, candidates.shape[1], *given)
         batch = ScoreBatch(self, counted, found, candidates.queries)
         if self._of_items is not None:
-            listed = self._of_items.of_scores(candidates, graded, self._policy, document_ids)
+            listed = self._of_items.of_scores(candidates, graded, self.policy, document_ids)
             batch.item_values, batch.items_of_queries = listed
-        if self._policy == TiePolicy.ERROR:
+        if self.policy == TiePolicy.ERROR:
             self._reject_ties(batch, candidates, graded)
         return batch
 
@@ -153,27 +153,6 @@ class ScoreEvaluator:
         return Results(
             values, [], self.plan.measures, count_queries(marks), self.signature, None, marks
         )
-
-    def rank_counted(self, counted: CountedCandidates) -> Ranked:
-        """Turn counts into ranks."""
-        return rank_candidates(counted, self._policy)
-
-    def compute(self, ranked: Ranked, n_relevant: Ints | None = None) -> tuple[Floats, Bytes]:
-        """Compute the values of some queries, ``(queries, measures)``, and their marks."""
-        every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
-        blocks = pack_candidates(ranked, n_relevant, every_cell=every_cell)
-        queries = ranked.counted.sizes.size
-        computed = compute_blocks(self.plan, blocks, queries, self.settings, self.threads)
-        return computed.values, computed.marks
-
-    def is_sure(self, counted: CountedCandidates) -> bool:
-        """Tell whether there will be values, whatever the ranks, and the same beside any others."""
-        may_tie = self._policy == TiePolicy.EXPECTED and bool((counted.equal > 1).any())
-        if not self.plan.is_catalogued or self.plan.reads_cells(ties=may_tie):
-            return False
-        grades = counted.grades
-        modest = counted.all_one or (grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
-        return bool(modest)
 
     def warn_once(self, texts: Iterable[str]) -> None:
         """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""
@@ -202,31 +181,26 @@ class ScoreEvaluator:
             what = "neither is given" if relevance is None else "both are given"
             problem = f"say what is relevant by labels or by positives=: {what}"
             raise InputError(problem, source="relevance")
-        if self._policy.by_id != (document_ids is not None):
+        if self.policy.by_id != (document_ids is not None):
             needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
             problem = f"are {needed if document_ids is None else unused}"
             raise InputError(problem, source="document_ids")
 
 
+@dataclass(eq=False)
 class ScoreBatch:
     """A batch of counted candidates, whose values are computed when they are asked for."""
 
-    def __init__(
-        self,
-        evaluator: ScoreEvaluator,
-        counted: CountedCandidates,
-        n_relevant: Ints | None,
-        queries: Sequence[Any],
-    ) -> None:
-        self.counted = counted
-        self._evaluator, self._n_relevant, self._queries = evaluator, n_relevant, queries
-        self.item_values: Floats | None = None  # (queries, measures): of those that read items
-        self.items_of_queries: RunItems | None = None
-        self._ranked: Ranked | None = None
-        self._computed: tuple[Floats, Bytes] | None = None
+    evaluator: ScoreEvaluator
+    counted: CountedCandidates
+    n_relevant: Ints | None
+    queries: Sequence[Any]
+    item_values: Floats | None = None  # (queries, measures): of those that read items
+    items_of_queries: RunItems | None = None
+    _computed: tuple[Floats, Bytes] | None = None
 
     def __len__(self) -> int:
-        return len(self._queries)
+        return len(self.queries)
 
     @property
     def values(self) -> Floats:
@@ -243,39 +217,42 @@ class ScoreBatch:
         """How many queries and graded candidates are kept until values are computed."""
         return self.counted.starts.size + self.counted.grades.size
 
-    @property
+    @cached_property
     def ranked(self) -> Ranked:
         """The candidates with their ranks."""
-        if self._ranked is None:
-            self._ranked = self._evaluator.rank_counted(self.counted)
-        return self._ranked
+        return rank_candidates(self.counted, self.evaluator.policy)
 
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
 
-        They are the same bits then, and nothing is rejected any more.
+        They are the same bits then, whatever the ranks, and nothing is rejected any more.
         """
-        return self._n_relevant is None and self._evaluator.is_sure(self.counted)
+        plan, grades, all_one = self.evaluator.plan, self.counted.grades, self.counted.all_one
+        expected = self.evaluator.policy == TiePolicy.EXPECTED
+        ties = expected and bool((self.counted.equal > 1).any())
+        if self.n_relevant is not None or not plan.is_catalogued or plan.reads_cells(ties=ties):
+            return False
+        return all_one or bool(grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
 
     def results(self) -> Results:
         """Return the batch's results, which may be computed later."""
-        evaluator = self._evaluator
-        more = self._queries, evaluator.plan.measures, None, evaluator.signature, None
+        measures, signature = self.evaluator.plan.measures, self.evaluator.signature
+        more = self.queries, measures, None, signature, None
         if self.can_wait():
             return Results(self._compute, *more, None, self.items_of_queries)
-        values, marks = self._compute()
-        return Results(values, *more, marks, self.items_of_queries)
+        return Results(self.values, *more, self.marks, self.items_of_queries)
 
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:
         """Compute the values of batches that can wait, all of an evaluator at once."""
-        for evaluator in dict.fromkeys(each._evaluator for each in batches):
-            mine = (each for each in batches if each._evaluator is evaluator)
+        for evaluator in dict.fromkeys(each.evaluator for each in batches):
+            mine = (each for each in batches if each.evaluator is evaluator)
             waiting = [each for each in mine if each._computed is None]
             if len(waiting) < 2:
                 continue
             first, *others = (each.counted for each in waiting)
-            values, marks = evaluator.compute(evaluator.rank_counted(first.join(others)))
+            queries = range(sum(map(len, waiting)))
+            values, marks = ScoreBatch(evaluator, first.join(others), None, queries)._compute()
             start = 0
             for each in waiting:
                 stop = start + len(each)
@@ -283,13 +260,18 @@ class ScoreBatch:
                 start = stop
 
     def _compute(self) -> tuple[Floats, Bytes]:
-        if self._computed is None:
-            return self._keep(*self._evaluator.compute(self.ranked, self._n_relevant))
-        return self._computed
+        if self._computed is not None:
+            return self._computed
+        evaluator = self.evaluator
+        every_cell = evaluator.plan.reads_cells(ties=self.ranked.ties is not None)
+        blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
+        shared = evaluator.settings, evaluator.threads
+        computed = compute_blocks(evaluator.plan, blocks, len(self), *shared)
+        return self._keep(computed.values, computed.marks)
 
     def _keep(self, values: Floats, marks: Bytes) -> tuple[Floats, Bytes]:
         if self.item_values is not None:
-            places = self._evaluator.plan.of_items
+            places = self.evaluator.plan.of_items
             values[:, places] = self.item_values[:, places]
         self._computed = values, marks
         return self._computed

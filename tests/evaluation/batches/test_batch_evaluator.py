@@ -449,9 +449,9 @@ def test_an_update_that_fails_changes_nothing(
     def fail(*given: object, **named: object) -> None:
         raise KeyboardInterrupt
 
-    for name in ("compute", "rank_counted", "rank"):
+    for name in ("compute_blocks", "rank_candidates", "count_candidates"):
         with monkeypatch.context() as patched:
-            patched.setattr(irbatch.evaluation.scores.ScoreEvaluator, name, fail)
+            patched.setattr(irbatch.evaluation.scores, name, fail)
             with pytest.raises(KeyboardInterrupt):
                 updated(evaluator, slice(3, 8))
         assert evaluator.state_dict() == before
