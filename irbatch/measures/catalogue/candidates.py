@@ -17,8 +17,12 @@ from irbatch.measures.declare import Measure, builtin
 
 LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
 LOWER = "Lower is better."
-FIRST_K = "The candidates are the first k, or as many as there are."
-BEHIND = "Relevant documents not among the first k count as rank k + 1; at full depth, of n, n + 1."
+FIRST_K = "The candidates are the first k, or as many as there are; a query without a ranking has "
+FIRST_K += "none, and a warning tells where that is the best of all."
+BEHIND = (
+    "Relevant documents not among the first k count as rank k + 1; at full depth, of n, n + 1: "
+)
+BEHIND += "a query without a ranking has 1 there, the best of all, of which a warning tells."
 
 
 def at_full_depth(measure: Measure) -> bool:

@@ -104,7 +104,7 @@ def awrf(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
 @of_exposure(
     "FairnDCG",
     definition="nDCG times AWRF, FAIR TREC's score of a ranking: the gain of relevant items is 1, "
-    "and both have the same discount. Documents that are no items have none.",
+    "and both have the same discount. Documents that are not items have none.",
     parameters={**AGAINST, "base": Number(math.e, above=1.0)},
     no_relevant="0",
     source="FAIR TREC 2022",

@@ -40,7 +40,7 @@ def _weights(r: ItemRanks, row_index: Ints, rows: Ints, relevant: Bools) -> Floa
 
 
 def _of_judged(r: ItemRanks) -> Floats:
-    """Return what the judged items weigh; documents that are no items weigh nothing."""
+    """Return what the judged items weigh; those that are not items weigh nothing."""
     starts, rows, grades = r.judged
     return _weights(r, row_index_of(starts), rows, (grades >= r.rel) & (rows >= 0))
 
