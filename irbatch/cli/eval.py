@@ -146,13 +146,9 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
 
 
 def _note(results: Mapping[str, Results]) -> None:
-    """Print notes on missing and skipped queries; once where a note holds for all runs."""
-    notes: dict[str, list[str]] = {}
-    for name, each in results.items():
-        for note in each.notes():
-            notes.setdefault(note, []).append(name)
-    for note, names in notes.items():
-        whose = "" if len(names) == len(results) else f"{', '.join(map(printable, names))}: "
-        print(f"note: {whose}{note}", file=sys.stderr)
-    if apart := tell_different_queries(results):
-        print(f"note: {apart}", file=sys.stderr)
+    """Print notes on missing and skipped queries."""
+    from irbatch.evaluation.systems import list_notes
+
+    apart = tell_different_queries(results)
+    for note in [*list_notes(results), *([apart] if apart else [])]:
+        print(f"note: {printable(note)}", file=sys.stderr)

@@ -75,28 +75,24 @@ class SystemResults(Reported, dict[str, Results]):
             ImportError: naming the extra, when pandas is not installed.
         """
         pd = imported("frames", "pandas", "pandas")
-        if not per_query:
-            rows = [each.mean(names) for each in self.values()]
-            return pd.DataFrame(rows, index=pd.Index(list(self), name="run"))
-        found = {
-            (name, query): row
-            for name, each in self.items()
-            for query, row in each.to_dict(names).items()
-        }
-        index = pd.MultiIndex.from_tuples(list(found), names=["run", "query"])
-        return pd.DataFrame(list(found.values()), index=index)
+        index = ["run", "query"] if per_query else ["run"]
+        rows = list(self._rows(names, per_query))
+        frame = pd.DataFrame(rows, columns=None if rows else index)
+        return frame.set_index(index if per_query else "run")
 
     def to_polars(self, *, per_query: bool = False, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a polars frame: columns ``run``, perhaps ``query``, and one a measure."""
         pl = imported("frames", "polars", "polars")
-        rows: list[dict[str, Any]] = []
+        return pl.DataFrame(list(self._rows(names, per_query)), infer_schema_length=None)
+
+    def _rows(self, names: str, per_query: bool) -> Iterator[Record]:
+        """Yield a row a system, or a system and query."""
         for run, each in self.items():
             if per_query:
                 values = each.to_dict(names).items()
-                rows += ({"run": run, "query": query, **row} for query, row in values)
+                yield from ({"run": run, "query": query, **row} for query, row in values)
             else:
-                rows.append({"run": run, **each.mean(names)})
-        return pl.DataFrame(rows, infer_schema_length=None)
+                yield {"run": run, **each.mean(names)}
 
     def plot(
         self,
@@ -245,15 +241,20 @@ def _caption(results: Mapping[str, Results]) -> str:
     counts = sorted({each.counts.queries for each in results.values()})
     least = f"{counts[0]} to " if len(counts) > 1 else ""
     queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-    said = [f"{many(len(results), 'system')}{queries}."]
+    systems = many(len(results), "system")
+    return " ".join([f"{systems}{queries}.", *(f"{note}." for note in list_notes(results))])
+
+
+def list_notes(results: Mapping[str, Results]) -> list[str]:
+    """List what means hide, each note once, with the systems of which it holds if not of all."""
     by_note: dict[str, list[str]] = {}
     for name, each in results.items():
         for note in each.notes():
             by_note.setdefault(note, []).append(name)
-    for note, names in by_note.items():
-        whose = "" if len(names) == len(results) else f"{', '.join(names)}: "
-        said.append(f"{whose}{note}.")
-    return " ".join(said)
+    return [
+        note if len(names) == len(results) else f"{', '.join(names)}: {note}"
+        for note, names in by_note.items()
+    ]
 
 
 def _settings(results: Mapping[str, Results]) -> str:
