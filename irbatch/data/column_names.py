@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from irbatch.errors import ErrorsIn, InputError, join_words, shown
+from irbatch.errors import ErrorsIn, InputError, join_words, keyword, shown
 
 VALUE = {"qrels": "grade", "run": "score"}
 
@@ -196,9 +196,8 @@ def find_columns(
             if names.count(name) != 1:
                 count = f"{names.count(name)} columns" if name in names else "no column"
                 problem = f"{role}: the table has {count} {name!r}; {there}"
-                raise InputError(
-                    f"{problem}; where judgments and runs have others, columns={APART}"
-                )
+                apart = keyword("columns", APART)
+                raise InputError(f"{problem}; where judgments and runs have others, {apart}")
         if len({*found.values()}) < len(found):
             raise InputError(f"one column cannot be two: {found}")
     return found
@@ -215,7 +214,8 @@ def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> A
             if len(plain) > 1:
                 could = ", ".join(map(repr, plain))
                 problem = f"any of the columns {could} could be the {role}; say which"
-                raise InputError(f"{problem}: {role}={plain[0]!r}, or columns={{{role!r}: …}}")
+                named_so = f"{role}={plain[0]!r}, or {keyword('columns', {role: plain[0]})}"
+                raise InputError(f"{problem}: {named_so}")
             if plain:
                 return named[plain[0]]
     return None
@@ -224,7 +224,7 @@ def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> A
 def _lacking(roles: list[str], kind: str, there: str) -> InputError:
     """Return the error of roles that no column has."""
     whose = join_words([f"the {role}" for role in roles], "or")
-    problem = f"no column is {whose}: say which, columns={dict.fromkeys(roles, '…')}"
+    problem = f"no column is {whose}: say which, {keyword('columns', dict.fromkeys(roles, '…'))}"
     if roles == ["grade"]:
         problem += ", or grade=1 if all are 1"
     if roles == ["score"]:

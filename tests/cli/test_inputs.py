@@ -309,8 +309,8 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("words", "fact"),
         [
-            ((), "name them with --columns query=…,document=…,grade=…; the columns are"),
-            (("user=u,item=i,score=yhat",), "--columns grade=…, or --columns grade=1 if all are 1"),
+            ((), "say which, --columns query=…,document=…,grade=…; the columns are"),
+            (("user=u,item=i,score=yhat",), "--columns grade=…, or grade=1 if all are 1"),
             (("user=x,item=i,rating=stars",), "have others, --columns qrels.query=…,run.query=…"),
             (("usr=u",), "columns: 'usr' is none of query, document"),
         ],

@@ -171,7 +171,7 @@ def test_results_are_looked_up() -> None:
 
 @pytest.mark.parametrize(
     ("line", "fact"),
-    [("q1\td1\t1", "need a header with tabs"), ("q1,Q0,d1,1,2.5,t", "commas separate here"),
+    [("q1\td1\t1", "need a header"), ("q1,Q0,d1,1,2.5,t", "1 column where 6 are expected"),
      ("q" * 5000 + " Q0 d1 1 x t", "x' is not a number")],
 )  # fmt: skip
 def test_lines(tmp_path: Path, line: str, fact: str) -> None:

@@ -259,8 +259,6 @@ def test_a_mistyped_keyword_is_told_by_the_public_name() -> None:
     [
         (lambda: irbatch.compare(QRELS, {}, "AP", corection="holm"), "correction"),
         (lambda: evaluate_runs(QRELS, {}, "AP", misssing="skip"), "missing"),
-        (lambda: evaluate_runs(QRELS, {}, "AP", metrics="AP"), "measures"),
-        (lambda: irbatch.compare(QRELS, {}, "AP", topk=10), "cutoffs"),
         (lambda: irbatch.explain(QRELS, RUN, RUN, quieres=3), "queries"),
         (lambda: irbatch.Leaderboard.from_json("x", qrel=1), "qrels"),
     ],
