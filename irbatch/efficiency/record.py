@@ -255,16 +255,13 @@ def _as_times(milliseconds: Any) -> Floats:
     """Return times as ``(repeats, calls)``."""
     with ErrorsIn(source="latency"):
         try:
-            array = np.asarray(milliseconds)
+            times = np.atleast_2d(np.asarray(milliseconds))
         except ValueError as error:  # lists of different lengths
             raise InputError(f"times are not numbers: {error}") from None
-        if array.dtype.kind not in "iuf" and array.size:
-            wanted = f"times are numbers of milliseconds, not of type {array.dtype}"
-            raise InputError(wanted, value=milliseconds)
-        times = np.atleast_2d(array.astype(np.float64))
-        if times.ndim != 2 or not times.size:
-            wanted = "times are of calls, or of repeats and calls, at least one"
-            raise InputError(wanted, value=times.shape)
+        if times.dtype.kind not in "iuf" or times.ndim != 2 or not times.size:
+            wanted = "numbers of calls, or of repeats and calls, at least one"
+            raise InputError(f"times are {shown(milliseconds)}, not {wanted}", value=milliseconds)
+        times = times.astype(np.float64)
         wrong = np.argwhere(~(np.isfinite(times) & (times >= 0)))
         if len(wrong):
             repeat, call = wrong[0].tolist()

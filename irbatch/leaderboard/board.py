@@ -547,29 +547,29 @@ class Leaderboard(Reported):
         """
         check_settings(cls.from_json, settings)
         given: dict[str, Any] = {**settings, **({} if cutoffs is None else {"cutoffs": cutoffs})}
-        statement, systems = read_statement(source)
+        statement, rows, records = read_statement(source)
         results: dict[str, Any] = {}
         if qrels is not None:
-            results = evaluate_systems(systems, source, qrels, measures, given)
+            results = evaluate_systems(rows, source, qrels, measures, given)
             measures = next(iter(results.values())).measures if results else measures
         elif given:
             problem = f"{', '.join(given)}: only where runs are evaluated, which takes qrels"
             raise InputError(problem, source="leaderboard", value=given)
-        for name, row in systems.rows.items():
+        for name, row in rows.items():
             if name not in results:
                 check_accuracy(name, row)
         board = cls(
-            {**systems.accuracy, **results},
-            systems.records,
+            {**{name: row.accuracy for name, row in rows.items()}, **results},
+            records,
             measures=measures,  # type: ignore[arg-type]
             level=level if qrels is not None or statement.level is None else statement.level,
             draws=draws if qrels is not None else 0,
             seed=seed,
             interval=interval,
         )
-        said = {} if qrels is not None else stated_fields(board, statement, systems)
+        said = {} if qrels is not None else stated_fields(board, statement, rows)
         turned = check_directions(directions, board.measures)
-        ways = {**board.directions, **stated_directions(board, statement, systems), **turned}
+        ways = {**board.directions, **stated_directions(board, statement, rows), **turned}
         return board._with(**said, directions=ways)
 
     def _document(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -97,21 +97,11 @@ class Row:
 SHARED = ("accuracy", "run", "queries", "typed")  # by the rows of a system
 OURS = [each.name for each in fields(Row)]
 
-
-class Systems(NamedTuple):
-    """What JSON says of systems, by the names of their rows."""
-
-    rows: dict[str, Row]
-    records: list[EfficiencyRecord]
-
-    @property
-    def accuracy(self) -> dict[str, Any]:
-        """What each says of its accuracy."""
-        return {name: row.accuracy for name, row in self.rows.items()}
+Rows = dict[str, Row]  # by the names of the rows
 
 
-def read_statement(source: str | PathLike[str]) -> tuple[Statement, Systems]:
-    """Read JSON; errors are those of `Leaderboard.from_json`."""
+def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[EfficiencyRecord]]:
+    """Read JSON, and of each system its row and record; errors are `Leaderboard.from_json`'s."""
     document = read_object(source, SOURCE)
     document = {"systems": document} if isinstance(document, list) else document
     if not isinstance(document, dict):
@@ -122,10 +112,11 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Systems]:
             problem = "is not a field of a leaderboard; it stands with each system"
             raise field_error(SOURCE, shown(key), problem, key)
     statement: Statement = read_fields(Statement, document, SOURCE)
-    return statement, _read_systems(statement.systems)
+    return statement, *_read_systems(statement.systems)
 
 
-def _read_systems(stated: Sequence[dict[str, Any]]) -> Systems:
+def _read_systems(stated: Sequence[dict[str, Any]]) -> tuple[Rows, list[EfficiencyRecord]]:
+    """Return rows by their names, and records."""
     records: list[EfficiencyRecord] = []
     shared: dict[str, dict[str, Any]] = {}
     rows: list[Row] = []
@@ -144,7 +135,7 @@ def _read_systems(stated: Sequence[dict[str, Any]]) -> Systems:
         check_fields(row, of_system(name))
         rows.append(row)
         records.append(_read_record(name, values))
-    return Systems(dict(zip(name_rows(records), rows, strict=True)), records)
+    return dict(zip(name_rows(records), rows, strict=True)), records
 
 
 def _read_record(system: str, values: dict[str, Any]) -> EfficiencyRecord:
@@ -172,13 +163,13 @@ def check_accuracy(system: str, row: Row) -> None:
     raise field_error(of_system(system), "accuracy", problem, row.accuracy)
 
 
-def stated_fields(board: Board, statement: Statement, systems: Systems) -> dict[str, Any]:
+def stated_fields(board: Board, statement: Statement, rows: Rows) -> dict[str, Any]:
     """Return the fields of a leaderboard of stated numbers that are said beside these."""
     by_hand = statement.irbatch is None
-    names = [row.row or name for name, row in systems.rows.items()]
+    names = [row.row or name for name, row in rows.items()]
     if len(set(names)) < len(names):
         raise field_error(SOURCE, "row", "is the same of two systems", names)
-    typed = [by_hand if row.typed is None else row.typed for row in systems.rows.values()]
+    typed = [by_hand if row.typed is None else row.typed for row in rows.values()]
     found = statement.significance
     return {
         "level": statement.level,
@@ -186,16 +177,16 @@ def stated_fields(board: Board, statement: Statement, systems: Systems) -> dict[
         "constraints": list(statement.constraints),
         "left_out": statement.left_out,
         "systems": names,
-        "n_queries": [row.queries for row in systems.rows.values()],
+        "n_queries": [row.queries for row in rows.values()],
         "decimals": np.where(np.array(typed)[:, None], board.decimals, MEASURED),
         "significance": None if found is None else found.among(names, board.measures),
     }
 
 
-def stated_directions(board: Board, statement: Statement, systems: Systems) -> dict[str, str]:
+def stated_directions(board: Board, statement: Statement, rows: Rows) -> dict[str, str]:
     """Return the directions that are said, but those of measures that are not shown."""
-    stated = [name for each in systems.accuracy.values() if isinstance(each, dict) for name in each]
-    known = list(dict.fromkeys([*board.measures, *stated]))
+    of_systems = [row.accuracy for row in rows.values() if isinstance(row.accuracy, dict)]
+    known = list(dict.fromkeys([*board.measures, *(name for each in of_systems for name in each)]))
     directions = check_directions(statement.directions, known)
     return {
         axis: better
@@ -205,7 +196,7 @@ def stated_directions(board: Board, statement: Statement, systems: Systems) -> d
 
 
 def evaluate_systems(
-    systems: Systems,
+    rows: Rows,
     source: str | PathLike[str],
     qrels: Judgments,
     measures: Any,
@@ -219,7 +210,7 @@ def evaluate_systems(
     folder = Path() if is_json(source) else Path(source).parent  # where paths of runs start
     runs = {
         name: _find_run(name, row.run, folder)
-        for name, row in systems.rows.items()
+        for name, row in rows.items()
         if row.run is not None or row.accuracy is None
     }
     prepared = as_qrels(qrels, settings.get("columns"))

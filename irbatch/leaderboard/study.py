@@ -30,7 +30,6 @@ from irbatch.report.text import shorten
 from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.resampling import check_level
 
-AT_ONCE = 1 << 22  # comparisons of two systems along one axis
 LONGEST = 60  # columns of a terminal for those that dominate a system
 NOT_OF_QUERIES = ("weighted", "run")  # aggregates that are not plain means of queries
 
@@ -77,14 +76,10 @@ def find_pareto(
     """
     dominated_by: dict[str, list[str]] = {}
     alike = np.unique(np.array(conditions), return_inverse=True)[1]
-    step = max(1, AT_ONCE // max(1, values.size))
-    for start in range(0, len(systems), step):
-        some = values[start : start + step, None]
-        beats = np.asarray((values >= some).all(axis=2) & (values > some).any(axis=2))
-        beats &= alike == alike[start : start + step, None]
-        for system, row in zip(systems[start : start + step], beats, strict=True):
-            if row.any():
-                dominated_by[system] = [systems[place] for place in np.flatnonzero(row).tolist()]
+    for system, row, own in zip(systems, values, alike, strict=True):
+        beats = (values >= row).all(axis=1) & (values > row).any(axis=1) & (alike == own)
+        if beats.any():
+            dominated_by[system] = [systems[place] for place in np.flatnonzero(beats).tolist()]
     frontier = [system for system in systems if system not in dominated_by]
     several = len(set(conditions)) > 1
     measured = dict(zip(systems, conditions, strict=True)) if several else {}

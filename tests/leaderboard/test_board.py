@@ -1,15 +1,12 @@
-"""Leaderboards against the plain twin: frontiers, scores, sweeps, and rows."""
+"""Leaderboards: frontiers against the plain twin, rows, captions, results, currencies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from oracle import leaderboard as twin
 from support.input_errors import input_error
 
@@ -18,88 +15,41 @@ from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure_sear
 from irbatch.errors import InputWarning
 from irbatch.leaderboard import Leaderboard
 
-
-class Case(NamedTuple):
-    """A table of systems whose axes are ``a``, ``b``, …, some of which are better when lower."""
-
-    table: list[list[float]]
-    signs: list[int]
-
-    @property
-    def axes(self) -> list[str]:
-        return ["abcdef"[k] for k in range(len(self.signs))]
-
-    @property
-    def systems(self) -> list[str]:
-        return [f"s{i:02}" for i in range(len(self.table))]
-
-    @property
-    def exact(self) -> list[list[Fraction]]:
-        return twin.fractions(self.table)
-
-    @property
-    def board(self) -> Leaderboard:
-        return make(self)
-
-    def weighing(self, weights: Sequence[float]) -> dict[str, float]:
-        return dict(zip(self.axes, weights, strict=False))
+TABLES = [
+    ([[0.5, 3.0]], [1, -1]),
+    ([[0.5, 3.0], [0.5, 3.0], [0.5, 4.0]], [1, -1]),
+    ([[0.1, 2.0], [0.2, 2.0], [0.3, 2.0]], [1, -1]),
+    ([[5e-324, 1e300], [0.0, -1e300], [1e-300, 1e300]], [1, 1]),
+]
 
 
-def make(case: Case, order: Sequence[int] | None = None) -> Leaderboard:
-    """A leaderboard whose axes are all measures, its rows in some order."""
-    rows = dict(zip(case.systems, case.table, strict=True))
-    names = [case.systems[i] for i in order or range(len(rows))]
-    return Leaderboard(
-        {name: dict(zip(case.axes, rows[name], strict=True)) for name in names},
-        [EfficiencyRecord(system=name) for name in names],
-        directions={axis: "lower" for axis, sign in zip(case.axes, case.signs, strict=True)
-                    if sign < 0},
-    )  # fmt: skip
+@pytest.mark.parametrize("seed", range(40))
+def test_frontiers_are_the_twins(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    systems, axes = rng.integers(1, 9), rng.integers(1, 5)
+    table = rng.integers(-3, 4, (systems, axes)).astype(float)  # many ties and equal rows
+    check_frontier(table.tolist(), rng.choice([1, -1], axes).tolist())
 
 
-def tables(values: st.SearchStrategy[float]) -> st.SearchStrategy[Case]:
-    """Tables of 1 to 8 systems and 1 to 4 axes."""
-
-    def of_width(axes: int) -> st.SearchStrategy[Case]:
-        row = st.lists(values, min_size=axes, max_size=axes)
-        rows = st.lists(row, min_size=1, max_size=8)
-        return st.builds(Case, rows, st.lists(st.sampled_from([1, -1]), min_size=axes,
-                                              max_size=axes))  # fmt: skip
-
-    return st.integers(1, 4).flatmap(of_width)
+@pytest.mark.parametrize(("table", "signs"), TABLES)
+def test_odd_frontiers(table: list[list[float]], signs: list[int]) -> None:
+    check_frontier(table, signs)
 
 
-FEW = tables(st.integers(-3, 3).map(float))  # many ties, equal rows and constant columns
-ANY = tables(st.floats(-1e300, 1e300))
-
-ONE = Case([[0.5, 3.0]], [1, -1])
-EQUAL = Case([[0.5, 3.0], [0.5, 3.0], [0.5, 4.0]], [1, -1])
-CONSTANT = Case([[0.1, 2.0], [0.2, 2.0], [0.3, 2.0]], [1, -1])
-EXTREME = Case([[5e-324, 1e300], [0.0, -1e300], [1e-300, 1e300]], [1, 1])
-
-
-# ---------------------------------------------------------------- Pareto
-
-
-@settings(deadline=None)
-@given(FEW | ANY)
-@example(ONE)
-@example(EQUAL)
-@example(CONSTANT)
-@example(EXTREME)
-def test_frontier(case: Case) -> None:
-    expected = twin.dominators(case.exact, case.signs)
-    found = case.board.pareto(case.axes)
-    assert found.axes == case.axes
-    assert found.frontier == [s for s, by in zip(case.systems, expected, strict=True) if not by]
-    assert found.frontier, "there is always one"
+def check_frontier(table: list[list[float]], signs: list[int]) -> None:
+    systems, axes = [f"s{i}" for i in range(len(table))], list("abcd"[: len(signs)])
+    board = Leaderboard(
+        {name: dict(zip(axes, row, strict=True)) for name, row in zip(systems, table, strict=True)},
+        [EfficiencyRecord(system=name) for name in systems],
+        directions={axis: "lower" for axis, sign in zip(axes, signs, strict=True) if sign < 0},
+    )
+    expected = twin.dominators(twin.fractions(table), signs)
+    found = board.pareto(axes)
+    named = dict(zip(systems, expected, strict=True))
+    assert (found.axes, found.frontier) == (axes, [name for name, by in named.items() if not by])
     assert found.dominated_by == {
-        system: [case.systems[i] for i in by]
-        for system, by in zip(case.systems, expected, strict=True)
-        if by
+        name: [systems[i] for i in by] for name, by in named.items() if by
     }
-    for others in found.dominated_by.values():
-        assert set(others) & set(found.frontier), "one of the frontier dominates it"
 
 
 # ---------------------------------------------------------------- rows

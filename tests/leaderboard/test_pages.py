@@ -121,56 +121,6 @@ def test_it_can_be_read_aloud() -> None:
     )
 
 
-def test_what_the_picture_is_of() -> None:
-    def title(board: Leaderboard, **options: Any) -> str:
-        found = pictures(to_html(board, **options))
-        return found[0][0]["title"] if found else "none"
-
-    assert title(made()) == "RR@10 against mean latency"
-    assert title(made(price_per_hour=1)) == "RR@10 against cost per million queries"
-    assert title(made(peak_memory=3), x="memory") == "RR@10 against peak memory"
-    assert title(made(peak_memory=3), y="memory") == "peak memory against mean latency"
-    assert title(made(), plots=False) == "none"
-    two = {"frontier": ["memory", "RR@10"]}
-    assert title(made(peak_memory=3), **two) == "RR@10 against peak memory"
-    assert title(made(peak_memory=3), x="latency", **two) == "RR@10 against mean latency"
-    median = [EfficiencyRecord(system="a", latency=Latency(p50=3))]
-    assert title(Leaderboard({"a": {"RR": 0.5}}, median)) == "RR against latency p50"
-    bare = Leaderboard({"a": {"RR": 0.5}}, [EfficiencyRecord(system="a", throughput=2)])
-    assert title(bare) == "none"
-    assert title(bare, x="qps") == "RR against throughput"
-    assert title(made().where("RR@10 > 1")) == "none"
-    some = made()
-    some.records[0] = EfficiencyRecord(system="bm25", price_per_hour=3)
-    assert title(some) == "RR@10 against mean latency", "that most have"
-    assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in to_html(some)
-    with pytest.raises(InputError, match="record of 'a': peak_memory is missing"):
-        to_html(bare, x="memory")
-    with pytest.raises(InputError, match="there is no axis 'memery'"):
-        to_html(bare, x="memery")
-    with pytest.raises(InputError, match="a whole number from 0 to 17"):
-        to_html(made(), digits=-1)
-
-
-def test_under_the_picture_is_who_dominates_whom() -> None:
-    source = to_html(made())
-    assert (
-        "<bdi>RR@10</bdi> and <bdi>mean latency</bdi>: <bdi>bm25</bdi>, <bdi>dense</bdi>, "
-        in source
-    )
-    assert "Grey: dominated. Bars: 95% intervals.</figcaption>" in source
-    cells = '<td class="name"><bdi><bdi>dense</bdi></bdi></td>'
-    assert f'<th scope="row"><bdi>slow</bdi></th>{cells}' in source
-    alone = to_html(made([8], [0.2]))
-    assert "dominate" not in Page(alone).of("figcaption")[0][1]
-    assert "dominated by" not in alone
-    many = made(range(1, 12), np.linspace(0.9, 0.1, 11), [f"s{i}" for i in range(11)])
-    *_, last = [
-        text for attrs, text in Page(to_html(many)).of("td") if attrs.get("class") == "name"
-    ]
-    assert last == "s0, s1, s2, s3, s4, s5 and 4 more"
-
-
 def test_without_matplotlib_a_page_says_how_to_get_its_picture(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -183,3 +133,33 @@ def test_without_matplotlib_a_page_says_how_to_get_its_picture(
     assert captions == ["Values of 4 systems", "Systems that others dominate"]
     with pytest.raises(InputError, match="there is no axis 'memery'"):
         to_html(made(), x="memery")
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "title"),
+    [
+        ({}, {}, "RR@10 against mean latency"),
+        ({"price_per_hour": 1}, {}, "RR@10 against cost per million queries"),
+        ({"peak_memory": 3}, {"x": "memory"}, "RR@10 against peak memory"),
+        ({"peak_memory": 3}, {"y": "memory"}, "peak memory against mean latency"),
+        ({"peak_memory": 3}, {"frontier": ["memory", "RR@10"]}, "RR@10 against peak memory"),
+        ({}, {"plots": False}, "none"),
+    ],
+)
+def test_what_the_picture_is_of(fields: Any, options: Any, title: str) -> None:
+    found = pictures(to_html(made(**fields), **options))
+    assert (found[0][0]["title"] if found else "none") == title
+
+
+def test_under_the_picture_is_what_it_shows() -> None:
+    some = made()
+    some.records[0] = EfficiencyRecord(system="bm25", price_per_hour=3)
+    source = to_html(some)
+    assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in source
+    assert "Grey: dominated. Bars: 95% intervals." in source
+    cells = '<td class="name"><bdi><bdi>dense</bdi></bdi></td>'
+    assert f'<th scope="row"><bdi>slow</bdi></th>{cells}' in source
+    assert not pictures(to_html(made().where("RR@10 > 1")))
+    many = made(range(1, 12), np.linspace(0.9, 0.1, 11), [f"s{i}" for i in range(11)])
+    assert "s0</bdi>, <bdi>s1" in to_html(many)
+    assert "and 4 more" in to_html(many)
