@@ -73,28 +73,24 @@ def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
     Only under the same ones are they comparable: on one machine, of calls of one size, in one kind
     of loop. Empty where no axis is a time or a rate.
 
-    >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g", batch_size=8), ["latency_p50"])
-    'c6g, calls of 8 queries'
+    >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g"), ["latency_p50"])
+    'c6g'
     >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g"), ["cost_per_million"])
     ''
     """
-    said: list[str] = []
-    for name in names:
-        if not is_of_machine(name):
-            continue
-        said.append(str(record.hardware) or "a machine unsaid")
-        if name.startswith("latency_"):
-            latency = record.latency
-            said += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
-            if latency is not None and latency.loop == OPEN:
-                rate = (
-                    "" if latency.rate is None else f" at {show_quantity(latency.rate)} queries/s"
-                )
-                said.append(f"an open loop{rate}")
-        elif name == "sustained_rate":
-            bound = record.sustained_p99
-            said.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
-    return ", ".join(dict.fromkeys(said))
+    times = [name for name in names if is_of_machine(name)]
+    if not times:
+        return ""
+    said, latency = [str(record.hardware) or "a machine unsaid"], record.latency
+    if latency is not None and any(name.startswith("latency_") for name in times):
+        said += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
+        if latency.loop == OPEN:
+            at = "" if latency.rate is None else f" at {show_quantity(latency.rate)} queries/s"
+            said.append(f"an open loop{at}")
+    if "sustained_rate" in times:
+        bound = record.sustained_p99
+        said.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
+    return ", ".join(said)
 
 
 def is_of_machine(name: str) -> bool:

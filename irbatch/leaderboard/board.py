@@ -12,9 +12,9 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.gate import each_condition
 from irbatch.efficiency import EfficiencyRecord, Quantity
-from irbatch.efficiency.fields import check_value, field_error
+from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES, of_system, with_currency
-from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, many, printable, shown
+from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.leaderboard.axes import (
@@ -227,12 +227,11 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures).name
         if axis in self.measures:
             return self.means[:, self.measures.index(axis)].copy()
-        values = []
-        for record in self.records:
-            value = record.value(axis)
-            with ErrorsIn(source=of_system(record.system)):
-                values.append(np.nan if value is None else check_value(axis, float, value))
-        return np.array(values, np.float64)
+        known = (record.value(axis) for record in self.records)
+        values = np.array([np.nan if value is None else value for value in known], np.float64)
+        for place in np.flatnonzero(np.isinf(values)).tolist():
+            raise field_error(of_system(self.systems[place]), axis, "is not finite", np.inf)
+        return values
 
     def decimals_of(self, name: str, most: int) -> list[int]:
         """Return how many decimals of each system's mean are shown: no more than were typed."""

@@ -141,11 +141,13 @@ def _read_systems(stated: Sequence[dict[str, Any]]) -> tuple[Rows, list[Efficien
 def _read_record(system: str, values: dict[str, Any]) -> EfficiencyRecord:
     record = {key: value for key, value in values.items() if key not in OURS}
     for key, value in record.items():
+        if key in (*RECORD, "units", "derived", "cost_per_million"):
+            continue
         hint = "; did you mean accuracy?" if key in ("metrics", "measures", "scores") else ""
         hint = hint or did_you_mean(key.lower(), ("accuracy", "run"))
         if not hint and canonical_name(key) is not None:
             hint = f'; write "accuracy": {{"{printable(key)}": …}}'
-        if hint and key not in RECORD:
+        if hint:
             raise field_error(of_system(system), shown(key), f"is not known{hint}", value)
     return EfficiencyRecord.from_dict(record)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Quantity
-from irbatch.efficiency.quantities import HIGHER
+from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.efficiency.record import CLOSED, OPEN
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
@@ -285,7 +285,7 @@ def write_caption(board: Board) -> str:
 def _tell_conditions(board: Board) -> Iterator[str]:
     """Say under which conditions times and rates were measured, where these differ."""
     groups: dict[str, list[str]] = {}
-    times = [name for name in board.axes if is_of_machine(name)]
+    times = [name for name in QUANTITIES if is_of_machine(name)]
     for system, record in zip(board.systems, board.records, strict=True):
         own = [name for name in times if record.value(name) is not None]
         if own:
