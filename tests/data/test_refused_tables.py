@@ -40,6 +40,10 @@ ROLES = ("query", "document", "score"), ("query", "document", "grade")
         ("qid query document doc_id score", "run", (0, 3, 4)),
         ("UserID MovieID Rating Timestamp", "qrels", (0, 1, 2)),
         ("USER_ID user_id Item_Id score", "run", (1, 2, 3)),
+        ("user_id:token item_id:token rating:float", "qrels", (0, 1, 2)),  # RecBole
+        ("userID itemID rating prediction", "run", (0, 1, 3)),  # recommenders, Spark
+        ("user_id query_id doc_id score", "run", (1, 2, 3)),  # a search log
+        ("query_id item_id score", "run", (0, 1, 2)),
     ],
 )
 def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -> None:
@@ -59,6 +63,7 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
         ("q docno score", {}, ("no column is the query", "'q'", "'query_id'")),
         ("qid docno score", {"query": "q"}, ("query: the table has no column 'q'", "'docno'")),
         ("qid docno docno score", {}, ("2 columns 'docno'",)),
+        ("user_id uid item_id score", {}, ("'user_id', 'uid'", "say which")),
         ("qid docno score", {"document": "qid", "query": "qid"}, ("'qid'", "cannot be two")),
         ("", {}, ("no column is the query",)),
     ],

@@ -21,7 +21,6 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.column_names import find_columns
 from irbatch.data.columns import QueryTable
 from irbatch.runtime.kernels import Kernel
 
@@ -255,29 +254,6 @@ def test_tables_of_several_systems() -> None:
     qrels = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [1]})
     found = irbatch.evaluate_runs(qrels, tables, "RR")
     assert {name: each["RR"] for name, each in found.items()} == {"a": 0.5, "b": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("kind", "names", "found"),
-    [
-        ("qrels", "user_id item_id rating timestamp", "user_id item_id rating"),  # LensKit
-        ("qrels", "userId movieId rating timestamp", "userId movieId rating"),  # MovieLens
-        ("qrels", "user_id:token item_id:token rating:float", "* * *"),  # RecBole
-        ("run", "user item prediction", "user item prediction"),  # recommenders, Spark
-        ("run", "userID itemID rating prediction", "userID itemID prediction"),
-        ("run", "user_id query_id doc_id score", "query_id doc_id score"),  # a search log
-        ("run", "query_id item_id score", "query_id item_id score"),
-        ("interactions", "user_id query_id item_id", "user_id item_id"),
-    ],
-)
-def test_tables_of_users_and_items(kind: str, names: str, found: str) -> None:
-    expected = names.split(" ") if "*" in found else found.split(" ")
-    assert [*find_columns(names.split(" "), kind, {}).values()] == expected
-
-
-@pytest.mark.parametrize("names", ["user_id item_id label rating", "user_id uid item_id rating"])
-def test_unclear_tables_of_users_and_items(names: str) -> None:
-    input_error(lambda: find_columns(names.split(" "), "qrels", {}), "say which")
 
 
 def test_recbole_s_files(write_lines: Callable[..., str]) -> None:
