@@ -83,10 +83,11 @@ def evaluate(
             else.
         executor: what evaluates the partitions of a run, several at once and each with one thread:
             a `concurrent.futures.Executor` of threads or processes, on this machine or others, as
-            of Dask, MPI and Ray; or a number of processes to start. Judgments are sent to each
-            once. The run is a list of partitions (paths, mappings, tables, `Run`s), a folder or a
-            pattern such as ``"runs/*.parquet"``. Queries that stand in several
-            partitions are found, and evaluated whole.
+            of Dask, MPI and Ray; or a number of processes to start. Judgments are sent once to
+            each of these, and with every partition to an executor of processes. The run is a list
+            of partitions (paths, mappings, tables, `Run`s), a folder or a pattern such as
+            ``"runs/*.parquet"``. Queries that stand in several partitions are found, and evaluated
+            whole.
         partitioned_by_query: promises that no query stands in two partitions.
 
     Raises:
