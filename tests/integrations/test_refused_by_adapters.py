@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,21 +29,46 @@ RANKED = {"q1": {"a": 1.0, "b": 2.0}}
 # pytrec_eval's interface
 
 
-def evaluated(qrels: Any = JUDGED, scores: Any = RANKED, measures: Any = ("map",)) -> Any:
+def evaluated(
+    qrels: Any = JUDGED, scores: Any = RANKED, measures: Any = ("map",), level: Any = 1
+) -> Any:
     """Evaluate as pytrec_eval does."""
-    return RelevanceEvaluator(qrels, measures).evaluate(scores)
+    return RelevanceEvaluator(qrels, measures, level).evaluate(scores)
 
 
-@pytest.mark.parametrize("grade", [None, "1", math.nan, math.inf, 2**60, 10**400, [1], 1j])
-def test_grades(grade: object) -> None:
-    input_error(lambda: evaluated({"q": {"a": 1}, "q1": {"b": 1, "a": grade}}), "grade",
-            source="qrels", query="q1", document="a", value=grade)  # fmt: skip
+def rejected() -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Arguments of `evaluated`, a word of the error, and its fields."""
+    place = {"query": "q1", "document": "a"}
+    for value in (None, "1", math.nan, math.inf, 2**60, 10**400, [1], 1j):
+        qrels = {"q": {"a": 1}, "q1": {"b": 1, "a": value}}
+        yield {"qrels": qrels}, "grade", {"source": "qrels", "value": value, **place}
+    for value in (None, "x", "1", math.nan, 10**400, [1], 1j):
+        run = {"q1": {"b": 1.0, "a": value}}
+        yield {"scores": run}, "score", {"source": "run", "value": value, **place}
+    for name, source in (("qrels", "qrels"), ("scores", "run")):
+        for ids in ({1: {"a": 1}, "q": {"a": 1}}, {None: {"a": 1}}, {b"q": {"a": 1}}):
+            yield {name: ids}, "query id", {"source": source}
+        for documents in ({None: 1}, {b"a": 1}, {1.5: 1}, {True: 1}, ["a"], "ab"):
+            yield {name: {"q1": documents}}, "", {"source": source, "query": "q1"}
+    yield {"qrels": {"q1": {"a": 1, 1: 1}}}, "two kinds", {"source": "qrels", "query": "q1"}
+    yield {"qrels": {"q1": {1: 1}}}, "document id 'a' is text", {"query": "q1"}
+    yield {"scores": {"q1": {1: 1.0}}}, "is a whole number", {"query": "q1", "document": 1}
+    for scores in ("x", 3, [("q1", {})], iter(["q1"]), np.array(1)):
+        yield {"scores": scores}, "a mapping of queries", {"source": "run"}
+    for ranking in (None, 3, [], "ab"):
+        yield {"scores": {"q1": ranking}}, "ranking", {"source": "run", "query": "q1"}
+    for names in ([1], [None], [b"map"], [("map",)], ["map", "nope"], ["P."], ["P.x"], ["rbp"]):
+        yield {"measures": names}, "unsupported measure", {"source": "measures"}
+    for name in ("P.0", "P_0", "utility.1,2", "set_F.0", "11pt_avg.2"):
+        yield {"measures": ["map", name]}, "must be", {}
+    for level in (None, 0, -1, 1.5, "1", True, math.nan):
+        fact = f"relevance_level {level!r} must be a whole number of at least 1"
+        yield {"level": level}, fact, {"value": level}
 
 
-@pytest.mark.parametrize("score", [None, "x", "1", math.nan, 10**400, [1], 1j])
-def test_scores(score: object) -> None:
-    input_error(lambda: evaluated(scores={"q1": {"b": 1.0, "a": score}}), "score",
-            source="run", query="q1", document="a", value=score)  # fmt: skip
+@pytest.mark.parametrize(("given", "fact", "fields"), list(rejected()))
+def test_rejected(given: dict[str, Any], fact: str, fields: dict[str, Any]) -> None:
+    input_error(lambda: evaluated(**given), fact, **fields)
 
 
 @pytest.mark.parametrize("number", [True, -5, 1.5, np.int64(3), np.float32(1), 2**40])
@@ -58,36 +83,6 @@ def test_scores_beyond_float32(score: float) -> None:
     assert evaluated(scores={"q1": {"a": score, "b": 1.0}})["q1"]["map"] == (1 + (score > 1)) / 2
 
 
-@pytest.mark.parametrize("ids", [{1: {"a": 1}, "q": {"a": 1}}, {None: {"a": 1}}, {b"q": {"a": 1}}])
-def test_ids_of_queries(ids: Any) -> None:
-    input_error(lambda: evaluated(ids), "query id", source="qrels")
-    input_error(lambda: evaluated(scores=ids), "query id", source="run")
-
-
-@pytest.mark.parametrize("documents", [{None: 1}, {b"a": 1}, {1.5: 1}, {True: 1}, ["a"], "ab"])
-def test_documents(documents: Any) -> None:
-    input_error(lambda: evaluated({"q1": documents}), source="qrels", query="q1")
-    input_error(lambda: evaluated(scores={"q1": documents}), source="run", query="q1")
-
-
-def test_documents_of_two_kinds() -> None:
-    input_error(lambda: evaluated({"q1": {"a": 1, 1: 1}}), "two kinds", source="qrels", query="q1")
-    input_error(lambda: evaluated({"q1": {1: 1}}), "document id 'a' is text", query="q1")
-    input_error(
-        lambda: evaluated(scores={"q1": {1: 1.0}}), "is a whole number", query="q1", document=1
-    )
-
-
-@pytest.mark.parametrize("scores", ["x", 3, [("q1", {})], iter(["q1"]), np.array(1)])
-def test_no_rankings(scores: Any) -> None:
-    input_error(lambda: evaluated(scores=scores), "a mapping of queries", source="run")
-
-
-@pytest.mark.parametrize("ranking", [None, 3, [], "ab"])
-def test_no_ranking(ranking: Any) -> None:
-    input_error(lambda: evaluated(scores={"q1": ranking}), "ranking", source="run", query="q1")
-
-
 @pytest.mark.parametrize("scores", [{}, {"zz": {"a": 1.0}}, {1: {"a": 1.0}}])
 def test_nothing_to_evaluate(scores: Any) -> None:
     assert evaluated(scores=scores) == {}
@@ -95,27 +90,8 @@ def test_nothing_to_evaluate(scores: Any) -> None:
     assert evaluated(measures=set()) == {"q1": {}}
 
 
-@pytest.mark.parametrize(
-    "wishes",
-    [[1], [None], [b"map"], [("map",)], ["map", "nope"], ["P."], ["P.-1"], ["P.x"], ["rbp"]],
-)
-def test_unsupported_measures(wishes: Any) -> None:
-    input_error(lambda: evaluated(measures=wishes), "unsupported measure", source="measures")
-
-
-@pytest.mark.parametrize("wish", ["P.0", "P_0", "utility.1,2", "set_F.0", "11pt_avg.2"])
-def test_parameters_of_measures(wish: str) -> None:
-    input_error(lambda: evaluated(measures=["map", wish]), "must be")
-
-
 def test_measures_from_a_generator() -> None:
     assert evaluated(measures=(wish for wish in ["map", "P.1"])) == {"q1": {"map": 0.5, "P_1": 0.0}}
-
-
-@pytest.mark.parametrize("level", [None, 0, -1, 1.5, "1", True, math.nan])
-def test_levels(level: Any) -> None:
-    fact = f"relevance_level {level!r} must be a whole number of at least 1"
-    assert input_error(lambda: RelevanceEvaluator(JUDGED, ["map"], level), fact).value is level
 
 
 def test_arguments_are_left_alone() -> None:
