@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from irbatch.formats.reader import TableReader
 
 
-HIDDEN = "_", "."  # what names of files begin with that are no data, such as Spark's _SUCCESS
+HIDDEN = "_", "."  # what names of files begin with that are not data, such as Spark's _SUCCESS
 WILD = "*?["  # what tells patterns of names from names
 
 Given = str | os.PathLike[str]  # a path, a folder, or a pattern

@@ -436,7 +436,7 @@ MARKED_FORMS = {"subtopics": SUBTOPICS, "strata": STRATA, "probabilities": PROBA
 PROBABILITY = LineForm("qrels", 5, 0, 1, 4, "probability")
 METHOD_AT = 3
 JUDGED_ANYWAY = (b"0", b"2")  # methods of choosing documents that statAP takes for certain
-UNKNOWN = b"NA"  # in place of a probability: the document is no part of the sample
+UNKNOWN = b"NA"  # in place of a probability: the document is not in the sample
 
 
 class _MarkedLines(ParsedLines):

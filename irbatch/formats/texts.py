@@ -56,7 +56,7 @@ def _of_columns(line: bytes, wanted: Collection[str]) -> tuple[str, str | None]:
     try:
         name, tab, text = line.decode().rstrip("\r\n").partition("\t")
     except UnicodeDecodeError:
-        raise InputError("is no UTF-8 text") from None
+        raise InputError("is not UTF-8 text") from None
     if not tab or not name:
         raise InputError(f"a line is of an id, a tab and a text, not {shown(name)}")
     return name, shorten_text(text) if name in wanted else None
@@ -68,9 +68,9 @@ def _of_object(line: bytes, wanted: Collection[str]) -> tuple[str, str | None]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
+        raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
     if not isinstance(found, dict):
-        raise InputError(f"{shown(found)} is no JSON object")
+        raise InputError(f"{shown(found)} is not a JSON object")
     name = next((found[key] for key in ID_KEYS if key in found), None)
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise InputError(f"an object has '_id' and 'text', not {shown(list(found))}")
@@ -82,13 +82,13 @@ def join_text(fields: Mapping[str, Any]) -> str:
     """Return a document's title, if it has one, and its text.
 
     Raises:
-        InputError: if there is no text, or it is none.
+        InputError: if there is no text, or it is something else.
     """
     text: Any = next((fields[key] for key in TEXT_KEYS if key in fields), None)
     title: Any = fields.get("title") or ""
     for key, value in (("text", text), ("title", title)):
         if not isinstance(value, str):
-            raise InputError(f"{key!r} is {shown(value)}, no text")
+            raise InputError(f"{key!r} is {shown(value)}, not text")
     return shorten_text(f"{title}: {text}" if title.strip() else text)
 
 

@@ -80,7 +80,7 @@ class Candidates:
     ) -> None:
         """Leave out what labels or options of `irbatch.evaluate_scores` hide; count the rest.
 
-        That none of a query's is left is refused, unless there `may_be_none`.
+        That none of a query's is left is rejected, unless there `may_be_none`.
         """
         if there is mask is lengths is exclude is self.there is None:
             return
@@ -161,7 +161,7 @@ class Candidates:
         self.excluded = Excluded(offsets_of(counts), columns[shown])
 
     def _is_hidden(self, rows: Ints, columns: Ints) -> Bools:
-        """Tell which of some cells are no candidates."""
+        """Tell which of some cells are not candidates."""
         hidden: Bools = columns >= self.widths[rows]
         if self.there is not None:
             hidden |= ~self.there[rows, columns]

@@ -50,7 +50,7 @@ class ScoreRows(NamedTuple):
 
     scores: Scores2  # (rows, candidates)
     there: Bytes2  # of that shape, 1 where a cell is a candidate; (0, 0) if all are
-    widths: Ints  # (rows,): cells from there on are no candidates
+    widths: Ints  # (rows,): cells from there on are not candidates
 
 
 class Counted(NamedTuple):
@@ -78,7 +78,7 @@ def count_candidates(
             cells = np.empty((0, 0), np.uint8) if there is None else there.view(np.uint8)
             has_nan = _count(ScoreRows(as_input(scores), cells, widths), counted, threads) > 0
         for row in np.flatnonzero(has_nan).tolist():
-            refuse_nan(candidates, start + row, scores[row])
+            reject_nan(candidates, start + row, scores[row])
         if candidates.excluded is not None and candidates.excluded.columns.size:
             out, starts = part_of(candidates.excluded.starts, start, stop)
             work = 3 * int((np.diff(counted.starts) * np.diff(starts)).sum())
@@ -125,8 +125,8 @@ def _rank_ties(scores: Scores, keys: Ints, there: Ints, columns: Ints) -> Ints:
     return place[columns] - np.searchsorted(scores[ordered], scores[columns])
 
 
-def refuse_nan(candidates: Candidates, row: int, scores: Scores) -> None:
-    """Refuse a NaN among a row's candidates; cells that are no candidates may be NaN."""
+def reject_nan(candidates: Candidates, row: int, scores: Scores) -> None:
+    """Reject a NaN among a row's candidates; cells that are not candidates may be NaN."""
     bad = np.isnan(scores) & candidates.are_candidates(row, row + 1)[0]
     if bad.any():
         problem = f"score nan of candidate {int(np.argmax(bad))} is not a number"
@@ -318,7 +318,7 @@ def _count_block_there(
     nan = scores != scores
     suspects = (nan if there is None else nan & there).any(dim=1)
     for row in np.flatnonzero(to_numpy(suspects, "scores")).tolist():
-        refuse_nan(candidates, start + row, to_numpy(scores[row], "scores"))
+        reject_nan(candidates, start + row, to_numpy(scores[row], "scores"))
     counts = np.diff(starts)
     most = int(counts.max(initial=0))
     real = np.arange(most) < counts[:, None]
@@ -447,7 +447,7 @@ def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
     """Turn counts into ranks.
 
     Raises:
-        TieError: if the policy refuses a tie.
+        TieError: if the policy rejects a tie.
     """
     rows, ranks = row_index_of(counted.starts), counted.above + 1
     open_ties, tied, constant = None, np.zeros(counted.sizes.size, bool), 0
@@ -455,8 +455,8 @@ def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
     if shared.size:
         above, equal = counted.above[shared], counted.equal[shared]
         groups = TieGroups(policy, rows[shared], counted.grades[shared], above, equal)
-        if (refused := groups.find_rejected()) is not None:
-            raise TieError(int(shared[refused]))
+        if (rejected := groups.find_rejected()) is not None:
+            raise TieError(int(shared[rejected]))
         ranks[shared] += groups.count_before(lambda: counted.before[shared])
         open_ties, tied = groups.list_open(), groups.mark_rows(tied.size)
         constant = groups.count_constant(counted.sizes)
@@ -465,7 +465,7 @@ def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
 
 
 class TieError(ValueError):
-    """A tie that a policy refuses, at the place of one of its graded candidates."""
+    """A tie that a policy rejects, at the place of one of its graded candidates."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)

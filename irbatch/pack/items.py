@@ -83,12 +83,12 @@ def rank_run(
         ordering: what documents are ordered by; None: they are in order.
 
     Raises:
-        InputError: naming a document that is no item, or a tie that leaves open who is read.
+        InputError: naming a document that is not an item, or a tie that leaves open who is read.
     """
     table = run.prepared().rankings
     if not isinstance(table, QueryTable):  # ids are beyond int64
         document = next(iter(next(filter(None, run.rankings.values()))))
-        raise InputError("ids beyond 64 bits are no items", source="run", document=document)
+        raise InputError("ids beyond 64 bits are not items", source="run", document=document)
     places = np.array([table.places.get(each, -1) for each in queries], np.int64)
     sizes = np.where(places >= 0, (table.ends - table.begins)[places], 0) if len(table) else 0
     sizes = np.broadcast_to(sizes, places.shape)
@@ -215,7 +215,7 @@ def rank_columns(
 ) -> Ints:
     """Return the items of the highest scores, int64 ``(queries, depth)``; see `rank_run`.
 
-    NaN among the scores was refused before.
+    NaN among the scores was rejected before.
     """
     queries, width = candidates.shape
     if width != len(items):

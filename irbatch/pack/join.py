@@ -123,10 +123,10 @@ def pack_joined(
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[shared], -1)]
         in_rows = row_index[shared]
         groups = TieGroups(policy, in_rows, grades, ranks[shared], equal[shared])
-        if (refused := groups.find_rejected()) is not None:
-            score = float(judged_scores[shared[refused]])
+        if (rejected := groups.find_rejected()) is not None:
+            score = float(judged_scores[shared[rejected]])
             problem = f"documents of different grades share the score {score:g}"
-            query = qrels.queries[rows[in_rows[refused]]]
+            query = qrels.queries[rows[in_rows[rejected]]]
             raise InputError(problem, source="run", query=query, value=score)
 
         def rank_by_key() -> Ints:
@@ -306,7 +306,7 @@ def pack_table(
 
 
 def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
-    """Do the same for rankings in order, whatever their values; refuse ids of another kind."""
+    """Do the same for rankings in order, whatever their values; reject ids of another kind."""
     if not can_join(qrels, table):
         query, document = table.where(int(table.begins[table.begins < table.ends][0]))
         ours = f"document ids are {KINDS[table.document_kind]}, such as {document!r}"
@@ -356,7 +356,7 @@ def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dty
     scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
     starts = offsets_of(ends - begins)
-    order_scores(scores, starts)  # NaN was refused when the table was made
+    order_scores(scores, starts)  # NaN was rejected when the table was made
     return Joined(scores, starts[:-1], starts[1:], judged_scores, ids_at)
 
 

@@ -185,7 +185,7 @@ def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> li
 
 
 def _check_kinds(one: Unordered, other: Unordered, found: Ints, queries: Sequence[Any]) -> None:
-    """Refuse text beside numbers: no document would be found in both."""
+    """Reject text beside numbers: no document would be found in both."""
     common = np.bincount(row_index_of(other.starts)[found >= 0], minlength=len(queries))
     both = (np.diff(one.starts) > 0) & (np.diff(other.starts) > 0)
     for q in np.flatnonzero(both & (common == 0)).tolist():
@@ -194,7 +194,7 @@ def _check_kinds(one: Unordered, other: Unordered, found: Ints, queries: Sequenc
 
 
 def check_kinds(first: Sequence[Any], second: Sequence[Any], query: object = None) -> None:
-    """Refuse text beside numbers: no document would be found in both."""
+    """Reject text beside numbers: no document would be found in both."""
     if kinds_of(first) != kinds_of(second) and first and second:
         sides = f"document ids are {first[0]!r} on one side and {second[0]!r} on the other"
         raise InputError(f"{sides}: one is text, the other a number", query=query)

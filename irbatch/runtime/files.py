@@ -51,7 +51,7 @@ def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[B
 
 
 def _is_special(path: str | os.PathLike[str]) -> bool:
-    """Tell whether what stands there is no file that another could take the place of."""
+    """Tell whether what stands there is not a file that another could replace."""
     full = os.path.abspath(path)  # noqa: PTH100
     if full.startswith(("/dev/", "/proc/")) and not full.startswith("/dev/shm/"):  # noqa: S108
         return True

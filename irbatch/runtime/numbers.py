@@ -37,7 +37,7 @@ def _packer(count: int) -> Callable[..., bytes]:
 def pack_floats(values: Collection[object]) -> bytes:
     """Convert a collection of real numbers to the bytes of a float64 array.
 
-    `struct` takes whatever is a real number (ints, floats, NumPy scalars) and refuses text and
+    `struct` takes whatever is a real number (ints, floats, NumPy scalars) and rejects text and
     None, where NumPy's own conversions would parse the one and make NaN of the other; it then
     raises one of `NUMBER_ERRORS`. With one starred argument it is also the fastest.
     """
@@ -161,7 +161,7 @@ def missed_limit(
 
 
 def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
-    """Refuse a value that is not one of the options."""
+    """Reject a value that is not one of the options."""
     plain = value is None or isinstance(value, str | int | float)  # not an array of answers
     if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))
@@ -175,7 +175,7 @@ def keywords_of(function: Any) -> list[str]:
 
 
 def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) -> None:
-    """Refuse keywords that a public function passes on and nothing takes, as Python itself does.
+    """Reject keywords that a public function passes on and nothing takes, as Python itself does.
 
     Raises:
         TypeError: naming the function, and the nearest keyword or else those that there are.

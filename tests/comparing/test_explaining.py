@@ -287,7 +287,7 @@ def test_ids_that_are_numbers(tmp_path: Path) -> None:
         ({"order_by": "rank"}, "order_by= is for files"),
         ({"topics": ["q1"]}, "topics are a mapping of ids to texts, or a file, not a list"),
         ({"topics": {"gone": 7}}, "topics: the text of 'gone' is an int"),
-        ({"documents": {"a": {"title": "x"}}}, "documents: 'text' is None, no text"),
+        ({"documents": {"a": {"title": "x"}}}, "documents: 'text' is None, not text"),
         ({"rel": -1}, "rel=-1 must be"),
     ],
     ids=str,
