@@ -25,11 +25,12 @@ class Comparison(Reported, Differences):
     table of pairs follows, by default where there is a baseline, of few pairs, and on a page: in
     LaTeX it is written in place of the means, and only if asked for; `power`, whether it tells of
     each pair which difference these queries could have shown and how many queries the observed one
-    takes, with a power of 0.8 (False), which takes SciPy; `daggers`, whether † and ‡ mark what is
-    significantly better and worse than the baseline, in place of arrows (False). On a page: `plots`
-    of differences (True), which take matplotlib, and `pair`, the two systems whose differences are
-    plotted query by query; by default the best of the first measure and the baseline, or else the
-    second best.
+    takes, with a power of 0.8 (False), which takes SciPy; `sort`, the measure by whose means
+    systems stand, from the best on, on a page the first one, else as they were given; `daggers`,
+    whether † and ‡ mark what is significantly better and worse than the baseline, in place of
+    arrows (False). On a page: `plots` of differences (True), which take matplotlib, and `pair`, the
+    two systems whose differences are plotted query by query; by default the best of the first
+    measure and the baseline, or else the second best.
 
     `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
     a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`
@@ -130,6 +131,7 @@ class Comparison(Reported, Differences):
         daggers: bool = False,
         plots: bool = True,
         pair: tuple[str, str] | None = None,
+        sort: str | None = None,
     ) -> Document:
         figures = []
         if form == "html":
@@ -147,6 +149,7 @@ class Comparison(Reported, Differences):
             figures=figures if plots else [],
             judged=judged,
             power=power,
+            sort=self.measures[0] if sort is None and form == "html" else sort,
         )
         return document.renamed({}, DAGGERS) if daggers else document
 

@@ -275,6 +275,7 @@ def make_document(
     figures: Sequence[Figures] = (),
     judged: bool = False,
     power: bool = False,
+    sort: str | None = None,
 ) -> Document:
     """Return the report of all queries, with figures, then of each group; see `Comparison`."""
     check_digits(digits)
@@ -285,7 +286,7 @@ def make_document(
         if compared.groups:
             parts.append(Heading(f"{name} ({many(len(each.query_ids), 'query')})"))
         if means:
-            parts.append(_tabulate_means(each, digits, intervals, judged))
+            parts.append(_tabulate_means(each, digits, intervals, judged, sort))
         if each is compared:
             parts += figures
         if listed:
@@ -319,8 +320,13 @@ def _legend(compared: Differences) -> Legend:
     return [best, (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")]
 
 
-def _tabulate_means(compared: Differences, digits: int, intervals: bool, judged: bool) -> Table:
-    """Lay out one row a system, in the order given; without a baseline, systems have letters."""
+def _tabulate_means(
+    compared: Differences, digits: int, intervals: bool, judged: bool, sort: str | None
+) -> Table:
+    """Lay out one row a system, in the order given or from the best on; see `Comparison`.
+
+    Without a baseline systems have letters.
+    """
     if judged and not compared.judged:
         problem = "how much is judged isn't known: compare runs, on measures that have cutoffs"
         raise InputError(problem, source="judged")
@@ -330,8 +336,13 @@ def _tabulate_means(compared: Differences, digits: int, intervals: bool, judged:
     signed = np.where(compared.sign_of() == 0, np.nan, compared.means * compared.sign_of())
     best = [is_best(means) for means in signed.T.tolist()]
     marks = _marks(compared)
+    order = list(range(len(compared.systems)))
+    if sort is not None:
+        column = compared.find_measure(sort)
+        order = np.argsort(-signed[:, column], kind="stable").tolist()
     rows = []
-    for i, system in enumerate(compared.systems):
+    for i in order:
+        system = compared.systems[i]
         cells = [Cell(letter(i), i)] if lettered else []
         cells.append(Cell(system, after="baseline" if system == compared.baseline else ""))
         for k, mean in enumerate(compared.means[i].tolist()):

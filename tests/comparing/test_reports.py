@@ -190,6 +190,15 @@ def test_latex_has_the_differences_where_asked(three: Comparison) -> None:
     assert r"Cohen's d\_z" in text
 
 
+def test_rows_are_sorted_where_asked(three: Comparison) -> None:
+    rows = [line.split()[1] for line in three.to_text(sort="P_2").splitlines()[6:9]]
+    assert rows == ["bm25", "splade", "rm3"]
+    turned = replace(three, signs=(1, -1)).to_text(sort="P@2").splitlines()[6:9]
+    assert [line.split()[1] for line in turned] == ["rm3", "bm25", "splade"]
+    with pytest.raises(InputError, match="was not evaluated"):
+        three.to_text(sort="AP")
+
+
 def test_many_pairs_are_counted_and_listed_where_asked() -> None:
     values = np.random.default_rng(1).random((16, 40, 2)) + np.arange(16)[:, None, None] / 40
     names = [f"a-retriever-{i}" for i in range(16)]
