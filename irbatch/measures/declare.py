@@ -24,7 +24,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import FULL_DEPTH
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.measures.parameters import REL, Number, Parameter
-from irbatch.measures.spellings import ROWS, TOOLS, Spelling, names_of
+from irbatch.measures.spellings import ROWS, Spelling, names_of
 from irbatch.runtime.numbers import check_choice, is_real, is_whole
 
 if TYPE_CHECKING:
@@ -440,9 +440,10 @@ def _spell(value: object) -> str:
 
 def styles() -> list[str]:
     """List the styles that names can be spelled in: ours, as they were given, other tools'."""
-    own = [each for each in CATALOGUE.loaded() if not each.builtin]
-    declared = [spelling.style for each in own for spelling in each.spellings]
-    return list(dict.fromkeys(["irbatch", AS_GIVEN, *TOOLS, *declared]))
+    spellings = [names_of(name)[1] for name in ROWS]
+    spellings += [each.spellings for each in CATALOGUE.loaded() if not each.builtin]
+    declared = [spelling.style for each in spellings for spelling in each]
+    return list(dict.fromkeys(["irbatch", AS_GIVEN, *declared]))
 
 
 def normal(name: str) -> str:

@@ -7,6 +7,7 @@ are in braces. Names are looked up in these rows, so that a measure's family is 
 measure is asked for, and no other.
 """
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -196,19 +197,9 @@ def _list_rows() -> dict[str, tuple[str, str]]:
 
 
 ROWS = _list_rows()
-TOOLS = tuple(
-    dict.fromkeys(
-        ["trec_eval"]
-        + [
-            tool
-            for _, row in ROWS.values()
-            for other in row.split(";")[1:]
-            for tool in other.split()[0].split(",")
-        ]
-    )
-)
 
 
+@functools.cache
 def names_of(name: str) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
     """Return what a measure of the table is called besides: here, and by other tools."""
     own, *others = ROWS[name][1].split(";")

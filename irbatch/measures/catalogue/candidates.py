@@ -19,10 +19,8 @@ LISTED = "Candidates are the documents listed: relevant ones that are not don't 
 LOWER = "Lower is better."
 FIRST_K = "The candidates are the first k, or as many as there are; a query without a ranking has "
 FIRST_K += "none, and a warning tells where that is the best of all."
-BEHIND = (
-    "Relevant documents not among the first k count as rank k + 1; at full depth, of n, n + 1: "
-)
-BEHIND += "a query without a ranking has 1 there, the best of all, of which a warning tells."
+BEHIND = "Relevant documents not among the first k count as rank k + 1 and, at full depth, of n, "
+BEHIND += "as n + 1: a query without a ranking has 1 there, the best of all, as a warning tells."
 
 
 def at_full_depth(measure: Measure) -> bool:
