@@ -368,7 +368,7 @@ def never(query: Any) -> list[str]:
         ({"rates": [5, -1]}, "rates=-1"),
         ({"within": math.nan}, "within=nan"),
         ({"rate": 5, "warmup": 0}, "warmup=0"),
-        ({"rate": 5, "warmup": None}, "warmup=None"),
+        ({"rate": 5, "warmup": None}, "warmup="),
         ({"rate": 5, "arrivals": "burst"}, "arrivals='burst'"),
         ({"rate": 5, "concurrency": 1.5}, "concurrency=1.5"),
         ({"rate": 5, "duration": 1, "calls": 5}, "both given"),
