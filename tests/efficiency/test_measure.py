@@ -597,7 +597,7 @@ def several(queries: list[Any]) -> list[Any]:
         ({"model": 3}, "model is an int"),
         ({"indexing": {"time": 1}}, "indexing is a dict"),
     ],
-    ids=str,
+    ids=lambda each: each if isinstance(each, str) else ", ".join(each),
 )
 def test_arguments_are_rejected_before_a_call(options: dict[str, Any], message: str) -> None:
     asked: list[str] = []

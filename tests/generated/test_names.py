@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.generating import damaged, examples
 
-from irbatch.comparing.gate import Change, Limit, parse_condition
+from irbatch.comparing.gate import Limit, Verdict, parse_condition
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
@@ -153,7 +153,7 @@ def check_condition(text: str) -> None:
     if isinstance(found, Limit):  # which constraints are made of, too
         assert math.isfinite(found.limit)
         return
-    assert isinstance(found, Change)
+    assert isinstance(found, Verdict)
     amount = found.margin.amount
     assert math.isfinite(amount)
     assert amount >= 0
@@ -162,8 +162,8 @@ def check_condition(text: str) -> None:
     level = "" if found.p is None else f" p<{found.p!r}"
     if "e" in written + level:
         return
-    again = parse_condition(f"{found.name} {found.change} {written}{level}", required=False).form
-    assert isinstance(again, Change)
+    again = parse_condition(f"{found.name} {found.verb} {written}{level}", required=False).form
+    assert isinstance(again, Verdict)
     assert again._replace(margin=found.margin) == found
     assert math.isclose(again.margin.amount, amount)
 
