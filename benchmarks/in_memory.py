@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -327,7 +326,7 @@ SYSTEMS = 9
 
 
 def comparing(settings: Settings) -> Iterator[Table]:
-    """Sign flips against one matrix product of that size and SciPy's; then whole comparisons."""
+    """Sign flips against one matrix product of that size, and SciPy's."""
     queries, draws = (200, 500) if settings.quick else (6_980, 10_000)
     random = np.random.default_rng(0)
     differences = random.normal(0.01, 0.3, (queries, len(TWENTY) * SYSTEMS))
@@ -340,7 +339,6 @@ def comparing(settings: Settings) -> Iterator[Table]:
     standard = "the product", timed["product"]
     table.measure_by("sign flips", timed[""], *standard, key="comparing, flips")
     _by_scipy(table, differences[:, 0].copy(), draws)
-    _whole(table, queries, draws)
     yield table
 
 
@@ -370,29 +368,3 @@ def _by_scipy(table: Table, differences: npt.NDArray[Any], draws: int) -> None:
     ratio = timed["scipy"].times_as_long_as(timed["ours"])
     cells = str(timed["ours"]), peer, str(timed["scipy"]), multiple(ratio), agree
     table.add(work, *cells, key=key, figure=ratio)
-
-
-def _whole(table: Table, queries: int, draws: int) -> None:
-    """Time p-values and intervals in seconds of all processors together."""
-    random = np.random.default_rng(1)
-    results = {
-        f"system {number}": irbatch.evaluate_matrix(random.random((queries, 20)) < 0.2, TWENTY)
-        for number in range(SYSTEMS + 1)
-    }
-    many = queries if table.settings.quick else 50_000
-    documents = [f"d{number}" for number in range(10)]
-    qrels = {f"q{number}": {documents[number % 7]: 1} for number in range(many)}
-    runs = {
-        name: {query: dict(zip(documents, scores, strict=True))
-               for query, scores in zip(qrels, random.random((many, 10)).tolist(), strict=True)}
-        for name in ("first", "second")
-    }  # fmt: skip
-    works = {
-        "pair": lambda: irbatch.compare(qrels, runs, "AP nDCG@10", draws=draws),
-        "systems": lambda: irbatch.compare(results, baseline="system 0", draws=draws),
-    }
-    timed = in_turn(works, table.settings.rounds, clock=time.process_time)
-    work = f"compare, one pair, 2 measures, {many:,} queries, CPU"
-    table.alone(work, timed["pair"], key="comparing, one pair")
-    work = f"compare, values of {SYSTEMS} systems against a baseline, CPU"
-    table.alone(work, timed["systems"], key="comparing, systems")

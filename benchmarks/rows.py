@@ -56,7 +56,6 @@ _AIMS: dict[str, dict[str, float]] = {
         "updates, 32 × 1,000": 0.3, "cold, import": 50, "cold, compiled": 120,
         "cold, first call": 10,
     },
-    "s": {"comparing, one pair": 1, "comparing, systems": 1},
     "MB": {"memory, once": 400, "memory, ten times": 400, "memory, ten times, judged": 400},
     "M rows/s": {
         "files, Parquet": 8,
