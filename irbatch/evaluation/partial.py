@@ -60,20 +60,20 @@ METADATA = b"irbatch"  # of an Arrow schema
 class PartialResult:
     """What a partition of the queries comes to: values by query, or exact sums.
 
-    Made by `evaluate_partition`. Partial results add up, with `merge`, ``+`` or ``sum()``, in any
-    order and grouping, on any machine; what `results` returns of the sum is, to the bits, what
+    Made by `evaluate_partition`. `merge_partials` adds partial results up, in any order and
+    grouping, on any machine; what `results` returns of the sum is, to the bits, what
     `irbatch.evaluate` returns of everything in one process. They pickle, and go through JSON and
-    Arrow. `merge_partials` is the fastest with many of them.
+    Arrow.
 
     Attributes:
         settings: every setting that shaped the numbers, by name.
         name: what messages call the partition; None of a sum.
 
-    >>> from irbatch.partial import evaluate_partition
+    >>> from irbatch.partial import evaluate_partition, merge_partials
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}}
     >>> one = evaluate_partition(qrels, {"q1": {"d1": 1.0}}, "RR")
     >>> other = evaluate_partition(qrels, {"q2": {"d1": 2.0, "d2": 1.0}}, "RR")
-    >>> (one + other).results(qrels).per_query("RR")
+    >>> merge_partials([one, other]).results(qrels).per_query("RR")
     {'q1': 1.0, 'q2': 0.5, 'q3': 0.0}
     """
 
@@ -115,22 +115,6 @@ class PartialResult:
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
         return f"<PartialResult{named}: {many(len(self), 'query')}, {' '.join(self.measures)}>"
-
-    def merge(self, *others: PartialResult) -> PartialResult:
-        """Return the sum of this and others; none of them changes.
-
-        Raises:
-            InputError: if one is of other measures, settings or judgments, or two have the same
-                query.
-        """
-        return merge_partials([self, *others])
-
-    def __add__(self, other: object) -> PartialResult:
-        return self.merge(other) if isinstance(other, PartialResult) else NotImplemented
-
-    def __radd__(self, other: object) -> PartialResult:
-        # sum() begins with 0
-        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def results(
         self,
@@ -372,8 +356,11 @@ class PartialResult:
 def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> PartialResult:
     """Return the sum of partial results, at least one, in any order; of a single one, it alone.
 
+    None of them changes.
+
     Raises:
-        InputError: as `PartialResult.merge`, and if there are none.
+        InputError: if there are none, one is of other measures, settings or judgments, or two have
+            the same query.
 
     >>> qrels = {f"q{i}": {"d1": 1} for i in range(4)}
     >>> parts = [evaluate_partition(qrels, {q: {"d1": 1.0}}, "RR") for q in ("q1", "q3")]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
-import operator
 import pickle
 from collections.abc import Callable
 from random import Random
@@ -60,8 +58,7 @@ def test_every_measure_by_query_and_in_sums(settings: dict[str, Any]) -> None:
         }
         wanted = irbatch.evaluate(qrels, run, EVERY, **settings)
         for keep in KEEPS:
-            found = sum(parts_of(qrels, run, EVERY, seed, keep=keep, **settings))
-            assert isinstance(found, PartialResult)
+            found = merge_partials(parts_of(qrels, run, EVERY, seed, keep=keep, **settings))
             assert_same_bits(found.results(qrels), wanted)
 
 
@@ -71,10 +68,8 @@ def test_many_problems_in_any_order_and_grouping(keep: str, settings: dict[str, 
     for seed, (qrels, run) in enumerate(nasty_problems(5, 12)):
         wanted = irbatch.evaluate(qrels, run, FEW, **settings)
         a, b, c = parts_of(qrels, run, FEW, seed, keep=keep, **settings)
-        sums = (
-            a + (b + c), c + b + a, a + c + b, sum([b, a, c]), a.merge(b, c),
-            merge_partials([c, a, b]), functools.reduce(operator.add, [b, c, a]),
-        )  # fmt: skip
+        both = merge_partials([b, c])
+        sums = merge_partials([a, both]), merge_partials([both, a]), merge_partials([c, a, b])
         for found in sums:
             assert_same_bits(found.results(qrels), wanted)
 
@@ -194,9 +189,10 @@ def test_a_query_in_two_partitions(keep: str, apart: bool) -> None:
 
 def test_what_was_added_to_stays_as_it_was() -> None:
     a, b, c = (evaluate_partition(QRELS, {q: RUN[q]}, "RR") for q in ("q0", "q1", "q2"))
-    both, other = a + b, a + c
-    assert (len(a), len(both), len(other), len(both + c)) == (1, 2, 2, 3)
-    assert_same_bits((other + b).results(QRELS), (both + c).results(QRELS))
+    both, other = merge_partials([a, b]), merge_partials([a, c])
+    whole, again = merge_partials([both, c]), merge_partials([other, b])
+    assert (len(a), len(both), len(other), len(whole)) == (1, 2, 2, 3)
+    assert_same_bits(again.results(QRELS), whole.results(QRELS))
     assert set(from_pickle(both).to_arrow()["query_id"].to_pylist()) == {"q0", "q1"}
 
 
@@ -216,7 +212,8 @@ def test_what_does_not_add_up(change: dict[str, Any], what: str) -> None:
     }
     one, other = (evaluate_partition(**{**plain, **each}) for each in ({}, change))
     for first, second in ((one, other), (other, one)):
-        input_error(lambda a=first, b=second: a + b, f"{what} is ", source="partial")
+        given = [first, second]
+        input_error(lambda g=given: merge_partials(g), f"{what} is ", source="partial")
     assert len(one) == 1
 
 
@@ -234,9 +231,7 @@ def test_misuse() -> None:
         evaluate_partition(QRELS, RUN, "RR"),
         evaluate_partition(QRELS, {1: {1: 2.0}}, "RR"),
     )
-    input_error(lambda: texts + numbers, "two kinds", source="run")
-    with pytest.raises(TypeError):
-        part + 1  # type: ignore[operator]
+    input_error(lambda: merge_partials([texts, numbers]), "two kinds", source="run")
 
 
 def test_what_is_said_of_all_is_said_once_and_at_the_end() -> None:
