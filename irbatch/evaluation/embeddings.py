@@ -140,7 +140,10 @@ class _Pair:
         part = self._held.get(start)
         if part is None:
             part = self._ready(self._documents, "documents", start, start + DOCUMENTS)
-            is_view = isinstance(part, np.ndarray) and np.may_share_memory(part, self._documents)
+            if isinstance(part, np.ndarray):
+                is_view = np.may_share_memory(part, self._documents)
+            else:
+                is_view = part.dtype == self._documents.dtype and not self._cosine
             self._left -= 0 if is_view else part.nbytes
             if self._left >= 0 or is_view:
                 self._held[start] = part
