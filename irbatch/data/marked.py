@@ -202,9 +202,9 @@ class Marks:
             "subtopics": self._subtopics, "strata": self._strata,
             "probabilities": self._probabilities,
         }[self.reads]  # fmt: skip
-        kinds, statistics = zip(*map(view, rels), strict=True)
-        if len(rels) == 1:
-            return kinds[0], {rels[0]: View(statistics[0])}
+        kinds, statistics = zip(*(view(rel, min(rels)) for rel in rels), strict=True)
+        if all((each == kinds[0]).all() for each in kinds):
+            return kinds[0], dict(zip(rels, map(View, statistics), strict=True))
         together: dict[tuple[int, ...], int] = {(0,) * len(rels): 0}
         columns = zip(*(each.tolist() for each in kinds), strict=True)
         joined = np.array([together.setdefault(each, len(together)) for each in columns], np.int64)
@@ -212,7 +212,7 @@ class Marks:
         views = {rel: View(statistics[i], of_kinds[i]) for i, rel in enumerate(rels)}
         return joined, views
 
-    def _subtopics(self, rel: float) -> tuple[Ints, Subtopics]:
+    def _subtopics(self, rel: float, _: float) -> tuple[Ints, Subtopics]:
         """Give numbers to the sets of subtopics that documents are relevant to, 0 the empty one."""
         from irbatch.engine.subtopics import Subtopics
 
@@ -259,21 +259,22 @@ class Marks:
         counts = np.bincount(keys // max(len(place), 1), minlength=len(self._queries))
         return number - offsets_of(counts)[query], counts, sizes
 
-    def _probabilities(self, rel: float) -> tuple[Ints, Probabilities]:
-        """Give numbers to pairs of grade and probability; 0 stands for documents not relevant."""
+    def _probabilities(self, rel: float, lowest: float) -> tuple[Ints, Probabilities]:
+        """Give numbers to pairs of grade and probability from a `lowest` grade on, 0 to others."""
         from irbatch.engine.kinds import Probabilities
 
-        number, kinds = _number_pairs(self._grades, map(float, self._marks))
+        counting = np.flatnonzero(self._grades >= lowest)
+        chances = [float(self._marks[row]) for row in counting.tolist()]
+        numbers = np.zeros(self._grades.size, np.int64)
+        numbers[counting], kinds = _number_pairs(self._grades[counting], chances)
         grades, probabilities = np.array([(-1.0, 1.0), *kinds]).T
-        relevant = self._grades >= rel
         weights: list[list[float]] = [[] for _ in self._queries]
-        for row in np.flatnonzero(relevant).tolist():
+        for row in np.flatnonzero(self._grades >= rel).tolist():
             weights[self._query[row]].append(1.0 / self._marks[row])
         estimates = np.array(list(map(math.fsum, weights)), np.float64)
-        kinds_of = np.where(relevant, number, 0)
-        return kinds_of, Probabilities(grades, 1.0 / probabilities, rel, estimates)
+        return numbers, Probabilities(grades, 1.0 / probabilities, rel, estimates)
 
-    def _strata(self, rel: float) -> tuple[Ints, Strata]:
+    def _strata(self, rel: float, _: float) -> tuple[Ints, Strata]:
         """Give numbers to pairs of a stratum and a grade, and estimate how much is relevant."""
         from irbatch.engine.kinds import Strata
 
