@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from irbatch.errors import CONTROLS, imported
+from irbatch.errors import CONTROLS, escape, imported
 from irbatch.runtime.numbers import check_keywords, keywords_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Path = str | PathLike[str]
 FORMULAS = tuple("=+-@\t\r\n")  # what begins with these, a spreadsheet would run
 UNQUOTED = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\t\n\r"}
+UNSAFE = {code: f"\\u{code:04x}" for code in CONTROLS if code > 31}  # of JSON, beyond its own
 SURROGATE = "[\ud800-\udfff]"  # may stand alone in Python, not in a file
 
 
@@ -179,6 +180,7 @@ def write_json(everything: Record, path: Path | None) -> str:
     import json
 
     text = json.dumps(_finite(everything), ensure_ascii=False, indent=1, allow_nan=False)
+    text = text.translate(UNSAFE)
     return _written(text + "\n", path)
 
 
@@ -205,7 +207,7 @@ def csv_cell(value: object) -> str:
     text = str(value)
     if not isinstance(value, str):
         return text
-    safe = text if text.isprintable() else text.translate(UNQUOTED)
+    safe = escape(text, UNQUOTED)
     return f"'{safe}" if text.startswith(FORMULAS) else safe
 
 
