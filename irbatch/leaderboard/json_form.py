@@ -226,7 +226,9 @@ def evaluate_systems(
             source = f"run of {shown(system)}"
             if run.is_file() and not begins_as_run(run):
                 # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
-                raise InputError("this is not a run", source=source, path=str(run)) from None
+                line = problem.line
+                told = InputError("this is not a run", source=source, path=str(run), line=line)
+                raise told from None
             raise problem.with_fields(source=source) from None
     return results
 

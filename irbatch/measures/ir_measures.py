@@ -50,6 +50,7 @@ class Form:
         values: dict[str, Any] = {}
         for name in example.SUPPORTED_PARAMS:
             own = RENAMED.get(name, name)
+            own = own if own in declaration.parameters else name
             if own in declaration.parameters:
                 self._ours[name] = own
             if own in declaration.parameters or name in beside:
