@@ -53,7 +53,7 @@ class TestHeaders:
         assert_read(write_lines("qid\tdocno\tscore", "q1\td1\t1"), {"q1": {"d1": 1}})
         path = write_lines("query_id\tdoc_id\trelevance", "q1\td1\t1")
         assert read_qrels(path).to_dict() == {"q1": {"d1": 1}}
-        refused_by_all("run", path, "no column is the score: name it with columns=", line=1)
+        refused_by_all("run", path, "no column is the score", line=1)
 
     def test_mark_blank_lines_and_no_end(self, write_lines: Write) -> None:
         lines = [b"\xef\xbb\xbf", b"", b" \t", b"query-id\tcorpus-id\tscore", b"", b"q1\td1\t1"]

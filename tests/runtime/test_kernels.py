@@ -271,7 +271,7 @@ def test_where_nothing_can_be_kept(
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
     assert "in each process, as nothing can be kept" in caplog.text
-    monkeypatch.setattr("irbatch.runtime.warmup", lambda: ["_largest"])
+    monkeypatch.setattr("irbatch.cli.warmup.warmup", lambda: ["_largest"])
     assert main(["warmup"]) == 1
     assert "NUMBA_CACHE_DIR" in capsys.readouterr().err
 
@@ -289,7 +289,7 @@ def test_the_command_to_warm_up(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("irbatch.runtime.warmup", lambda: names)
+    monkeypatch.setattr("irbatch.cli.warmup.warmup", lambda: names)
     assert main(["warmup"]) == 0
     assert capsys.readouterr().out == said
 
