@@ -25,6 +25,7 @@ from irbatch.runtime.numbers import check_keywords
 from irbatch.statistics.intervals import (
     Intervals,
     as_linear,
+    cut_intervals,
     find_intervals,
     levels_of,
     levels_of_all,
@@ -311,18 +312,12 @@ def _intervals(
         honest = np.stack([differences - reach, differences + reach], axis=-1)
         bounds = np.where(geometric[:, None], bounds, honest)
     reach = np.subtract(*ranges[::-1])
-    bounds = _within(bounds, differences, -reach, reach)
+    bounds = cut_intervals(bounds, differences, -reach, reach)
     if options.alternative != "two-sided":
         greater = options.alternative == "greater"
         bounds[..., int(greater)] = np.inf if greater else -np.inf
     bounds[sample.find(lambda flat: np.ptp(flat, axis=0)) == 0] = np.nan
-    return Intervals(_within(found.means, means, *ranges), bounds)
-
-
-def _within(bounds: Floats, estimates: Floats, lowest: Floats, highest: Floats) -> Floats:
-    """Cut intervals to what can be, but not beyond what was seen."""
-    low = np.maximum(bounds[..., 0], np.minimum(lowest, estimates))
-    return np.stack([low, np.minimum(bounds[..., 1], np.maximum(highest, estimates))], axis=-1)
+    return Intervals(cut_intervals(found.means, means, *ranges), bounds)
 
 
 def _settings(options: Options, *, stratified: bool) -> dict[str, str]:

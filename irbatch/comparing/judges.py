@@ -33,7 +33,7 @@ from irbatch.report.document import (
 from irbatch.report.numbers import show, show_change, show_interval
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number
-from irbatch.statistics.intervals import student_quantile
+from irbatch.statistics.intervals import cut_intervals, student_quantile
 from irbatch.statistics.judges import (
     ENOUGH,
     FEWEST,
@@ -42,8 +42,8 @@ from irbatch.statistics.judges import (
     krippendorff_alpha,
 )
 
-four, four_signed = partial(show, digits=4), partial(show_change, digits=4)
-percent = "{:.1%}".format
+write_value, write_change = partial(show, digits=4), partial(show_change, digits=4)
+write_share = "{:.1%}".format
 
 
 def _columns(*rows: tuple[str, Any, str], intervals: Sequence[str] = ()) -> list[Column]:
@@ -59,7 +59,7 @@ def _columns(*rows: tuple[str, Any, str], intervals: Sequence[str] = ()) -> list
     return [
         Column(name.replace("_", " "), "number" if write else "name", name=name,
                value=itemgetter(name), show=write or str, meaning=meaning,
-               more=partial(more, name, write is four_signed))
+               more=partial(more, name, write is write_change))
         for name, write, meaning in rows
     ] + [
         Column("", name=f"{name}_{side}", value=itemgetter(f"{name}_{side}"))
@@ -70,11 +70,15 @@ def _columns(*rows: tuple[str, Any, str], intervals: Sequence[str] = ()) -> list
 MEANS = _columns(
     ("system", None, ""),
     ("measure", None, ""),
-    ("combined", four, "the mean of all queries under people's judgments, with the model's help"),
-    ("people", four, "people's judgments alone"),
-    ("model", four, "the model's alone"),
-    ("bias", four_signed, "the model's values less people's, where both judged"),
-    ("weight", four, "how much the model counts, 0 to 1"),
+    (
+        "combined",
+        write_value,
+        "the mean of all queries under people's judgments, with the model's help",
+    ),
+    ("people", write_value, "people's judgments alone"),
+    ("model", write_value, "the model's alone"),
+    ("bias", write_change, "the model's values less people's, where both judged"),
+    ("weight", write_value, "how much the model counts, 0 to 1"),
     ("freedom", partial(show, digits=1), "degrees of freedom of the interval"),
     ("worth", partial(show, digits=0), "queries judged by people alone that would tell as much"),
     intervals=("combined", "people", "bias"),
@@ -204,8 +208,13 @@ def combine(
         few = f"people judged {many(n, 'query')}: intervals of fewer than {ENOUGH}"
         warn(f"{few} may miss more often than they say")
     known, same, other = (np.concatenate(part, axis=1) for part in zip(*values, strict=True))
-    means = combine_means(known, same, other, level)
     some = next(iter(first.values()))
+    means = combine_means(known, same, other, level)
+    ranges = np.tile(np.array([each.range for each in some.columns]).T, len(first))
+    means = means._replace(
+        combined_bounds=cut_intervals(means.combined_bounds, means.combined, *ranges),
+        people_bounds=cut_intervals(means.people_bounds, means.people, *ranges),
+    )
     names = [(name, measure) for name in first for measure in some.measures]
     rows = []
     for i, (system, measure) in enumerate(names):
@@ -252,18 +261,18 @@ def _pair_values(name: str, people: Results, model: Results) -> tuple[Floats, Fl
 AGREEMENT = _columns(
     ("judge", None, ""),
     ("both_judged", str, "documents of queries"),
-    ("same_grade", percent, ""),
-    ("kappa", four, "Cohen's"),
-    ("weighted_kappa", four, "by squared distances of grades"),
-    ("relevant", percent, "to this judge, of what both judged"),
-    ("relevant_to_first", percent, ""),
+    ("same_grade", write_share, ""),
+    ("kappa", write_value, "Cohen's"),
+    ("weighted_kappa", write_value, "by squared distances of grades"),
+    ("relevant", write_share, "to this judge, of what both judged"),
+    ("relevant_to_first", write_share, ""),
 )
 ORDERS = _columns(
     ("judge", None, ""),
     ("measure", None, ""),
-    ("tau", four, "Kendall's tau-b of the systems' means under both judges"),
-    ("tau_ap", four, "the symmetric AP correlation: the top counts most"),
-    ("rbo", four, "of the two orders, p = 0.9"),
+    ("tau", write_value, "Kendall's tau-b of the systems' means under both judges"),
+    ("tau_ap", write_value, "the symmetric AP correlation: the top counts most"),
+    ("rbo", write_value, "of the two orders, p = 0.9"),
     ("reversed", lambda pairs: "; ".join(map(" and ".join, pairs)) or "none",
      "pairs whose difference is significant under both, with other signs"),
 )  # fmt: skip
@@ -271,8 +280,8 @@ KINDNESS = _columns(
     ("judge", None, ""),
     ("system", None, ""),
     ("measure", None, ""),
-    ("bias", four_signed, "the judge's mean less the first one's, where both judged"),
-    ("kinder", four_signed, "the bias less the mean of all systems' biases"),
+    ("bias", write_change, "the judge's mean less the first one's, where both judged"),
+    ("kinder", write_change, "the bias less the mean of all systems' biases"),
     intervals=("kinder",),
 )
 

@@ -15,7 +15,7 @@ from irbatch.errors import InputError, many, warn
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure
 from irbatch.statistics.agreement import paired_p
-from irbatch.statistics.intervals import levels_of, student_quantile
+from irbatch.statistics.intervals import cut_intervals, levels_of, student_quantile
 from irbatch.statistics.judges import ENOUGH, FEWEST, CombinedMeans, ModelValues
 from irbatch.statistics.tests import correct
 
@@ -62,7 +62,7 @@ def model_values(
 
 def add_model(compared: Comparison, model: ModelValues, options: Options) -> Comparison:
     """Return a comparison by people's judgments with the model's added."""
-    shape = compared.means.shape
+    shape, ranges = compared.means.shape, np.asarray(compared.ranges)
     means = model.combine(compared.values, lambda values: values, options.level)
     apart = model.combine(compared.values, lambda values: _apart(compared, values))
     p = _two_or_one_sided(apart, options.alternative).reshape(compared.p_values.shape)
@@ -76,7 +76,10 @@ def add_model(compared: Comparison, model: ModelValues, options: Options) -> Com
     reach = apart.error * [
         student_quantile(*each) for each in zip(tails.tolist(), apart.freedom.tolist(), strict=True)
     ]
+    lowest, highest = np.tile(ranges, len(compared.pairs))
+    most = highest - lowest
     bounds = np.stack([apart.combined - reach, apart.combined + reach], axis=-1)
+    bounds = cut_intervals(bounds, apart.combined, -most, most)
     if one_sided:
         greater = options.alternative == "greater"
         bounds[..., int(greater)] = np.inf if greater else -np.inf
@@ -86,7 +89,9 @@ def add_model(compared: Comparison, model: ModelValues, options: Options) -> Com
     found = replace(
         compared,
         means=means.combined.reshape(shape),
-        intervals=means.combined_bounds.reshape(*shape, 2),
+        intervals=cut_intervals(
+            means.combined_bounds, means.combined, *np.tile(ranges, shape[0])
+        ).reshape(*shape, 2),
         difference_intervals=bounds.reshape(*p.shape, 2),
         p_values=p,
         corrected=corrected,

@@ -86,6 +86,12 @@ def find_intervals(
     return Intervals(bounds[:n], bounds[n:])
 
 
+def cut_intervals(bounds: Floats, estimates: Floats, lowest: Floats, highest: Floats) -> Floats:
+    """Cut intervals to what can be, but not beyond what was seen."""
+    low = np.maximum(bounds[..., 0], np.minimum(lowest, estimates))
+    return np.stack([low, np.minimum(bounds[..., 1], np.maximum(highest, estimates))], axis=-1)
+
+
 def _divide(drawn: Floats, observed: Floats, weights: Floats) -> Floats:
     """Divide means by the weights drawn with them; where these are 0 there is nothing to tell."""
     known = np.broadcast_to(weights > 0, drawn.shape)
