@@ -2,7 +2,7 @@
 
 Kernels release the GIL and write each row's own cells, so results don't depend on how rows are
 divided. The pool is made at the first use, never at import, and belongs to one process: a forked
-child makes its own.
+child makes its own. Where the system starts no more threads, fewer share the work.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def map_ranges(
 
     threads = min(threads, pieces)
     try:
-        for done in [_pool(threads).submit(drain) for _ in range(threads)]:
+        for done in [_submit(threads, drain) for _ in range(threads)]:
             done.result()
     finally:
         left.clear()  # after an error
@@ -89,7 +89,7 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_pool(threads).submit(_work_inside, work, item))
+        waiting.append(_submit(threads, functools.partial(_work_inside, work, item)))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
@@ -129,6 +129,34 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _submit(threads: int, work: Callable[[], Done]) -> Future[Done]:
+    """Work in one of so many threads; or here and now, where no thread can be started.
+
+    So it is where another thread has just put a larger pool in place of this one.
+    """
+    from concurrent.futures import Future
+
+    done: Future[Done] = Future()
+    try:
+        _pool(threads).submit(_carry_out, work, done)
+    except RuntimeError:
+        # The pool has noted the work down, and a thread that it has may be at it.
+        if done.cancel():
+            done = Future()
+            _carry_out(work, done)
+    return done
+
+
+def _carry_out(work: Callable[[], Done], done: Future[Done]) -> None:
+    """Work, unless that was called off."""
+    if not done.set_running_or_notify_cancel():
+        return
+    try:
+        done.set_result(work())
+    except BaseException as problem:
+        done.set_exception(problem)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

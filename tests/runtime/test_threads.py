@@ -1,4 +1,4 @@
-"""Threads that share work: each part is done once, by as many threads as were asked for."""
+"""Threads that share work: each part is done once, by as many threads as the system starts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+import irbatch
 from irbatch.runtime import threads
 from irbatch.runtime.threads import cached_property, map_items, map_ranges
 
@@ -16,6 +18,25 @@ from irbatch.runtime.threads import cached_property, map_items, map_ranges
 def no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread has been started yet."""
     monkeypatch.setattr(threads, "_newest", [])
+
+
+@pytest.fixture
+def at_most(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Let the system start so many threads, and no more."""
+    start = threading.Thread.start
+
+    def allow(number: int) -> None:
+        left = [None] * number
+
+        def start_or_refuse(thread: threading.Thread) -> None:
+            if not left:
+                raise RuntimeError("can't start new thread")
+            left.pop()
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_or_refuse)
+
+    return allow
 
 
 def counted(rows: int, wanted: int, work: Callable[[], object] = time.thread_time) -> list[int]:
@@ -31,9 +52,28 @@ def counted(rows: int, wanted: int, work: Callable[[], object] = time.thread_tim
     return counts
 
 
-def test_items_come_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_fewer_threads_do_all_of_the_work(number: int, at_most: Callable[[int], None]) -> None:
+    at_most(number)
+    for _ in range(3):
+        assert counted(1000, 8, lambda: time.sleep(1e-4)) == [1] * 1000
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_items_come_in_order_from_fewer_threads(
+    number: int, at_most: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("IRBATCH_THREADS", "6")
+    at_most(number)
     assert list(map_items(lambda i: i * i, range(50))) == [i * i for i in range(50)]
+
+
+def test_values_without_threads_are_the_same_bits(at_most: Callable[[int], None]) -> None:
+    labels = np.random.default_rng(5).integers(0, 3, (40, 30))
+    expected = irbatch.evaluate_matrix(labels, "nDCG@10 AP RR", threads=1)
+    at_most(0)
+    found = irbatch.evaluate_matrix(labels, "nDCG@10 AP RR", threads=7)
+    assert found.values.tobytes() == expected.values.tobytes()
 
 
 def irbatch_threads() -> int:
