@@ -301,7 +301,6 @@ def test_small_evaluations_do_without_numba(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_numba_alone(tmp_path: Path, expected: str) -> None:
     """Compiled for processes that start at once, and kept for a later one."""
     with ThreadPoolExecutor(2) as pool:
