@@ -405,6 +405,13 @@ def compare_judges(
     }  # fmt: skip
     first, *others = qrels
     compared = {name: _compare_grades(of_pairs[first], of_pairs[name], name) for name in others}
+    for name in others:
+        highest = [max(of_pairs[each].values(), default=0) for each in (first, name)]
+        if of_pairs[name] == of_pairs[first]:
+            warn(f"{first} and {name} are the same judgments: are these two judges?")
+        elif highest[0] != highest[1]:
+            scales = f"{highest[0]:g} by {first}, {highest[1]:g} by {name}"
+            warn(f"the highest grades differ, {scales}: bring them to one scale if they are of two")
     agreements = [{"judge": name, **_agree(*compared[name], rel)} for name in others]
     counts = {
         name: {grade: dict(zip(grades, row, strict=True))

@@ -217,3 +217,11 @@ def test_models_take_all_that_people_judged_and_rankings() -> None:
     input_error(lambda: irbatch.compare(PEOPLE, RUNS, "P@3", model_qrels=PEOPLE), "0 others")
     values = {name: irbatch.evaluate(PEOPLE, run, "P@3") for name, run in RUNS.items()}
     input_error(lambda: irbatch.compare(values, model_qrels=MODEL), "model_qrels")
+
+
+def test_judges_of_other_scales_and_the_same_judge_twice_are_told() -> None:
+    binary = {query: {d: int(g > 0) for d, g in grades.items()} for query, grades in MODEL.items()}
+    with pytest.warns(irbatch.InputWarning, match="2 by people, 1 by model"):
+        compare_judges({"people": PEOPLE, "model": binary})
+    with pytest.warns(irbatch.InputWarning, match="two judges"):
+        compare_judges({"people": PEOPLE, "again": PEOPLE})
