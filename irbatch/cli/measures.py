@@ -70,7 +70,7 @@ def _entry(each: Declaration) -> str:
         "better": "by its parameters" if callable(each.better) else each.better,
         "cutoff": f"{each.name}@k, or at full depth" if each.takes_cutoff else "none",
         "parameters": ", ".join(_parameters(each)),
-        "also called": ", ".join(each.aliases),
+        "also called": ", ".join(each.names[0]),
         "elsewhere": "; ".join(_elsewhere(each)),
         "source": each.source,
     }
@@ -91,7 +91,7 @@ def _parameters(each: Declaration) -> list[str]:
 
 
 def _elsewhere(each: Declaration) -> list[str]:
-    styles = dict.fromkeys(spelling.style for spelling in each.spellings)
+    styles = dict.fromkeys(spelling.style for spelling in each.names[1])
     names = {style: ", ".join(_spelled(each, style)) for style in styles}
     return [f"{style} {spelled}" for style, spelled in names.items() if spelled]
 
@@ -99,7 +99,7 @@ def _elsewhere(each: Declaration) -> list[str]:
 def _spelled(each: Declaration, style: str) -> list[str]:
     """List a tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
     names = []
-    for spelling in each.spellings:
+    for spelling in each.names[1]:
         if spelling.style == style:
             settings = ", ".join(f"{key}={value}" for key, value in spelling.parameters)
             for template in filter(None, (spelling.full, spelling.cut)):

@@ -142,7 +142,6 @@ class Declaration:
     def __post_init__(self) -> None:
         name, reads, aggregate = self.name, self.reads, self.aggregate
         if self.builtin:
-            self.aliases, self.spellings = names_of(name)
             self.past_end = self.past_end if self.takes_cutoff else ""
         if not isinstance(name, str) or not name.isidentifier():
             problem = f"{name!r} is not a word that a measure could be called by"
@@ -192,6 +191,11 @@ class Declaration:
     def measure(self) -> Measure:
         """The measure without settings."""
         return Measure(self.name, declaration=self)
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
+        """What it is called besides: here, and by other tools."""
+        return names_of(self.name) if self.builtin else (self.aliases, self.spellings)
 
     @property
     def graded(self) -> bool:
@@ -387,8 +391,8 @@ class Measure:
         if stem != self.name and stem in CATALOGUE:
             return False  # nRBP is not NRBP
         settings = str(self).removeprefix(self.name)
-        names = [alias + settings for alias in (self.name, *self.declaration.aliases)]
-        names += [self.spelled(each.style) for each in self.declaration.spellings]
+        names = [alias + settings for alias in (self.name, *self.declaration.names[0])]
+        names += [self.spelled(each.style) for each in self.declaration.names[1]]
         return normal(name) in map(normal, names)
 
     def spelled(self, style: str) -> str:
@@ -398,7 +402,7 @@ class Measure:
         """
         if style == AS_GIVEN:
             return self.asked or str(self)
-        for spelling in self.declaration.spellings:
+        for spelling in self.declaration.names[1]:
             if spelling.style == style and (name := self._spell_as(spelling)):
                 return name
         if style != "irbatch":

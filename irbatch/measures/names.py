@@ -145,7 +145,7 @@ def _index(users: int) -> dict[str, tuple[str, Spelling | None]]:
     Canonical names come first. Of names that differ in case alone, nRBP and NRBP, each is known as
     it is written. `users` is that of the catalogue.
     """
-    own = {each.name: (each.aliases, each.spellings) for each in CATALOGUE.loaded()}
+    own = {each.name: each.names for each in CATALOGUE.loaded()}
     names = {name: own.get(name) or names_of(name) for name in CATALOGUE}
     index: dict[str, tuple[str, Spelling | None]] = {}
     for canonical, (aliases, _) in names.items():
@@ -300,7 +300,7 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     if meaning is None:
         ends = re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name[:LONGEST_NAME])
         splits += [(name[: end.start()], name[end.start() + 1 :]) for end in ends]
-    elif normal(name) in map(normal, (meaning.name, *meaning.declaration.aliases)):
+    elif normal(name) in map(normal, (meaning.name, *meaning.declaration.names[0])):
         return []
     known = {normal(each.name): each for each in TREC_EVAL if each.meaning}
     for stem, parameters in splits:

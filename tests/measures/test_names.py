@@ -301,9 +301,9 @@ def test_families_declare_the_measures_listed() -> None:
 def test_no_two_measures_share_a_name() -> None:
     """Every alias and spelling leads back to the measure that declares it."""
     for name, declaration in CATALOGUE.items():
-        for alias in declaration.aliases:
+        for alias in declaration.names[0]:
             assert measure(f"{alias}@7" if declaration.takes_cutoff else alias).name == name
-        for spelling in declaration.spellings:
+        for spelling in declaration.names[1]:
             fields = {"k": 7, "recall": 0.5, "times": 0.5, "p": 0.5, "T": 1.0, "max_grade": 3}
             spelled = spelling.full.format(**fields), spelling.cut.format(**fields)
             for text in filter(None, spelled):
