@@ -142,7 +142,7 @@ def compare(
         aligned = _evaluate(judgments, runs, wanted, others)
         if model_qrels is not None:
             results = evaluate_runs(model_qrels, runs, wanted, **others)
-            model = model_values([*results.values()], aligned.query_ids, aligned.columns)
+            model = model_values(results, aligned.query_ids)
             return add_model(_compare_aligned(aligned, options, None), model, options)
     elif given := [
         *others,

@@ -15,6 +15,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.compare import compare
 from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap_b
+from irbatch.comparing.with_model import check_values, warn_of_few
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
 from irbatch.evaluation.results import Results
@@ -35,7 +36,6 @@ from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import cut_intervals, student_quantile
 from irbatch.statistics.judges import (
-    ENOUGH,
     FEWEST,
     cohen_kappa,
     combine_means,
@@ -204,9 +204,8 @@ def combine(
         raise InputError("the systems' results are of different queries", source="people")
     if all(np.array_equal(known, same) for known, same, _ in values):
         warn("people's and the model's values are the same: are these two judges?")
-    if (n := len(values[0][0])) < ENOUGH:
-        few = f"people judged {many(n, 'query')}: intervals of fewer than {ENOUGH}"
-        warn(f"{few} may miss more often than they say")
+    n = len(values[0][0])
+    warn_of_few(n)
     known, same, other = (np.concatenate(part, axis=1) for part in zip(*values, strict=True))
     some = next(iter(first.values()))
     means = combine_means(known, same, other, level)
@@ -242,13 +241,8 @@ def _pair_values(name: str, people: Results, model: Results) -> tuple[Floats, Fl
     if people.measures != model.measures:
         problem = f"people's measures are {people.measures}, the model's {model.measures}"
         raise InputError(problem, source=name)
-    if other := next((each for each in people.columns if each.aggregate != "mean"), None):
-        raise InputError(f"{other} has no arithmetic mean of queries", source=name, value=other)
     for results in people, model:
-        if (empty := np.argwhere(np.isnan(results.values))).size:
-            row, column = empty[0].tolist()
-            problem = f"{results.measures[column]} is NaN: evaluate with no_relevant='zero'"
-            raise InputError(problem, source=name, query=results.query_ids[row])
+        check_values(name, results)
     both = [(row, model.rows[query]) for query, row in people.rows.items() if query in model.rows]
     if len(both) < FEWEST:
         problem = f"both judges judged {many(len(both), 'query')}: it takes {FEWEST}"

@@ -13,7 +13,6 @@ from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.differences import Options
 from irbatch.errors import InputError, many, warn
 from irbatch.evaluation.results import Results
-from irbatch.measures import Measure
 from irbatch.statistics.agreement import paired_p
 from irbatch.statistics.intervals import cut_intervals, levels_of, student_quantile
 from irbatch.statistics.judges import ENOUGH, FEWEST, CombinedMeans, ModelValues
@@ -33,31 +32,46 @@ def check_options(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"test": "t", "interval": "t", "margin_test": "t"}
 
 
-def model_values(
-    results: Sequence[Results], queries: Sequence[Any], columns: Sequence[Measure]
-) -> ModelValues:
-    """Return the model's values of the queries that people judged, and of those it judged alone."""
-    for each in columns:
+def check_values(name: str, results: Results) -> None:
+    """Reject measures whose means are not arithmetic ones, and values that are NaN."""
+    for each in results.columns:
         if each.aggregate != "mean":
             problem = f"{each} has no arithmetic mean of queries"
-            raise InputError(problem, source="model_qrels", value=str(each))
-    for query in queries:
-        if query not in results[0].rows:
-            raise InputError(
-                "people judged it, the model did not", source="model_qrels", query=query
-            )
-    rows = [results[0].rows[query] for query in queries]
+            raise InputError(problem, source=name, value=each)
+    if (empty := np.argwhere(np.isnan(results.values))).size:
+        row, column = empty[0].tolist()
+        problem = f"{results.measures[column]} is NaN: evaluate with no_relevant='zero'"
+        raise InputError(problem, source=name, query=results.query_ids[row])
+
+
+def warn_of_few(queries: int) -> None:
+    """Warn where people judged fewer queries than intervals take to hold."""
+    if queries < ENOUGH:
+        few = f"people judged {many(queries, 'query')}: intervals of fewer than {ENOUGH}"
+        warn(f"{few} may miss more often than they say")
+
+
+def model_values(results: Mapping[str, Results], queries: Sequence[Any]) -> ModelValues:
+    """Return the model's values of the queries that people judged, and of those it judged alone."""
     people = set(queries)
-    others = [row for query, row in results[0].rows.items() if query not in people]
+    others = [query for query in next(iter(results.values())).rows if query not in people]
     if len(queries) < FEWEST or len(others) < 2:
         judged = f"people judged {many(len(queries), 'query')}, the model {len(others)} others"
         raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model_qrels")
-    if len(queries) < ENOUGH:
-        few = f"people judged {many(len(queries), 'query')}: intervals of fewer than {ENOUGH}"
-        warn(f"{few} may miss more often than they say")
-    names = list(map(str, columns))
-    values = np.stack([each.values[:, [each.measures.index(n) for n in names]] for each in results])
-    return ModelValues(values[:, rows], values[:, others])
+    values = []
+    for name, each in results.items():
+        check_values(name, each)
+        for query in queries:
+            if query not in each.rows:
+                problem = "people judged it, the model did not"
+                raise InputError(problem, source="model_qrels", query=query)
+        if each.rows.keys() != people.union(others):
+            problem = f"{name} has values of other queries than the first system: missing='zero'"
+            raise InputError(f"{problem} gives all the same", source="model_qrels", value=name)
+        values.append(each.values[[each.rows[query] for query in (*queries, *others)]])
+    warn_of_few(len(queries))
+    every = np.stack(values)
+    return ModelValues(every[:, : len(queries)], every[:, len(queries) :])
 
 
 def add_model(compared: Comparison, model: ModelValues, options: Options) -> Comparison:

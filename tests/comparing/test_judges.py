@@ -225,3 +225,10 @@ def test_judges_of_other_scales_and_the_same_judge_twice_are_told() -> None:
         compare_judges({"people": PEOPLE, "model": binary})
     with pytest.warns(irbatch.InputWarning, match="two judges"):
         compare_judges({"people": PEOPLE, "again": PEOPLE})
+
+
+def test_systems_of_other_queries_are_not_combined_by_row() -> None:
+    runs = {"a": {q: RUNS["a"][q] for q in list(MODEL)[1:]}, "b": RUNS["b"]}
+    people = {q: PEOPLE[q] for q in list(PEOPLE)[1:]}
+    compared = {"missing": "skip", "model_qrels": MODEL}
+    input_error(lambda: irbatch.compare(people, runs, "P@3", **compared), "missing='zero'")
