@@ -1,4 +1,4 @@
-"""A package's names that are loaded when somebody asks for them."""
+"""A package's names that are loaded when they are asked for."""
 
 from __future__ import annotations
 

@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from irbatch.comparing import report
 from irbatch.comparing.differences import Differences
 from irbatch.comparing.gate import judge_comparison
+from irbatch.comparing.report import (
+    list_everything,
+    list_means,
+    list_pairs,
+    make_document,
+    tell_how,
+)
 from irbatch.errors import printable
 from irbatch.report.document import DAGGERS, Document, Record
 from irbatch.report.reported import Reported
@@ -104,7 +110,7 @@ class Comparison(Reported, Differences):
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
-        return report.tell_how(self)
+        return tell_how(self)
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
         """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
@@ -140,7 +146,7 @@ class Comparison(Reported, Differences):
             figures = plot_figures(self, pair, digits)
         paper = form == "latex"
         listed = form in ("html", "notebook") or None
-        document = report.make_document(
+        document = make_document(
             self,
             digits,
             means=not (paper and pairs),
@@ -154,9 +160,9 @@ class Comparison(Reported, Differences):
         return document.renamed({}, DAGGERS) if daggers else document
 
     def _everything(self, *, per_query: bool = True, power: bool = False) -> Record:
-        return report.list_everything(self, per_query, power)
+        return list_everything(self, per_query, power)
 
     def _records(
         self, *, means: bool = False, power: bool = False
     ) -> tuple[list[str], list[Record]]:
-        return report.list_means(self) if means else report.list_pairs(self, power)
+        return list_means(self) if means else list_pairs(self, power)

@@ -136,7 +136,7 @@ class Qrels(Exports):
 
     @classmethod
     def borrow(cls, judgments: Mapping[Any, Any], name: str | None = None) -> Qrels:
-        """Make judgments of what nobody is going to change: ids are not copied.
+        """Make judgments of arrays that will not change: ids are not copied.
 
         Copying them costs as much as looking them up, which is much for judgments used once.
         """

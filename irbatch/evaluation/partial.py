@@ -321,7 +321,7 @@ class PartialResult:
         return replace(self, kept=self.kept.copy(queries))
 
     def _plus(self, other: PartialResult) -> PartialResult:
-        """Return the sum of this and another, in what is kept here, which nobody else has."""
+        """Return the sum of this and another, in what is kept here alone."""
         for what in ADDING_UP:
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine == theirs:
@@ -375,7 +375,7 @@ def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> Partial
         if total is None:
             first = total = each
             continue
-        if total is first:  # somebody else's
+        if total is first:  # the caller's
             total = replace(total, kept=total.kept.copy(), name=None)
         total = total._plus(each)
     if total is None:

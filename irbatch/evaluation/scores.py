@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 NO_KEYS = np.empty(0, np.int64)
 SOME_HIDDEN = (
     "some positives are not candidates, being masked, excluded or beyond lengths: they don't count "
-    "as relevant; mask= is True for a candidate, exclude= for what is none"
+    "as relevant; mask= is True for a candidate, exclude= for a document to leave out"
 )
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
 
