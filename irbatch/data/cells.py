@@ -16,10 +16,10 @@ from irbatch.data.columns import as_compressed_rows
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.runtime.arrays import (
-    is_masked,
     is_on_accelerator,
     is_sparse,
     is_tensor,
+    mask_of,
     to_numpy,
     without_mask,
 )
@@ -287,8 +287,8 @@ def read_labels(
         cells = Cells(
             rows, columns, values.reshape(-1)[places] if in_order else values[rows, columns]
         )
-        if is_masked(labels) and np.ma.getmask(labels) is not np.ma.nomask:
-            hidden = np.ma.getmaskarray(labels).copy()
+        mask = mask_of(labels)
+        hidden = None if mask is None else mask.copy()
     check_real(cells.values, "labels", "relevance")
     if cells.values.dtype.kind == "f":
         cells = cells._replace(values=cells.values.astype(np.float64, copy=False))
@@ -351,8 +351,8 @@ def _read_word(positives: str, shape: Shape) -> Ints:
 def _read_columns(positives: Any, shape: Shape) -> Cells:
     """Read one column a query, or a row of columns padded with `IGNORED`."""
     columns = to_numpy(positives, "positives")
-    if is_masked(positives) and columns.dtype.kind in "iu":
-        columns = np.where(np.ma.getmaskarray(positives), IGNORED, columns.astype(np.int64))
+    if (mask := mask_of(positives)) is not None and columns.dtype.kind in "iu":
+        columns = np.where(mask, IGNORED, columns.astype(np.int64))
     problem = None
     if columns.shape == shape and shape[0] > 1:
         hint = "labels of all candidates are relevance"
@@ -546,9 +546,10 @@ class LabelRows:
 
 def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
     """Return how many cells of each row come before the masked ones."""
-    if np.ma.getmask(labels) is np.ma.nomask:
+    mask = mask_of(labels)
+    if mask is None:
         return np.full(shape[0], shape[1], np.int64)
-    mask = np.ma.getmaskarray(labels).reshape(shape)
+    mask = mask.reshape(shape)
     lengths = (~mask).sum(axis=1, dtype=np.int64)
     if (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
         raise InputError("masked cells may only end a row: ranks have no gaps", source=name)

@@ -18,6 +18,7 @@ from irbatch.data.ids import Column, IdColumn, TextColumn, id_kind, same_kind
 from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats, first_rows, group_runs
 from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
+from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
 from irbatch.runtime.numbers import LARGEST_WHOLE, number_errors, read_numbers
 from irbatch.runtime.ragged import offsets_of
@@ -348,8 +349,8 @@ def as_column(
 def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     if isinstance(column, str | bytes | Mapping | AbstractSet):
         raise InputError(f"{what} are a sequence, not {kind_of(column)}", source=source)
-    if isinstance(column, np.ma.MaskedArray) and np.ma.getmaskarray(column).any():
-        raise RowError(int(np.argmax(np.ma.getmaskarray(column))), "is missing (masked)")
+    if (mask := mask_of(column)) is not None and mask.any():
+        raise RowError(int(np.argmax(mask)), "is missing (masked)")
     if hasattr(column, "__array__") or hasattr(column, "to_numpy"):
         array = _as_numpy(column)
     else:

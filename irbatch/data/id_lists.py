@@ -14,7 +14,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable, as_ids
 from irbatch.data.ids import IdColumn, kind_of_documents, same_kind
 from irbatch.errors import InputError, kind_of, many, warn
-from irbatch.runtime.arrays import is_sparse, is_tensor
+from irbatch.runtime.arrays import is_masked, is_sparse, is_tensor
 from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
@@ -158,5 +158,5 @@ class _Side:
 
 def _is_matrix(lists: Any) -> bool:
     """Tell whether ids are a matrix that can be taken as it is."""
-    plain = isinstance(lists, np.ndarray) and not isinstance(lists, np.ma.MaskedArray)
+    plain = isinstance(lists, np.ndarray) and not is_masked(lists)
     return plain and lists.ndim == 2 and lists.dtype.kind in "iu" and lists.dtype != np.uint64

@@ -17,7 +17,7 @@ from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.scores import ScoreEvaluator, choose_ties, plan_measures
 from irbatch.evaluation.settings import Settings
-from irbatch.runtime.arrays import is_masked, is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice
 
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
@@ -161,7 +161,7 @@ class _Pair:
         return scores
 
     def _checked(self, embeddings: Any, source: str) -> Any:
-        if is_masked(embeddings) and np.ma.getmask(embeddings) is not np.ma.nomask:
+        if mask_of(embeddings) is not None:
             problem = "embeddings are whole: none of their components is masked"
             raise InputError(problem, source=source)
         if not self._on_accelerator:

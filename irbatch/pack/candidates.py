@@ -12,7 +12,7 @@ from irbatch.array_types import Bools, Ints
 from irbatch.data.cells import GradedCandidates, check_real, read_excluded, read_lengths, read_mask
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, to_numpy
+from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, mask_of, to_numpy
 from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
@@ -60,8 +60,8 @@ class Candidates:
         self.there: Bools | None = None
         self.excluded: Excluded | None = None
         self.whole = True  # whether every cell is a candidate
-        if np.ma.getmask(scores) is not np.ma.nomask:
-            self._keep(~np.ma.getmaskarray(scores))
+        if (mask := mask_of(scores)) is not None:
+            self._keep(~mask)
 
     def score_of(self, row: int, column: int) -> float:
         """Return a candidate's score."""

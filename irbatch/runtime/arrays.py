@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools
 from irbatch.errors import InputError, kind_of
 
 Given = ParamSpec("Given")
@@ -74,6 +75,13 @@ def without_mask(values: Any) -> npt.NDArray[Any]:
 def is_masked(values: Any) -> bool:
     """Tell whether it is a masked array, without importing numpy.ma, which takes 10 ms."""
     return isinstance(values, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ()))
+
+
+def mask_of(values: Any) -> Bools | None:
+    """Return which cells are masked; None if it is not a masked array, or has no mask."""
+    if not is_masked(values) or np.ma.getmask(values) is np.ma.nomask:
+        return None
+    return np.asarray(np.ma.getmaskarray(values))
 
 
 def is_tensor(values: Any) -> bool:
