@@ -7,31 +7,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
-from typing import Any
 
 from irbatch import compare
 from irbatch.cli.gates import GATE_FAILED, add_gate, check_axes, judge, list_conditions
 from irbatch.cli.inputs import check_inputs, name_runs, read_groups
-from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_rows, add_settings
 from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
-from irbatch.comparing.differences import ComparisonOptions
 from irbatch.comparing.gate import Limit, parse_condition
+from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.errors import InputError, imported, many, printable
 from irbatch.measures import parse_measures
-from irbatch.statistics.intervals import INTERVALS
-from irbatch.statistics.tests import (
-    ALTERNATIVES,
-    CORRECTIONS,
-    FAMILIES,
-    MARGIN_TESTS,
-    TESTS,
-    plain_name,
-    read_margin,
-)
-
-CHOICES = tuple(ComparisonOptions.__annotations__)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -48,13 +35,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
-    add("--baseline", metavar="NAME", help="compare all others with it (default: all with all)")
     told = "lines of: query group, or query,group in a .csv; tables are broken down by group"
     add("--groups", metavar="FILE", help=told)
     told = "a model's judgments of the same queries and more, which help to estimate means"
     add("--model-qrels", metavar="QRELS", help=told)
     add_measures(parser)
-    _add_tests(parser)
+    add_rows(parser.add_argument_group("tests and intervals"), ComparisonSettings)
     add = add_output(
         parser,
         digits="means and differences",
@@ -80,45 +66,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--daggers", action="store_true", help="mark by daggers, not by arrows")
 
 
-def _add_tests(parser: argparse.ArgumentParser) -> None:
-    """Add the options of tests and of intervals."""
-    add = parser.add_argument_group("tests and intervals").add_argument
-
-    def choose(name: str, choices: Sequence[str], told: str, **more: Any) -> None:
-        add(f"--{name}", choices=list(choices), help=told, **{"default": choices[0], **more})
-
-    told = f"of paired differences: {', '.join(TESTS)} (default: randomisation)"
-    named = {"type": plain_name, "metavar": "NAME"}
-    choose("test", list(TESTS), told, **named, default=None)
-    told = "what to find: any difference, or a mean greater (less) than the baseline's"
-    choose("alternative", ALTERNATIVES, told)
-    told = f"of p-values of several pairs: {', '.join(CORRECTIONS)} (default: holm)"
-    choose("correction", list(CORRECTIONS), told, **named, default="holm")
-    told = "what is corrected for together: the pairs on a measure, or all on all measures"
-    choose("family", FAMILIES, told)
-    told = "of significance; intervals are as sure as it leaves (default: 0.05, so 95%%)"
-    add("--level", type=float, default=0.05, metavar="P", help=told)
-    told = "by Student's t, or by bootstrap (default: t)"
-    choose("interval", INTERVALS, told, default=None)
-    told = "intervals of differences each by itself, not adjusted as p-values are"
-    add("--no-simultaneous", dest="simultaneous", action="store_false", help=told)
-    told = "resamples, of tests and intervals that draw them (default: 10000)"
-    add("--draws", type=int, default=10_000, metavar="N", help=told)
-    add("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
-    told = "differences below it don't matter: a number, or a share such as 1%% of the other's mean"
-    add("--margin", type=_margin, metavar="X", help=told)
-    told = "of differences against the margin (default: bounded)"
-    choose("margin-test", MARGIN_TESTS, told, default=None)
-
-
-def _margin(text: str) -> float | str:
-    """Read a number, or leave a share as it is."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 def run(options: argparse.Namespace) -> int:
     """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
@@ -127,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     read = [options.qrels, *runs.values(), options.model_qrels]
     output = Output(options, [path for path in read if path is not None])
     check_inputs(options.qrels, runs.values())
-    names = (*CHOICES, *SETTINGS, "model_qrels")
+    names = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
     settings = {name: each for name in names if (each := getattr(options, name)) is not None}
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
@@ -167,8 +114,6 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
             raise InputError(f"condition {text!r}: {problem}", value=text)
     if options.power:
         imported("power", "stats", "scipy.stats")
-    if options.margin is not None:
-        read_margin(options.margin)
     if options.baseline is not None:
         check_baseline(options.baseline, list(runs))
 

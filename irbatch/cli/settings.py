@@ -43,13 +43,20 @@ def _add_names(add: Any) -> None:
     add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
 
 
+def add_rows(group: Any, rows: Any) -> None:
+    """Add the option of each field of a class of settings; of what is so by default, its "no"."""
+    for row in fields(rows):
+        option = row.metadata["option"]
+        no = "no-" if option.get("action") == "store_false" else ""
+        group.add_argument(f"--{no}{row.name.replace('_', '-')}", dest=row.name, **option)
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape values."""
-    add = parser.add_argument_group("what shapes values").add_argument
-    for row in fields(Settings):
-        add(f"--{row.name.replace('_', '-')}", **row.metadata["option"])
+    group = parser.add_argument_group("what shapes values")
+    add_rows(group, Settings)
     told = "what orders the documents of a run that has both (default: score)"
-    add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
+    group.add_argument("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
     add_columns(parser)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.comparison import Comparison
-from irbatch.comparing.differences import ComparisonOptions, Options
 from irbatch.comparing.read import Aligned, align, is_read, read_results
+from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.comparing.with_model import add_model, check_options, model_values
 from irbatch.data.frames import is_series, rows_by_label
 from irbatch.errors import InputError, kind_of, warn
@@ -132,7 +132,9 @@ def compare(
     own = ComparisonOptions.__annotations__
     if model_qrels is not None:
         settings |= check_options({**settings, "groups": groups})  # type: ignore[typeddict-item]
-    options = Options.choose(**{name: each for name, each in settings.items() if name in own})
+    options = ComparisonSettings.choose(
+        **{name: each for name, each in settings.items() if name in own}
+    )
     others: Any = {name: each for name, each in settings.items() if name not in own}
     judgments: Any = qrels
     if runs is None:
@@ -185,7 +187,7 @@ def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Mea
 
 
 def _compare_aligned(
-    aligned: Aligned, options: Options, groups: Mapping[Any, str] | None
+    aligned: Aligned, options: ComparisonSettings, groups: Mapping[Any, str] | None
 ) -> Comparison:
     """Compare systems, all queries and each group of them."""
     names = _group_names(aligned.query_ids, rows_by_label(groups) if is_series(groups) else groups)
@@ -232,7 +234,10 @@ def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
 
 
 def _make(
-    aligned: Aligned, options: Options, strata: Sequence[Any] | None, groups: dict[str, Comparison]
+    aligned: Aligned,
+    options: ComparisonSettings,
+    strata: Sequence[Any] | None,
+    groups: dict[str, Comparison],
 ) -> Comparison:
     """Compare systems on all the queries."""
     scaled, geometric, weights = _scale(aligned)
@@ -284,7 +289,7 @@ def _intervals(
     sample: Sample,
     means: Floats,
     significant: Bools,
-    options: Options,
+    options: ComparisonSettings,
     strata: Sequence[Any] | None,
     geometric: Bools,
     weights: Floats | None,
@@ -320,7 +325,7 @@ def _intervals(
     return Intervals(cut_intervals(found.means, means, *ranges), bounds)
 
 
-def _settings(options: Options, *, stratified: bool) -> dict[str, str]:
+def _settings(options: ComparisonSettings, *, stratified: bool) -> dict[str, str]:
     """Say how systems were compared."""
     stratified = stratified and options.interval != "t"
     settings = {"test": options.test, "correction": options.correction}

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, Self, TypedDict
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
+from irbatch.comparing.settings import ComparisonSettings
 from irbatch.errors import InputError, many, shown
 from irbatch.measures import Measure, measure
-from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.threads import cached_property
 from irbatch.statistics.bounded import bounded_intervals, least_queries
 from irbatch.statistics.intervals import (
-    INTERVALS,
     detectable_difference,
     levels_of,
     levels_of_all,
@@ -26,107 +25,23 @@ from irbatch.statistics.intervals import (
 from irbatch.statistics.judges import ModelValues
 from irbatch.statistics.resampling import (
     blocks_of_differences,
-    check_draws,
-    check_level,
     paired_differences,
     row_blocks,
 )
 from irbatch.statistics.tests import (
-    ALTERNATIVES,
-    CORRECTIONS,
     DRAWN,
-    FAMILIES,
     FAMILY_WISE,
-    MARGIN_TESTS,
-    TESTS,
     Margin,
     above_zero_p,
     beyond_margin,
     correct,
     ends_beyond,
-    import_scipy,
     least_p,
     margin_correction,
-    plain_name,
     read_margin,
 )
 
 NAMED = 10  # systems or measures that an error lists
-
-
-class ComparisonOptions(TypedDict, total=False):
-    """The keyword options of `irbatch.compare`, which describes them; `Options` has defaults."""
-
-    baseline: str | None
-    test: str
-    correction: str | None
-    level: float
-    interval: str
-    simultaneous: bool
-    draws: int
-    seed: int
-    margin: float | str | None
-    alternative: str
-    family: str
-    margin_test: str
-
-
-CHOICES: dict[str, Sequence[Any]] = {
-    "test": tuple(TESTS),
-    "correction": CORRECTIONS,
-    "interval": INTERVALS,
-    "simultaneous": (True, False),
-    "alternative": ALTERNATIVES,
-    "family": FAMILIES,
-    "margin_test": MARGIN_TESTS,
-}
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Options:
-    """How systems are compared, as `irbatch.compare` describes it."""
-
-    baseline: str | None = None
-    test: str = "randomisation"
-    correction: str = "holm"
-    level: float = 0.05
-    interval: str = "t"
-    simultaneous: bool = True
-    draws: int = 10_000
-    seed: int = 0
-    margin: float | str | None = None
-    alternative: str = "two-sided"
-    family: str = "pairs"
-    margin_test: str = MARGIN_TESTS[0]
-
-    @classmethod
-    def choose(cls, **options: Any) -> Options:
-        """Return options that were checked; tests and corrections in any tool's spelling."""
-        for name in ("test", "correction"):
-            if name in options:
-                options[name] = plain_name(options[name])
-        self = Options(**options)
-        for name, choices in CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
-        import_scipy(self.test)  # before anything is evaluated
-        check_draws(self.draws, self.seed)
-        check_level(self.level)
-        if self.margin is not None:
-            read_margin(self.margin)
-        if self.alternative != "two-sided" and self.baseline is None:
-            problem = f"alternative={self.alternative!r} needs a baseline: greater or less than it"
-            raise InputError(problem, source="baseline")
-        if self.test in FAMILY_WISE:
-            for name, plain in (("alternative", "two-sided"), ("family", "pairs")):
-                if (value := getattr(self, name)) != plain:
-                    problem = f"{name}={value!r} is not for test={self.test!r}"
-                    raise InputError(f"{problem}, of all systems on a measure at once", value=value)
-        return self
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Their names and values."""
-        return {each.name: getattr(self, each.name) for each in fields(Options)}
 
 
 class Difference(NamedTuple):
@@ -156,7 +71,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Differences(Options):
+class Differences(ComparisonSettings):
     """The numbers of an `irbatch.Comparison`, which describes them."""
 
     systems: list[str]

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.comparison import Comparison
-from irbatch.comparing.differences import Options
+from irbatch.comparing.settings import ComparisonSettings
 from irbatch.errors import InputError, many, warn
 from irbatch.evaluation.results import Results
 from irbatch.statistics.agreement import paired_p
@@ -74,7 +74,7 @@ def model_values(results: Mapping[str, Results], queries: Sequence[Any]) -> Mode
     return ModelValues(every[:, : len(queries)], every[:, len(queries) :])
 
 
-def add_model(compared: Comparison, model: ModelValues, options: Options) -> Comparison:
+def add_model(compared: Comparison, model: ModelValues, options: ComparisonSettings) -> Comparison:
     """Return a comparison by people's judgments with the model's added."""
     shape, ranges = compared.means.shape, np.asarray(compared.ranges)
     means = model.combine(compared.values, lambda values: values, options.level)

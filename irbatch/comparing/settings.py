@@ -1,0 +1,136 @@
+"""How systems are compared: each setting in one row, from which the command's options follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, TypedDict
+
+from irbatch.errors import InputError
+from irbatch.runtime.numbers import check_choice
+from irbatch.statistics.intervals import INTERVALS
+from irbatch.statistics.resampling import check_draws, check_level
+from irbatch.statistics.tests import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    FAMILIES,
+    FAMILY_WISE,
+    MARGIN_TESTS,
+    TESTS,
+    import_scipy,
+    plain_name,
+    read_margin,
+)
+
+
+class ComparisonOptions(TypedDict, total=False):
+    """The keyword options of `irbatch.compare`, which describes them."""
+
+    baseline: str | None
+    test: str
+    correction: str | None
+    level: float
+    interval: str
+    simultaneous: bool
+    draws: int
+    seed: int
+    margin: float | str | None
+    alternative: str
+    family: str
+    margin_test: str
+
+
+def _row(value: Any, told: str, **option: Any) -> Any:
+    """Return a setting's field: its default, its help, and its option of commands, as argparse's.
+
+    What a command isn't told is left to the field's default.
+    """
+    return field(default=value, metadata={"option": {"help": told, "default": None, **option}})
+
+
+def _number_or_share(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+_NAMED = {"type": plain_name, "metavar": "NAME"}  # in any tool's spelling
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparisonSettings:
+    """How systems are compared, as `irbatch.compare` describes it."""
+
+    baseline: str | None = _row(
+        None, "compare all others with it (default: all with all)", metavar="NAME"
+    )
+    test: str = _row(
+        "randomisation", f"of paired differences: {', '.join(TESTS)} (default: randomisation)",
+        choices=tuple(TESTS), **_NAMED,
+    )  # fmt: skip
+    alternative: str = _row(
+        "two-sided", "what to find: any difference, or a mean greater (less) than the baseline's",
+        choices=ALTERNATIVES,
+    )  # fmt: skip
+    correction: str = _row(
+        "holm", f"of p-values of several pairs: {', '.join(CORRECTIONS)} (default: holm)",
+        choices=CORRECTIONS, **_NAMED,
+    )  # fmt: skip
+    family: str = _row(
+        "pairs", "what is corrected for together: the pairs on a measure, or all on all measures",
+        choices=FAMILIES,
+    )  # fmt: skip
+    level: float = _row(
+        0.05, "of significance; intervals are as sure as it leaves (default: 0.05, so 95%%)",
+        metavar="P", type=float,
+    )  # fmt: skip
+    interval: str = _row("t", "by Student's t, or by bootstrap (default: t)", choices=INTERVALS)
+    simultaneous: bool = _row(
+        True, "intervals of differences each by itself, not adjusted as p-values are",
+        action="store_false",
+    )  # fmt: skip
+    draws: int = _row(
+        10_000, "resamples, of tests and intervals that draw them (default: 10000)",
+        metavar="N", type=int,
+    )  # fmt: skip
+    seed: int = _row(0, "of the draws (default: 0)", metavar="N", type=int)
+    margin: float | str | None = _row(
+        None,
+        "differences below it don't matter: a number, or a share such as 1%% of the other's mean",
+        metavar="X", type=_number_or_share,
+    )  # fmt: skip
+    margin_test: str = _row(
+        MARGIN_TESTS[0], "of differences against the margin (default: bounded)",
+        choices=MARGIN_TESTS,
+    )  # fmt: skip
+
+    @classmethod
+    def choose(cls, **options: Any) -> ComparisonSettings:
+        """Return settings that were checked; tests and corrections in any tool's spelling."""
+        for name in ("test", "correction"):
+            if name in options:
+                options[name] = plain_name(options[name])
+        self = ComparisonSettings(**options)
+        for row in fields(ComparisonSettings):
+            if choices := row.metadata["option"].get("choices"):
+                check_choice(row.name, getattr(self, row.name), choices)
+        check_choice("simultaneous", self.simultaneous, (True, False))
+        import_scipy(self.test)  # before anything is evaluated
+        check_draws(self.draws, self.seed)
+        check_level(self.level)
+        if self.margin is not None:
+            read_margin(self.margin)
+        if self.alternative != "two-sided" and self.baseline is None:
+            problem = f"alternative={self.alternative!r} needs a baseline: greater or less than it"
+            raise InputError(problem, source="baseline")
+        for name in ("alternative", "family") if self.test in FAMILY_WISE else ():
+            value = getattr(self, name)
+            if value != getattr(ComparisonSettings, name):
+                problem = f"{name}={value!r} is not for test={self.test!r}"
+                raise InputError(f"{problem}, of all systems on a measure at once", value=value)
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Their names and values."""
+        return {each.name: getattr(self, each.name) for each in fields(ComparisonSettings)}
