@@ -64,7 +64,6 @@ PLACES: dict[str, tuple[str, str | type]] = {
     "n_queries": ("resources: queries: number", int),
     "batch_size": ("resources: queries: batch size", int),
     "warmup": ("resources: queries: warm-up calls", int),
-    "warmed_queries": ("resources: queries: asked in the warm-up", int),
     "repeat": ("resources: queries: repeats", int),
     **{
         f"latency.{name}": (f"resources: latency: {name}", "ms")

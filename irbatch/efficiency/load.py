@@ -11,36 +11,25 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.efficiency.answers import read_queries
-from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.load_report import Load, LoadAtRate
-from irbatch.efficiency.measure import (
-    MILLISECOND,
-    SECOND,
-    Calls,
-    here,
-    is_async,
-    loop_for,
-    name_of,
-)
-from irbatch.efficiency.quantities import PERCENTILES, of_system
-from irbatch.efficiency.record import ARRIVALS, OPEN, POISSON, EfficiencyRecord, Hardware, Latency
-from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
+from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller, describe, is_async, loop_for
+from irbatch.efficiency.quantities import of_system
+from irbatch.efficiency.record import ARRIVALS, OPEN, POISSON, Hardware, Latency, find_percentiles
+from irbatch.errors import ErrorsIn, InputError, shown, warn
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
-from irbatch.statistics.intervals import quantile_ranks
-from irbatch.statistics.resampling import check_level
 
 MOST_DUE = 10_000_000  # queries at one rate
 SECONDS = 10.0  # at each rate, where nothing else is said
 MOST_TRIED = 20  # rates, where they are looked for
-FINEST = 0.02  # between two of them, which have three digits
+PRECISION = 1.1  # of the rate that is looked for: from the highest that held to one that didn't
 LEAST = 2.0**-10  # of the first rate: below it none is looked for
 GROWTH = 1.25  # from the second quarter of a run to the last, of a queue that grows
 QUARTERS = 4
@@ -51,8 +40,7 @@ def measure_load(
     search: Callable[[Any], Any],
     queries: Mapping[Any, Any] | Iterable[Any],
     *,
-    rate: float | None = None,
-    rates: Iterable[float] | None = None,
+    rates: float | Iterable[float] | None = None,
     within: float | None = None,
     arrivals: str = POISSON,
     concurrency: int | None = None,
@@ -60,9 +48,7 @@ def measure_load(
     calls: int | None = None,
     timeout: float | None = None,
     warmup: int = 10,
-    precision: float = 0.1,
     seed: int = 0,
-    level: float = 0.05,
     system: str | None = None,
     dataset: str | None = None,
     hardware: Hardware | str | None = None,
@@ -86,10 +72,9 @@ def measure_load(
         search: answers a query, ``search(query)``, or awaits it where it is ``async def``.
         queries: as of `measure_search`; they are asked in turn, again from the start where more
             are due.
-        rate: queries a second.
-        rates: several, each measured by itself, from the lowest on.
+        rates: queries a second; of several, each is measured by itself, from the lowest on.
         within: a bound on p99, in ms. The highest rate that holds it, with no queue that grows, is
-            `Load.sustained_rate`; without `rate` and `rates` it is looked for: from half of what
+            `Load.sustained_rate`; without `rates` it is looked for, to a tenth: from half of what
             calls one after the other reach, twice or half of that until one rate holds and one does
             not, then between these.
         arrivals: ``"poisson"``, at random times, or ``"fixed"``, at equal distances.
@@ -100,10 +85,7 @@ def measure_load(
         timeout: ms from when a query is due. Later it is not sent any more; an answer that comes
             later counts as none; and a call that is awaited is cancelled.
         warmup: calls before, one after the other, of the first of `queries`; at least 1.
-        precision: how much more than the highest rate that held, as a share, the lowest that did
-            not may be, where rates are looked for.
         seed: of the arrivals; those of two rates are the same but for their speed.
-        level: the chance that an interval misses.
         system, dataset, hardware, price_per_hour, currency: as of `measure_search`.
 
     Raises:
@@ -116,33 +98,21 @@ def measure_load(
 
     >>> import time
     >>> load = measure_load(lambda query: time.sleep(0.01) or ["d1"], ["cat", "dog"], calls=4,
-    ...                     rate=50, arrivals="fixed", warmup=1, system="constant")
+    ...                     rates=50, arrivals="fixed", warmup=1, system="constant")
     >>> load.rates[0].latency.calls, load.rates[0].latency.errors, load.rates[0].latency.mean > 9
     (4, 0, True)
     """
-    name = name_of(search) if system is None else system
-    source = of_system(name)
-    if not callable(search):
-        raise field_error(source, "search", f"is {kind_of(search)}, not to be called", search)
-    ids, asked = read_queries(source, queries)
-    record = EfficiencyRecord(
-        system=name,
-        dataset=dataset,
-        hardware=here(hardware),
-        n_queries=len(ids),
-        warmup=warmup,
-        price_per_hour=price_per_hour,
-        currency=currency,
-    )
-    with ErrorsIn(source=source):
+    record, ids, asked = describe(
+        search, queries, system, hardware, dataset=dataset, warmup=warmup,
+        price_per_hour=price_per_hour, currency=currency,
+    )  # fmt: skip
+    with ErrorsIn(source=of_system(record.system)):
         check_whole("warmup", warmup, 1)  # the first answer is checked in it
         check_choice("arrivals", arrivals, ARRIVALS)
         check_whole("seed", seed, 0)
-        check_level(level)
-        check_number("precision", precision, above=0)
-        for option, value in (("calls", calls), ("concurrency", concurrency)):
-            if value is not None:
-                check_whole(option, value, 1)
+        for option, count in (("calls", calls), ("concurrency", concurrency)):
+            if count is not None:
+                check_whole(option, count, 1)
         for option, most in (("duration", duration), ("timeout", timeout), ("within", within)):
             if most is not None:
                 check_number(option, most, above=0)
@@ -152,66 +122,63 @@ def measure_load(
             duration = SECONDS
         if concurrency is None and not is_async(search):
             concurrency = 1
-        listed = _list_rates(rate, rates, within)
+        listed = _list_rates(rates, within)
         arriving = partial(due_times, arrivals=arrivals, seed=seed, calls=calls, duration=duration)
-        for each in listed:
-            arriving(each)
+        for rate in listed:
+            arriving(rate)
     at_rates: list[LoadAtRate] = []
 
     def measure(rate: float) -> LoadAtRate:
         limit = None if timeout is None else round(timeout * MILLISECOND)
         sending = Sending(search, asked, arriving(rate), limit)
-        if loop is None:
+        if runner is None:
             sending.in_threads(concurrency or 1)
         else:
-            loop.run(sending.as_tasks(concurrency))
-        at_rate = summarise(sending, rate, arrivals, concurrency, len(asked), level)
+            runner.run(sending.as_tasks(concurrency))
+        at_rate = summarise(sending, rate, arrivals, concurrency, len(asked))
         if not at_rate.kept_up:
             late, p99 = (f"{show_quantity(ms)} ms" for ms in (at_rate.lateness, at_rate.p99))
             warn(
-                f"times of {shown(name)} at {show_quantity(rate)} queries/s contain that queries "
-                f"were sent late, up to {late} (p99) of {p99}: the machine does other work, or "
-                "calls are too short to be timed so"
+                f"times of {shown(record.system)} at {show_quantity(rate)} queries/s contain that "
+                f"queries were sent late, up to {late} (p99) of {p99}: the machine does other "
+                "work, or calls are too short to be timed so"
             )
         at_rates.append(at_rate)
         return at_rate
 
-    with loop_for(source, search) as loop:
-        first = Calls(f"answer of {shown(name)}", search, ids, asked, 1, False, loop)
-        took = first.warm_up(warmup, lambda *progress: None)
-        for each in listed:
-            measure(each)
+    with loop_for(of_system(record.system), search) as runner:
+        caller = Caller(f"answer of {shown(record.system)}", search, runner)
+        took, _ = caller.ask(ids, asked, warmup)
+        for rate in listed:
+            measure(rate)
         if not listed and within is not None:
-            start = len(took) * SECOND / max(sum(took.values()), 1) / 2
-            look_for_rate(start, lambda rate: measure(rate).holds(within), precision)
+            start = SECOND / max(float(took.mean()), 1.0) / 2
+            look_for_rate(start, lambda rate: measure(rate).holds(within))
     return Load(
         about=record, rates=at_rates, callers=concurrency, timeout=timeout, within=within, seed=seed
     )
 
 
-def _list_rates(rate: Any, rates: Any, within: Any) -> list[float]:
+def _list_rates(rates: Any, within: Any) -> list[float]:
     """Return the rates that are given, ascending: low ones don't heat a machine for high ones."""
-    if rate is not None and rates is not None:
-        raise InputError("rate and rates are both given")
-    if rate is not None:
-        return [check_number("rate", rate, above=0)]
     if rates is None:
         if within is None:
-            problem = "rate is missing: give it, or rates, or within to look for the highest"
-            raise InputError(problem)
+            raise InputError("rates are missing: give one, or within to look for the highest")
         return []
     is_several = isinstance(rates, Iterable) and not isinstance(rates, str)
-    several = sorted(check_number("rates", each, above=0) for each in rates) if is_several else []
+    several = sorted(
+        check_number("rates", rate, above=0) for rate in (rates if is_several else [rates])
+    )
     if not several or len(set(several)) < len(several):
-        raise InputError(f"rates are {shown(rates)}: not several, none, or one twice")
+        raise InputError(f"rates are {shown(rates)}: none, or one twice")
     return several
 
 
-def look_for_rate(start: float, holds: Callable[[float], bool], precision: float) -> None:
+def look_for_rate(start: float, holds: Callable[[float], bool]) -> None:
     """Try rates until the highest that holds and the lowest that does not are close.
 
     >>> tried = []
-    >>> look_for_rate(40, lambda rate: tried.append(rate) or rate < 100, precision=0.1)
+    >>> look_for_rate(40, lambda rate: tried.append(rate) or rate < 100)
     >>> [round(rate) for rate in tried]
     [40, 80, 160, 113, 95, 104]
     """
@@ -222,7 +189,7 @@ def look_for_rate(start: float, holds: Callable[[float], bool], precision: float
             low = rate
         else:
             high = rate
-        if high <= low * (1 + max(precision, FINEST)) or high <= start * LEAST:
+        if high <= low * PRECISION or high <= start * LEAST:
             return
         rate = 2 * low if math.isinf(high) else math.sqrt(low * high) if low else high / 2
 
@@ -234,14 +201,8 @@ def due_times(
 
     They come at random times (``"poisson"``: as those of many people who know nothing of each
     other, given how many there are, so that the rate is kept exactly), or at equal distances
-    (``"fixed"``). With the same seed those of two rates are alike but for their speed.
-
-    Args:
-        rate: queries a second.
-        arrivals: ``"poisson"`` or ``"fixed"``.
-        seed: of random times.
-        calls: how many queries there are; or None, and
-        duration: seconds in which they are due.
+    (``"fixed"``). With the same seed those of two rates are alike but for their speed. There are
+    so many `calls`, or as many as are due in a `duration` of seconds.
 
     Raises:
         InputError: if none would be due in that time, or more than ten million.
@@ -280,12 +241,11 @@ class Sending:
         self, search: Callable[[Any], Any], queries: list[Any], due: Ints, timeout: int | None
     ) -> None:
         self._search, self._queries = search, queries
-        self.due, self._timeout = due, timeout
+        self.due, self._timeout = due, math.inf if timeout is None else timeout
         self.ready, self.sent, self.done = (np.zeros(due.size, np.int64) for _ in range(3))
         self.outcome = np.zeros(due.size, np.int8)
         self.problem: str | None = None
         self._next, self._lock = 0, threading.Lock()
-        self._stopped: BaseException | None = None
         self._start = 0
 
     def in_threads(self, callers: int) -> None:
@@ -294,102 +254,82 @@ class Sending:
         if callers == 1:
             self._call()
             return
-
-        def call() -> None:
+        with ThreadPoolExecutor(callers) as pool:
             try:
-                self._call()
-            except BaseException as problem:  # what ends a program; raised in the first thread
-                self._stopped = problem
-
-        threads = [threading.Thread(target=call, daemon=True) for _ in range(callers)]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        except BaseException as problem:
-            self._stopped = problem  # no caller sends another one
-            raise
-        if self._stopped is not None:
-            raise self._stopped
-
-    async def as_tasks(self, callers: int | None) -> None:
-        """Await all queries, by so many callers; without a number each is sent when it is due."""
-        import asyncio
-
-        async def call() -> None:
-            while (number := self._take()) is not None:
-                free = self._now()
-                await self._sleep_until(int(self.due[number]))
-                await self._await(number, free)
-
-        self._start = time.perf_counter_ns()
-        if callers is not None:
-            await asyncio.gather(*(call() for _ in range(min(callers, self.due.size))))
-            return
-        tasks = set()
-        while (number := self._take()) is not None:
-            await self._sleep_until(int(self.due[number]))
-            task = asyncio.create_task(self._await(number, free=0))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-        await asyncio.gather(*tasks)
-
-    def _now(self) -> int:
-        return time.perf_counter_ns() - self._start
-
-    def _take(self) -> int | None:
-        """Return the number of the next query; None if there is none left."""
-        with self._lock:
-            number = self._next
-            self._next += 1
-        return None if number >= self.due.size or self._stopped is not None else number
+                for calling in [pool.submit(self._call) for _ in range(callers)]:
+                    calling.result()
+            finally:  # where something ends the program, too, callers send no other one
+                self._next = self.due.size
 
     def _call(self) -> None:
         """Send one query after the other, each when it is due."""
-        while (number := self._take()) is not None:
-            due, free = int(self.due[number]), self._now()
-            while (early := due - self._now()) > 0:
+        while True:
+            with self._lock:
+                number = self._next
+                self._next += 1
+            if number >= self.due.size:
+                return
+            free = self._now()
+            while (early := int(self.due[number]) - self._now()) > 0:
                 time.sleep(early / SECOND)
             sent, outcome = self._now(), OUT_OF_TIME
-            if not self._is_over(due, sent):
+            if self._left(number, sent) > 0:
                 outcome = ANSWERED
                 try:
                     self._search(self._queries[number % len(self._queries)])
                 except Exception as problem:
                     outcome = self._note(problem)
+                except BaseException:
+                    self._next = self.due.size
+                    raise
             self._keep(number, free, sent, outcome)
+
+    async def as_tasks(self, callers: int | None) -> None:
+        """Await all queries, by so many callers; without a number each is sent when it is due."""
+        import asyncio
+
+        self._start = time.perf_counter_ns()
+        idle = asyncio.Semaphore(callers or self.due.size)
+        tasks = set()
+        for number in range(self.due.size):
+            waits = idle.locked()
+            await idle.acquire()
+            free = self._now() if waits else 0
+            early = 1
+            while early > 0:
+                early = int(self.due[number]) - self._now()
+                await asyncio.sleep(max(early, 0) / SECOND)  # of no time lets the others go on
+            task = asyncio.create_task(self._await(number, free))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            task.add_done_callback(lambda task: idle.release())
+        await asyncio.gather(*tasks)
 
     async def _await(self, number: int, free: int) -> None:
         import asyncio
 
-        due, sent, outcome = int(self.due[number]), self._now(), OUT_OF_TIME
-        if not self._is_over(due, sent):
-            left = None if self._timeout is None else (due + self._timeout - sent) / SECOND
+        sent, outcome = self._now(), OUT_OF_TIME
+        if (left := self._left(number, sent)) > 0:
             outcome = ANSWERED
             try:
-                async with asyncio.timeout(left) as limit:
+                async with asyncio.timeout(None if math.isinf(left) else left / SECOND) as limit:
                     await self._search(self._queries[number % len(self._queries)])
             except Exception as problem:
                 outcome = OUT_OF_TIME if limit.expired() else self._note(problem)
         self._keep(number, free, sent, outcome)
 
-    async def _sleep_until(self, due: int) -> None:
-        import asyncio
+    def _now(self) -> int:
+        return time.perf_counter_ns() - self._start
 
-        while True:
-            early = due - self._now()
-            await asyncio.sleep(max(early, 0) / SECOND)  # of no time lets the others go on
-            if early <= 0:
-                return
-
-    def _is_over(self, due: int, now: int) -> bool:
-        return self._timeout is not None and now - due >= self._timeout
+    def _left(self, number: int, now: int) -> float:
+        """Return the ns until a query is out of time."""
+        return int(self.due[number]) + self._timeout - now
 
     def _keep(self, number: int, free: int, sent: int, outcome: int) -> None:
-        due, done = int(self.due[number]), self._now()
-        self.ready[number], self.sent[number], self.done[number] = max(due, free), sent, done
-        is_late = outcome == ANSWERED and self._is_over(due, done)
+        done = self._now()
+        self.ready[number] = max(int(self.due[number]), free)
+        self.sent[number], self.done[number] = sent, done
+        is_late = outcome == ANSWERED and self._left(number, done) <= 0
         self.outcome[number] = OUT_OF_TIME if is_late else outcome
 
     def _note(self, problem: Exception) -> int:
@@ -399,18 +339,21 @@ class Sending:
 
 
 def summarise(
-    found: Sending, rate: float, arrivals: str, callers: int | None, asked: int, level: float
+    found: Sending, rate: float, arrivals: str, callers: int | None, asked: int
 ) -> LoadAtRate:
     """Return what was found at a rate, where `asked` different queries were asked."""
     answered = found.outcome == ANSWERED
     end = max(int(found.done.max()) / SECOND, found.due.size / rate)
     times = (found.done - found.due) / MILLISECOND
     independent = independent_calls(found, min(asked, found.due.size))
+    values, intervals = find_percentiles(np.where(answered, times, np.inf), independent)
     return LoadAtRate(
         rate=rate,
         achieved=int(answered.sum()) / end,
         latency=Latency(
-            **_percentiles(times, answered, independent, level),
+            mean=exact_mean(times[answered].tolist()) if answered.any() else None,
+            **values,
+            intervals=intervals,
             calls=found.due.size,
             loop=OPEN,
             rate=rate,
@@ -426,27 +369,6 @@ def summarise(
     )
 
 
-def _percentiles(times: Floats, answered: Bools, independent: int, level: float) -> dict[str, Any]:
-    """Return mean, percentiles and intervals; a call without an answer took longer than any."""
-    found: dict[str, Any] = {}
-    if answered.any():
-        found["mean"] = exact_mean(times[answered].tolist())
-    ordered = np.sort(np.where(answered, times, np.inf))
-    finite = np.where(np.isfinite(ordered), ordered, times.max())
-    n, intervals = ordered.size, {}
-    for name, percent in PERCENTILES.items():
-        share = percent / 100
-        if not np.isfinite(ordered[math.ceil(share * (n - 1))]):
-            continue
-        found[name] = float(np.quantile(finite, share))
-        if ranks := quantile_ranks(independent, share, level):
-            # A rank of those is n / independent ranks of all, rounded outwards.
-            first, last = (ranks[0] - 1) * n // independent, -(-ranks[1] * n // independent) - 1
-            if np.isfinite(ordered[last]):
-                intervals[name] = float(ordered[first]), float(ordered[last])
-    return {**found, "intervals": intervals, "level": level}
-
-
 def independent_calls(found: Sending, asked: int) -> int:
     """Return how many independent calls tell as much as these, of which many wait for each other.
 
@@ -455,13 +377,13 @@ def independent_calls(found: Sending, asked: int) -> int:
     does (Survey Sampling, 1965, section 8.2): (sum of sizes)² / sum of squared sizes. Calls of the
     same query are no further ones, as with `Latency.from_samples`.
     """
-    begins = np.flatnonzero(starts_idle(found))
+    begins = np.flatnonzero(_starts_idle(found))
     sizes = np.diff(np.append(begins, found.due.size)).astype(np.float64)
     clusters = float(sizes.sum() ** 2 / (sizes**2).sum())
     return max(min(int(clusters), asked), 1)
 
 
-def starts_idle(found: Sending) -> Bools:
+def _starts_idle(found: Sending) -> Bools:
     """Tell of each call whether all before it were done when it was due."""
     before = np.concatenate([[0], np.maximum.accumulate(found.done)[:-1]])
     return found.due >= before
@@ -480,7 +402,7 @@ def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
         return bool((waits[half:] > 0).all()) and _rises(waits)
     done = np.searchsorted(np.sort(found.done), found.due, side="right")
     in_progress = np.arange(found.due.size) - done
-    return not starts_idle(found)[half:].any() and _rises(times) and _rises(in_progress)
+    return not _starts_idle(found)[half:].any() and _rises(times) and _rises(in_progress)
 
 
 def _rises(values: Floats | Ints) -> bool:

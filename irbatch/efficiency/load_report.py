@@ -24,15 +24,12 @@ from irbatch.efficiency.record import (
     Hardware,
     Latency,
 )
-from irbatch.errors import InputError, imported, join_words, many, printable, shown
+from irbatch.errors import InputError, imported, join_words, many, shown
 from irbatch.report import axes
 from irbatch.report.document import (
     BEST,
     Column,
     Document,
-    Figure,
-    Figures,
-    Part,
     Record,
     list_records,
     make_table,
@@ -94,9 +91,8 @@ class LoadAtRate:
 class Load(Reported):
     """What `measure_load` found: how long queries took that came at each of some rates.
 
-    On the page that `to_html` writes is a picture, which takes matplotlib, unless its option
-    `plots` is False. `to_dict` and `to_json` have times in ms and rates in queries a second;
-    `to_csv` and frames have one line a rate.
+    `to_dict` and `to_json` have times in ms and rates in queries a second; `to_csv` and frames have
+    one line a rate.
 
     Attributes:
         about: the record of the system, without latency; `record` has it.
@@ -186,31 +182,28 @@ class Load(Reported):
         return join_words([show_quantity(at_rate.rate) for at_rate in self.rates])
 
     @classmethod
-    def from_dict(cls, values: Any) -> Self:
-        """Make one of what `to_dict` returned; `InputError` naming what cannot be read."""
+    def from_json(cls, source: Path) -> Self:
+        """Read what `to_json` wrote, a path or JSON; `InputError` naming what cannot be read."""
+        values = read_object(source, "load")
         if isinstance(values, Mapping) and values.get("about") is not None:
             values = {**values, "about": EfficiencyRecord.from_dict(values["about"])}
         load: Self = read_fields(cls, values, "load")
         return load
 
-    @classmethod
-    def from_json(cls, source: Path) -> Self:
-        """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it isn't JSON."""
-        return cls.from_dict(read_object(source, "load"))
-
     def _everything(self) -> dict[str, Any]:
         rates = [
-            only_known({**vars(each), "latency": each.latency.to_dict()}) for each in self.rates
+            only_known({**vars(at_rate), "latency": at_rate.latency.to_dict()})
+            for at_rate in self.rates
         ]
         return only_known({**vars(self), "about": self.about.to_dict(), "rates": rates})
 
     def _records(self) -> tuple[Sequence[str], list[Record]]:
         return list_records(_columns(self), self.rates)
 
-    def _document(self, form: str, *, plots: bool = True) -> Document:
-        name, within = printable(self.about.system), self.within
+    def _document(self, form: str) -> Document:
+        within = self.within
         table = make_table(
-            f"Latency of {name} by rate",
+            f"Latency of {self.about.system} by rate",
             _columns(self),
             self.rates,
             is_faint=lambda at_rate: within is not None and not at_rate.holds(within),
@@ -219,28 +212,18 @@ class Load(Reported):
         if self.sustained_rate:
             bound = show_quantity(within or 0)
             legend.append((BEST, f"the highest rate up to which p99 is within {bound} ms"))
-        if levels := self._levels:
-            meaning = f"{show_levels(levels)} intervals, where there are calls enough"
+        if self._levels:
+            meaning = f"{show_levels(self._levels)} intervals, where there are calls enough"
             legend.append(("[low, high]", meaning))
-        parts: list[Part] = [table]
-        if plots and form == "html":
-            values = "; ".join(
-                f"{show_quantity(each.rate)} queries/s: p99 {show_quantity(each.p99)} ms"
-                for each in self.rates
-            )
-            title = f"Latency of {name} against rate"
-            picture = Figure(title, values, PICTURE, lambda: self.plot().get_figure())
-            parts.insert(0, Figures("", [picture]))
-        return Document(f"Load on {self.about.system}", _caption(self), legend, parts)
+        return Document(f"Load on {self.about.system}", _caption(self), legend, [table])
 
-    def plot(self, *, log: bool = True, ax: axes.Axes | None = None) -> axes.Axes:
+    def plot(self, *, ax: axes.Axes | None = None) -> axes.Axes:
         """Plot p50, p95 and p99 of latency against the rate of queries, with their intervals.
 
-        A percentile that falls on a call that failed has no point; a dotted line is the bound on
-        p99, and a vertical one the highest rate that held.
+        Latency has a logarithmic axis. A percentile that falls on a call that failed has no point;
+        a dotted line is the bound on p99, and a vertical one the highest rate that held.
 
         Args:
-            log: whether the axis of latency is logarithmic.
             ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
 
         Returns:
@@ -254,29 +237,32 @@ class Load(Reported):
         ax = axes.new_axes(ax, legend=len(DRAWN))
         handles, names = [], list(DRAWN)
         for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):
-            known = [each for each in self.rates if getattr(each.latency, name) is not None]
-            x, y = [each.rate for each in known], [getattr(each.latency, name) for each in known]
+            drawn = [
+                (at_rate.rate, value, at_rate.latency.intervals.get(name))
+                for at_rate in self.rates
+                if (value := getattr(at_rate.latency, name)) is not None
+            ]
             look = {"color": style.color, "marker": style.marker, "markersize": 5}
+            x, y = [rate for rate, *_ in drawn], [value for _, value, _ in drawn]
             handles += ax.plot(x, y, linewidth=1.6, **look)
-            for each in known:
-                if ends := each.latency.intervals.get(name):
-                    ax.vlines(each.rate, *ends, color=style.color, alpha=0.45, linewidth=2.5)
+            for rate, _, ends in drawn:
+                if ends:
+                    ax.vlines(rate, *ends, color=style.color, alpha=0.45, linewidth=2.5)
         if self.within is not None:
             dots = {"color": axes.MUTED, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
             handles.append(ax.axhline(self.within, **dots))
             names.append("bound on p99")
             if self.sustained_rate:
                 ax.axvline(self.sustained_rate, color=axes.MUTED, linewidth=0.9)
-        if log:
-            ticker: Any = imported("plots", "plot", "matplotlib.ticker")
-            ax.set_yscale("log")
-            ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-            ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
-            ax.yaxis.set_minor_locator(ticker.NullLocator())
+        ticker: Any = imported("plots", "plot", "matplotlib.ticker")
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        ax.yaxis.set_minor_locator(ticker.NullLocator())
         ax.set_xlim(0, self.rates[-1].rate * 1.06)
         ax.set_xlabel("queries a second that were due")
         ax.set_ylabel("latency (ms), open loop")
-        sure = f"; bars: {show_levels(levels)} intervals" if (levels := self._levels) else ""
+        sure = f"; bars: {show_levels(self._levels)} intervals" if self._levels else ""
         axes.add_note(ax, f"{axes.fit_names([self.about.system])[0]}{sure}")
         axes.add_legend(ax, handles, names)
         axes.tidy(ax, "both")
@@ -284,23 +270,19 @@ class Load(Reported):
 
     @property
     def _levels(self) -> set[float | None]:
-        return {each.latency.level for each in self.rates if each.latency.intervals}
-
-    @property
-    def _failed(self) -> bool:
-        return any(each.latency.errors or each.latency.timeouts for each in self.rates)
-
-
-PICTURE = (
-    "Latency in an open loop, from when a query was due; a percentile that falls on a call that "
-    "failed has no point. Vertical line: the highest rate that held the bound."
-)
+        return {at_rate.latency.level for at_rate in self.rates if at_rate.latency.intervals}
 
 
 def _columns(load: Load) -> list[Column]:
     """Return what is said of each rate."""
 
-    def latency(name: str) -> Column:
+    def latency(name: str, heading: str, **more: Any) -> Column:
+        def value(at_rate: LoadAtRate) -> Any:
+            return getattr(at_rate.latency, name)
+
+        return Column(heading, descends=False, name=name, value=value, **more)
+
+    def percentile(name: str) -> Column:
         def more(at_rate: LoadAtRate) -> Record:
             ends = at_rate.latency.intervals.get(name, ())
             failed = getattr(at_rate.latency, name) is None
@@ -310,30 +292,22 @@ def _columns(load: Load) -> list[Column]:
                 **({"text": "∞", "value": math.inf} if failed else {}),
             }
 
-        return Column(f"{name} (ms)" if name in DRAWN else "", descends=False, name=name,
-                      value=lambda each: getattr(each.latency, name), show=show_quantity,
-                      more=more)  # fmt: skip
-
-    def count(name: str, heading: str) -> Column:
-        def value(at_rate: LoadAtRate) -> Any:
-            return getattr(at_rate.latency, name)
-
-        return Column(heading, descends=False, name=name, value=value, show="{:,}".format)
+        return latency(name, f"{name} (ms)" * (name in DRAWN), show=show_quantity, more=more)
 
     def of_rate(name: str, heading: str, **more: Any) -> Column:
-        return Column(heading, name=name, value=lambda each: getattr(each, name), **more)
+        return Column(heading, name=name, value=lambda at_rate: getattr(at_rate, name), **more)
 
-    lower = {"descends": False}
+    failed = any(at_rate.latency.errors or at_rate.latency.timeouts for at_rate in load.rates)
     return [
         of_rate("rate", "queries/s", kind="name", show=show_quantity),
         of_rate("achieved", "answered/s", show=show_quantity),
-        *(latency(name) for name in STATISTICS),
-        count("calls", "calls"),
-        count("errors", "errors" * load._failed),
-        count("timeouts", "time-outs" * load._failed),
-        of_rate("busy", "busy (%)", show=lambda share: show(100 * share, 0), **lower),
+        *map(percentile, STATISTICS),
+        latency("calls", "calls", show="{:,}".format),
+        latency("errors", "errors" * failed, show="{:,}".format),
+        latency("timeouts", "time-outs" * failed, show="{:,}".format),
+        of_rate("busy", "busy (%)", show=lambda share: show(100 * share, 0), descends=False),
         of_rate("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
-        of_rate("lateness", "sent late (ms)", show=show_quantity, **lower,
+        of_rate("lateness", "sent late (ms)", show=show_quantity, descends=False,
                 meaning="99th percentile of what the sender itself adds to latency"),
         of_rate("wall_time", ""),
     ]  # fmt: skip
@@ -346,38 +320,25 @@ def _caption(load: Load) -> str:
     callers = "as many calls at a time as there are"
     if load.callers is not None:
         callers = f"{many(load.callers, 'call')} at a time"
-    failing = "no call failed"
-    if load._failed:
-        failing = "calls that failed or were out of time count as longer than all others"
     said = [
-        f"Open loop: queries came {coming}, whether others were answered or not, {callers}.",
-        f"Latency counts from when a query was due; {failing}.",
+        f"Open loop: queries came {coming}, whether others were answered or not, {callers}. "
+        "Latency counts from when a query was due, and calls that failed or were out of time count "
+        "as longer than all others."
     ]
-    if load.about.n_queries:
-        said.append(f"{many(load.about.n_queries, 'query')}, asked in turn.")
     if load.timeout is not None:
         said.append(f"Out of time after {show_quantity(load.timeout)} ms.")
     if load.about.hardware != Hardware():
         said.append(f"Measured on {load.about.hardware}.")
     if load.within is not None:
-        said.append(_tell_sustained(load, load.within))
-    late = [show_quantity(each.rate) for each in load.rates if not each.kept_up]
+        bound = f"p99 within {show_quantity(load.within)} ms"
+        if load.sustained_rate:
+            rate = show_quantity(load.sustained_rate)
+            said.append(f"{bound} up to {rate} queries/s (tried: {load._numbers}).")
+        else:
+            said.append(f"At none of the rates tried ({load._numbers}) is {bound}.")
+    late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
     if late:
         said.append(f"At {join_words(late)} a second the sender itself didn't keep up.")
-    problems = [each.problem for each in load.rates if each.problem is not None]
+    problems = [at_rate.problem for at_rate in load.rates if at_rate.problem is not None]
     said += [f"First error: {problem}." for problem in problems[:1]]
     return " ".join(said)
-
-
-def _tell_sustained(load: Load, within: float) -> str:
-    """Say up to which rate the bound holds, and how sure that is."""
-    bound = f"p99 within {show_quantity(within)} ms"
-    if not load.sustained_rate:
-        return f"At none of the rates tried ({load._numbers}) is {bound}."
-    said = f"{bound} up to {show_quantity(load.sustained_rate)} queries/s (tried: {load._numbers})."
-    best = next(each for each in load.rates if each.rate == load.sustained_rate)
-    if best.latency.intervals.get("p99", (0, math.inf))[1] > within:
-        said += " That is not sure: the interval of its p99 goes beyond the bound, or it has none."
-    if best == load.rates[-1]:
-        said += " It may be more: no higher rate was tried."
-    return said

@@ -1,9 +1,7 @@
-"""What this process, its children, its accelerators, models and files take: time, memory, size."""
+"""What this process, its children, its accelerators and files take: time, memory, size."""
 
 from __future__ import annotations
 
-import importlib
-import itertools
 import os
 import stat
 import sys
@@ -120,19 +118,18 @@ class Watch:
 class Peak:
     """The most that is held from now on, in MB.
 
-    What keeps a mark of the most that it ever held is read, and its mark left as it is: others read
-    it, too. Where the mark rises it is exact. Else the most counts that was seen here, which misses
-    what is taken and given back between two looks.
+    A mark of the most that was ever held is exact where it rises; it is left as it is, for others
+    read it, too. Else the most that was seen here counts.
     """
 
     def __init__(
         self,
         held: Callable[[], float],
         mark: Callable[[], float | None] = lambda: None,
-        new: bool = False,
+        before: float | None = None,
     ) -> None:
         self._held, self._mark = held, mark
-        self._before = 0.0 if new else mark()
+        self._before = mark() if before is None else before
         self._most = held()
 
     def look(self) -> None:
@@ -149,15 +146,14 @@ class Peak:
 class MemoryWatch:
     """Tells the most memory that this process, its accelerators and its children hold from now on.
 
-    On accelerators it is that of torch's tensors, where it uses some, or else what NVIDIA's driver
-    counts for this process and its children, where nvidia-ml-py is installed.
+    On accelerators it is that of torch's tensors.
     """
 
     def __init__(self) -> None:
-        processes = self._processes = Processes()
+        processes = Processes()
         self._own = Peak(processes.memory, processes.peak_memory)
         self._children = Peak(processes.children_memory)
-        self._gpus = _watch_gpus(processes)
+        self._gpus = _watch_gpus()
         self._due = 0.0
 
     def look(self) -> None:
@@ -190,7 +186,7 @@ class MemoryWatch:
 
     def read(self) -> dict[str, float | None]:
         """Return the most, in MB, as fields of a record; that of several accelerators added up."""
-        gpus = self._gpus or _watch_gpus(self._processes, new=True)  # torch came to them since
+        gpus = self._gpus or _watch_gpus(before=0.0)  # torch came to them since
         return {
             "peak_memory": self._own.read(),
             "peak_gpu_memory": sum(peak.read() for peak in gpus) or None,
@@ -198,49 +194,21 @@ class MemoryWatch:
         }
 
 
-def _watch_gpus(processes: Processes, new: bool = False) -> list[Peak]:
-    """Watch accelerators of NVIDIA (or AMD): by torch, if it is loaded and uses some, or NVML."""
+def _watch_gpus(before: float | None = None) -> list[Peak]:
+    """Watch the accelerators of NVIDIA (or AMD) that torch uses, if it is loaded."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        cuda, devices = torch.cuda, range(torch.cuda.device_count())
-        return [
-            Peak(partial(_in_mb, cuda.memory_allocated, i),
-                 partial(_in_mb, cuda.max_memory_allocated, i), new)
-            for i in devices
-        ]  # fmt: skip
-    library = _nvml()
-    return [] if library is None else [Peak(partial(_driver_memory, library, processes))]
+    if torch is None or not torch.cuda.is_initialized():
+        return []
+    cuda = torch.cuda
 
+    def in_mb(count: Callable[[int], int], device: int) -> float:
+        return count(device) / MEGA
 
-def _in_mb(count: Callable[[int], int], device: int) -> float:
-    return count(device) / MEGA
-
-
-def _nvml() -> Any:
-    """Return NVIDIA's library, if it is installed and there is a driver."""
-    try:
-        library = importlib.import_module("pynvml")
-        library.nvmlInit()
-    except Exception:  # not installed, or no driver, or one of another version
-        return None
-    return library
-
-
-def _driver_memory(library: Any, processes: Processes) -> float:
-    """Return what the driver counts for this process and its children, in MB."""
-    total, pids = 0, {os.getpid(), *(child.pid for child in processes.children())}
-    with suppress(library.NVMLError):
-        for number in range(library.nvmlDeviceGetCount()):
-            device = library.nvmlDeviceGetHandleByIndex(number)
-            for process in library.nvmlDeviceGetComputeRunningProcesses(device):
-                total += (process.usedGpuMemory or 0) if process.pid in pids else 0
-    return total / MEGA
-
-
-def model_size(model: Any) -> float:
-    """Return the size of a model's parameters and buffers, each counted once, in MB."""
-    parts = itertools.chain(model.parameters(), model.buffers())
-    return float(sum(part.numel() * part.element_size() for part in parts)) / MEGA
+    return [
+        Peak(partial(in_mb, cuda.memory_allocated, i), partial(in_mb, cuda.max_memory_allocated, i),
+             before)
+        for i in range(cuda.device_count())
+    ]  # fmt: skip
 
 
 def size_on_disk(source: str, field: str, paths: Any) -> float | None:
@@ -251,9 +219,8 @@ def size_on_disk(source: str, field: str, paths: Any) -> float | None:
     if paths is None:
         return None
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
-    listed = list(paths) if several else [paths]
     sizes: dict[tuple[int, int], int] = {}
-    for path in listed or [None]:
+    for path in (list(paths) or [None]) if several else [paths]:
         is_path = isinstance(path, str | os.PathLike) and os.fspath(path)
         if not is_path or not Path(path).exists():
             problem = "which is not there" if is_path else "which is not a path"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import sys
@@ -223,32 +224,44 @@ class Latency:
         check_level(level)
         check_draws(draws, seed, least=0)
         times = _as_times(milliseconds)
-        shares = np.array(list(PERCENTILES.values())) / 100
-        numbers = [exact_mean(times.ravel().tolist()), *np.quantile(times, shares).tolist()]
-        intervals = _find_intervals(times, shares, level, draws, seed) if draws else {}
-        known = dict(zip(STATISTICS, numbers, strict=True))
-        return cls(**known, intervals=intervals, level=level, calls=times.size)
+        calls = times.shape[1]
+        values, percentiles = find_percentiles(times.ravel(), calls, level)
+        intervals: dict[str, tuple[float, float]] = {}
+        if draws and calls > 1:
+            drawn = draw_column_means(times, draws, seed)
+            low, high = np.quantile(drawn, [level / 2, 1 - level / 2]).tolist()
+            intervals = {"mean": (low, high), **percentiles}
+        mean = exact_mean(times.ravel().tolist())
+        return cls(mean=mean, **values, intervals=intervals, level=level, calls=times.size)
 
 
-def _find_intervals(
-    times: Floats, shares: Floats, level: float, draws: int, seed: int
-) -> dict[str, tuple[float, float]]:
-    """Return the intervals that times ``(repeats, calls)`` can give, by name."""
-    repeats, calls = times.shape
-    if calls == 1:
-        return {}
-    drawn = draw_column_means(times, draws, seed)
-    low, high = np.quantile(drawn, [level / 2, 1 - level / 2]).tolist()
-    intervals = {"mean": (low, high)}
-    ordered = np.sort(times, axis=None)
-    for name, share in zip(PERCENTILES, shares.tolist(), strict=True):
-        ranks = quantile_ranks(calls, share, level)
-        if ranks is not None:
-            # A rank of one pass is `repeats` ranks of all; the outer ones hold however much the
-            # repeats of a call are alike: the share of them below a time varies most if they are.
-            first, last = repeats * (ranks[0] - 1), repeats * ranks[1] - 1
+def find_percentiles(
+    times: Floats, independent: int, level: float = Latency.level
+) -> tuple[dict[str, Any], dict[str, tuple[float, float]]]:
+    """Return percentiles of calls by name, and the intervals of those that have one.
+
+    Args:
+        times: ``(calls,)``, infinite of a call without an answer.
+        independent: how many independent calls tell as much as these: fewer, where some are alike.
+        level: the chance that an interval misses.
+    """
+    ordered = np.sort(times)
+    n, finite = ordered.size, ordered[np.isfinite(ordered)]
+    values, intervals = {}, {}
+    for name, percent in PERCENTILES.items():
+        share = percent / 100
+        if math.ceil(share * (n - 1)) >= finite.size:
+            continue
+        values[name] = float(np.quantile(np.minimum(ordered, finite[-1]), share))
+        ranks = quantile_ranks(independent, share, level)
+        if ranks is None:
+            continue
+        # A rank of those is n / independent ranks of all, rounded outwards: the share of calls
+        # below a time varies most if all that are alike are.
+        first, last = (ranks[0] - 1) * n // independent, -(-ranks[1] * n // independent) - 1
+        if last < finite.size:
             intervals[name] = float(ordered[first]), float(ordered[last])
-    return intervals
+    return values, intervals
 
 
 def _as_times(milliseconds: Any) -> Floats:
@@ -283,7 +296,6 @@ class EfficiencyRecord:
         n_queries: how many queries were timed.
         batch_size: how many queries a call answers.
         warmup: how many calls came before the timed ones.
-        warmed_queries: how many of the timed queries these calls had asked already.
         repeat: how often each query was timed.
         latency: of a call, in ms.
         throughput: queries answered in a second.
@@ -324,7 +336,6 @@ class EfficiencyRecord:
     n_queries: Count | None = None
     batch_size: Count = 1
     warmup: Whole | None = None
-    warmed_queries: Whole | None = None
     repeat: Count = 1
     latency: Latency | None = None
     throughput: float | None = None

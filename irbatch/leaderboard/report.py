@@ -38,7 +38,7 @@ USUAL = (
 MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "GPU",
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
 CALLS = (  # fields of records
-    *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),
+    *("batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size"),
     *("sustained_p99", "wall_time", "user_time", "system_time", "children_time", "start_time"),
     *("energy", "emissions", "dataset"),
     *("source", "currency"),

@@ -28,12 +28,12 @@ from irbatch.efficiency import (
     measure_search,
 )
 from irbatch.efficiency.load import (
-    _percentiles,
     due_times,
     independent_calls,
     is_growing,
     look_for_rate,
 )
+from irbatch.efficiency.record import find_percentiles
 
 MS = 10**6  # ns
 QUERIES = [f"q{i}" for i in range(500)]
@@ -85,7 +85,7 @@ def test_latency_counts_from_when_a_query_was_due(clock: Clock) -> None:
         clock.now += round(next(stall) * MS)
         return ["d"]
 
-    load = quick(search, QUERIES, rate=100, arrivals="fixed", calls=999)
+    load = quick(search, QUERIES, rates=100, arrivals="fixed", calls=999)
     latency = load.rates[0].latency
     due = [10 * MS * k for k in range(1, 1000)]
     served = queues.serve(due, [1000 * MS] + [MS] * 998, 1)
@@ -105,10 +105,8 @@ def test_a_closed_loop_hides_what_waiting_does(clock: Clock) -> None:
         clock.now += round(takes[query] * MS)
         return ["d"]
 
-    closed = measure_search(
-        search, range(1000), hardware=Hardware(), warmup=1, draws=0, progress=False
-    ).record.latency
-    found = quick(search, range(1000), rate=325, calls=1000).rates[0]
+    closed = measure_search(search, range(1000), hardware=Hardware(), warmup=1).record.latency
+    found = quick(search, range(1000), rates=325, calls=1000).rates[0]
     assert closed is not None
     assert (closed.p99, closed.loop) == (1.0, "closed")
     assert found.busy == pytest.approx(0.55, abs=0.01)
@@ -122,7 +120,7 @@ def test_failures_count_as_longer_than_all(clock: Clock) -> None:
             raise ValueError(f"no {query}")
         return ["d"]
 
-    load = quick(search, range(100), rate=100, arrivals="fixed", calls=100)
+    load = quick(search, range(100), rates=100, arrivals="fixed", calls=100)
     found = load.rates[0]
     assert (found.latency.errors, found.latency.timeouts) == (2, 0)
     assert found.problem == "ValueError: 'no 30'"
@@ -140,8 +138,8 @@ def test_percentiles_are_numpys_and_failures_are_infinite() -> None:
         times = rng.gamma(2, 10, calls)
         for failed in {0, 1, min(calls, 5), calls // 2}:
             answered = np.arange(calls) >= failed
-            found = _percentiles(times, answered, calls, 0.05)
             known = np.sort(np.where(answered, times, np.inf)).tolist()
+            found, _ = find_percentiles(np.where(answered, times, np.inf), calls)
             for name, percent in {"p50": 50, "p90": 90, "p95": 95, "p99": 99}.items():
                 place = percent / 100 * (calls - 1)
                 if math.isinf(known[math.ceil(place)]):
@@ -152,8 +150,8 @@ def test_percentiles_are_numpys_and_failures_are_infinite() -> None:
                     low, high = known[math.floor(place)], known[math.ceil(place)]
                     assert found[name] == pytest.approx(low + (high - low) * (place % 1))
     of_latency = Latency.from_samples(times, draws=1).intervals
-    found = _percentiles(times, np.full(1000, True), 1000, 0.05)["intervals"]
-    assert found == {name: each for name, each in of_latency.items() if name != "mean"}
+    _, intervals = find_percentiles(times, 1000)
+    assert intervals == {name: each for name, each in of_latency.items() if name != "mean"}
 
 
 # Calls that wait for each other
@@ -177,7 +175,7 @@ def covered(busy: float, calls: int, clusters: bool) -> dict[str, Floats]:
         found = simulate(busy, calls, seed)
         times = (found.done - found.due) / MS
         independent = independent_calls(found, calls) if clusters else calls
-        given = _percentiles(times, np.full(calls, True), independent, 0.05)["intervals"]
+        _, given = find_percentiles(times, independent)
         for name, (low, high) in given.items():
             inside = low - 1e-9 <= getattr(truth, name) <= high + 1e-9
             hits.setdefault(name, []).append(inside)
@@ -207,7 +205,7 @@ def test_a_sender_that_is_late_is_told(monkeypatch: pytest.MonkeyPatch, clock: C
     monkeypatch.setattr(clock, "sleep", lambda seconds: sleep(seconds + 0.003))
     said = "'bm25' at 10 queries/s contain that .* late, up to 3 ms"
     with pytest.warns(InputWarning, match=said):
-        load = quick(taking(clock, 5), QUERIES, rate=10, arrivals="fixed", calls=20)
+        load = quick(taking(clock, 5), QUERIES, rates=10, arrivals="fixed", calls=20)
     found = load.rates[0]
     assert (found.lateness, found.kept_up) == (3.0, False)
     assert found.latency.p50 == 8.0, "it counts as latency"
@@ -226,9 +224,9 @@ def test_a_rate_is_found_from_wherever_one_starts(start: float, capacity: float)
         tried.append(rate)
         return rate <= capacity
 
-    look_for_rate(start, holds, 0.05)
+    look_for_rate(start, holds)
     held, failed = [r for r in tried if r <= capacity], [r for r in tried if r > capacity]
-    assert min(failed) <= 1.05 * max(held) * 1.01
+    assert min(failed) <= 1.1 * max(held) * 1.01
     assert len(tried) == len(set(tried)) <= 20
 
 
@@ -259,8 +257,6 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
     assert [each.rate for each in load.rates] == [2, 4, 8]
     assert [each.holds(50) for each in load.rates] == [True, False, True]
     assert load.sustained_rate == 2
-    higher = quick(taking(clock, 5), QUERIES, rates=[2, 4], arrivals="fixed", calls=9, within=50)
-    assert "It may be more: no higher rate was tried." in str(higher)
     none = quick(taking(clock, 5), QUERIES, rates=[2, 4], arrivals="fixed", calls=9, within=1)
     assert none.sustained_rate == 0
     assert none.record.sustained_rate == 0
@@ -290,7 +286,7 @@ def test_records_for_leaderboards(clock: Clock) -> None:
     assert other.latency is load.rates[2].latency
     assert (other.system, other.sustained_rate) == ("bm25 at 160/s", 80)
     input_error(lambda: load.record_at(3), "rate", "40, 80 and 160")
-    alone = quick(taking(clock, 10), QUERIES, rate=5, calls=9)
+    alone = quick(taking(clock, 10), QUERIES, rates=5, calls=9)
     assert (alone.sustained_rate, alone.record.sustained_rate) == (None, None)
     assert alone.record.latency == alone.rates[0].latency
     several = quick(taking(clock, 10), QUERIES, rates=[5, 6], calls=9)
@@ -329,13 +325,13 @@ def test_json(clock: Clock, tmp_path: Path) -> None:
 )
 def test_json_that_cannot_be_read(clock: Clock, change: dict[str, Any], told: str) -> None:
     said = {**example(clock).to_dict(), **change}
-    input_error(lambda: Load.from_dict(said), told)
+    input_error(lambda: Load.from_json(json.dumps(said)), told)
 
 
 def test_faces(clock: Clock, tmp_path: Path) -> None:
     load = example(clock)
     assert repr(load) == "<Load of 'bm25': open loop, 500 queries, 3 rates>"
-    for text in (str(load), load.to_markdown(), load.to_latex(), load.to_html(plots=False)):
+    for text in (str(load), load.to_markdown(), load.to_latex(), load.to_html()):
         for word in ("Open loop", "Poisson", "when a query was due", "160", "grows", "40"):
             assert word in text
     rows = [line for line in load.to_latex().splitlines() if line.endswith(r"\\")]
@@ -361,25 +357,22 @@ def never(query: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({}, "rate is missing"),
-        ({"rate": 5, "rates": [5]}, "both given"),
-        ({"rate": math.inf}, "rate=inf"),
-        *(({"rates": each}, "several, none, or one twice") for each in ([], [5, 5], 5, "56")),
+        ({}, "rates are missing"),
+        ({"rates": math.inf}, "rates=inf"),
+        *(({"rates": each}, "none, or one twice") for each in ([], [5, 5])),
         ({"rates": [5, -1]}, "rates=-1"),
         ({"within": math.nan}, "within=nan"),
-        ({"rate": 5, "warmup": 0}, "warmup=0"),
-        ({"rate": 5, "warmup": None}, "warmup="),
-        ({"rate": 5, "arrivals": "burst"}, "arrivals='burst'"),
-        ({"rate": 5, "concurrency": 1.5}, "concurrency=1.5"),
-        ({"rate": 5, "duration": 1, "calls": 5}, "both given"),
-        ({"rate": 5, "calls": 0}, "calls=0"),
-        ({"rate": 5, "duration": 0.01}, "no query is due"),
-        ({"rate": 5, "timeout": 0}, "timeout=0"),
-        ({"rate": 5, "level": 2}, "level"),
-        ({"within": 5, "precision": 0}, "precision=0"),
-        ({"rate": 5, "price_per_hour": -1}, "price_per_hour"),
-        ({"rate": 5, "search": 5}, "not to be called"),
-        ({"rate": 5, "queries": []}, "no queries"),
+        ({"rates": 5, "warmup": 0}, "warmup=0"),
+        ({"rates": 5, "warmup": None}, "warmup="),
+        ({"rates": 5, "arrivals": "burst"}, "arrivals='burst'"),
+        ({"rates": 5, "concurrency": 1.5}, "concurrency=1.5"),
+        ({"rates": 5, "duration": 1, "calls": 5}, "both given"),
+        ({"rates": 5, "calls": 0}, "calls=0"),
+        ({"rates": 5, "duration": 0.01}, "no query is due"),
+        ({"rates": 5, "timeout": 0}, "timeout=0"),
+        ({"rates": 5, "price_per_hour": -1}, "price_per_hour"),
+        ({"rates": 5, "search": 5}, "not to be called"),
+        ({"rates": 5, "queries": []}, "no queries"),
     ],
     ids=str,
 )
@@ -393,13 +386,13 @@ def test_the_warm_up_ends_what_cannot_work(clock: Clock) -> None:
         raise OSError("no index")
 
     with pytest.raises(OSError, match="no index"):
-        quick(broken, QUERIES, rate=5, calls=5)
-    input_error(lambda: quick(lambda query: 5, QUERIES, rate=5, calls=5), "not an answer")
+        quick(broken, QUERIES, rates=5, calls=5)
+    input_error(lambda: quick(lambda query: 5, QUERIES, rates=5, calls=5), "not an answer")
 
     async def later(query: str) -> list[str]:
         return ["d"]
 
-    input_error(lambda: quick(lambda query: later(query), QUERIES, rate=5, calls=5), "awaited")
+    input_error(lambda: quick(lambda query: later(query), QUERIES, rates=5, calls=5), "awaited")
 
 
 def test_an_async_search_is_awaited() -> None:
@@ -411,7 +404,7 @@ def test_an_async_search_is_awaited() -> None:
         await asyncio.sleep(10 if query == "q4" else 0)
         return ["d"]
 
-    load = measure_load(search, QUERIES, rate=2000, calls=10, timeout=100, warmup=1)
+    load = measure_load(search, QUERIES, rates=2000, calls=10, timeout=100, warmup=1)
     assert (load.callers, load.rates[0].busy) == (None, None)
     assert load.rates[0].problem == "LookupError: 'q3'"
     assert load.rates[0].latency.errors == 1

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 import subprocess
 import sys
-import warnings
 from collections import deque
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +17,7 @@ import numpy as np
 import pytest
 from support.clocks import Clock
 
-from irbatch import InputError, InputWarning
+from irbatch import InputError
 from irbatch.efficiency import (
     EfficiencyRecord,
     Hardware,
@@ -32,7 +29,7 @@ from irbatch.efficiency import (
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 TEN = range(10)
-quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False, system="s")
+quick = partial(measure_search, hardware=Hardware(), system="s")
 
 
 def search(query: Any) -> dict[str, float]:
@@ -214,31 +211,6 @@ def test_without_a_warm_up_the_first_timed_answer_is_read_at_once() -> None:
     assert asked == [["cat", "dog"]]
 
 
-# Answers of larger calls
-
-
-def both(alike: int, found: int = 10, **options: Any) -> Any:
-    """Measure a search whose larger calls find so many of the same documents."""
-    return quick(
-        lambda query: list(range(found)),
-        ["cat"],
-        system="s",
-        search_many=lambda queries: [[*range(alike), *range(100, 100 + found - alike)]],
-        throughput_batch_size=2,
-        **options,
-    )
-
-
-@pytest.mark.parametrize("warmup", [0, 1])
-def test_larger_calls_that_find_other_documents(warmup: int) -> None:
-    told = "larger calls of 's' find other documents than the timed ones, 8 of 10 are the same"
-    with pytest.warns(InputWarning, match=told):
-        measured = both(8, warmup=warmup)
-    assert measured.run.to_dict() == {0: {d: 10.0 - d for d in range(10)}}, "that of search"
-    both(9, warmup=warmup)
-    both(10, warmup=warmup)
-
-
 def test_documents_are_text_or_numbers_throughout() -> None:
     answers = {"cat": [], "dog": ["d"], "cow": [3]}
     with pytest.raises(InputError, match="text in query 'q2' and whole numbers in query 'q3'"):
@@ -287,9 +259,7 @@ def test_times_are_those_of_the_calls(clock: Clock) -> None:
     measured = quick(slow, [1, 2, 3, 6], warmup=2, repeat=2, price_per_hour=3.6)
     record = measured.record
     assert measured.latencies.tolist() == [[1.0, 2.0, 3.0, 6.0]] * 2
-    assert record.latency == replace(
-        Latency.from_samples(measured.latencies, draws=0), loop="closed"
-    )
+    assert record.latency == replace(Latency.from_samples(measured.latencies), loop="closed")
     assert (record.latency.mean, record.latency.p50, record.latency.calls) == (3.0, 2.5, 8)
     assert record.throughput == 8 / 0.024
     assert record.cost_per_million == pytest.approx(3.6 / 3600 * 0.003 * 1e6)
@@ -425,67 +395,6 @@ def test_within_a_loop_an_async_search_is_rejected() -> None:
     assert asyncio.run(elsewhere()).record.n_queries == 3
 
 
-# Progress
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Make standard error a terminal; called by tests, as pytest sets it anew for each phase."""
-    pytest.importorskip("rich")
-    shown = Terminal()
-    monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "100")
-    return shown
-
-
-def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = on_terminal(monkeypatch)
-    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
-    import threading
-
-    threads = threading.active_count()
-    counts = []
-
-    def watched(query: str) -> list[str]:
-        counts.append((threading.active_count(), sys.stderr is terminal))
-        return ["d"]
-
-    measure_search(watched, QUERIES, hardware=Hardware(), draws=0, repeat=2, warmup=2,
-            search_many=lambda many: [["d"]] * len(many), throughput_batch_size=2)  # fmt: skip
-    assert set(counts[2:]) == {(threads, True)}, "neither a thread nor a redirection of its own"
-    shown = terminal.getvalue()
-    for text in ("warm-up", "pass 1 of 2", "pass 2 of 2", "throughput", "3 of 3 calls", "100%"):
-        assert text in shown
-
-
-def taking(clock: Clock, milliseconds: Callable[[int, Any], float]) -> Callable[[Any], list[str]]:
-    """Return a search that takes what is said of the number of the call and its query."""
-    made = iter(range(10**6))
-
-    def search(query: Any) -> list[str]:
-        clock.now += round(milliseconds(next(made), query) * 1e6)
-        return ["d"]
-
-    return search
-
-
-def keeping(clock: Clock, first: float = 5.0, again: float = 0.0002) -> Callable[[Any], list[str]]:
-    """Return a search that keeps its answers."""
-    known: set[Any] = set()
-
-    def milliseconds(call: int, query: Any) -> float:
-        took = again if query in known else first
-        known.add(query)
-        return took
-
-    return taking(clock, milliseconds)
-
-
 # Queries of the warm-up
 
 
@@ -496,71 +405,7 @@ def test_a_warm_up_of_other_queries(others: Any) -> None:
         lambda query: asked.append(query) or ["d"], ["x", "y"], warmup=3, warmup_queries=others
     ).record
     assert asked == ["a", "b", "a", "x", "y"]
-    assert (record.warmup, record.n_queries, record.warmed_queries) == (3, 2, 0)
-
-
-@pytest.mark.parametrize(
-    ("options", "warmed"),
-    [
-        ({"warmup": 0}, 0),
-        ({"warmup": 2}, 2),
-        ({"warmup": 9}, 4),
-        ({"warmup": 1, "batch_size": 3}, 3),
-        ({"warmup": 5, "warmup_queries": ["e", "f", "b", "a"]}, 2),
-        ({"warmup": 2, "warmup_queries": ["e", "f", "b", "a"]}, 0),
-        ({"warmup": 5, "warmup_queries": np.eye(3)}, 0),
-    ],
-)
-def test_the_record_says_how_many_queries_were_asked_before(
-    options: dict[str, Any], warmed: int
-) -> None:
-    def search(given: Any) -> list[Any]:
-        return [["d"]] * len(given) if "batch_size" in options else ["d"]
-
-    record = quick(search, ["a", "b", "c", "d"], **options).record
-    assert record.warmed_queries == warmed
-    assert EfficiencyRecord.from_json(record.to_json()).warmed_queries == warmed
-
-
-# Signs in the times
-
-
-@pytest.mark.parametrize("queries", [10, 100])
-def test_answers_that_are_kept_from_the_warm_up(clock: Clock, queries: int) -> None:
-    told = "times of 's' are of two kinds: calls took 5 ms in the warm-up, and 0.0002 ms later"
-    with pytest.warns(InputWarning, match=re.escape(told)) as caught:
-        quick(keeping(clock), range(queries), repeat=2)
-    assert len(caught) == 1
-    quick(keeping(clock), range(queries), warmup_queries=range(1000, 1010))
-
-
-def test_answers_that_are_kept_from_the_first_pass(clock: Clock) -> None:
-    told = "calls took 5 ms in the first pass, and 0.0002 ms later (medians); it keeps"
-    with pytest.warns(InputWarning, match=re.escape(told)):
-        quick(keeping(clock), TEN, repeat=3, warmup_queries=range(1000, 1010))
-    with pytest.warns(InputWarning, match=re.escape(told)):
-        quick(keeping(clock), TEN, repeat=2, warmup=0)
-
-
-@pytest.mark.parametrize(
-    "milliseconds",
-    [
-        lambda call, query: 5.0,
-        lambda call, query: 5.0 + query,
-        lambda call, query: 0.1 if call < 20 else 0.001,
-        lambda call, query: 5.0 if call < 20 else 2.6,
-        lambda call, query: 900.0 if call < 6 else 5.0,
-        lambda call, query: 900.0 if call in (12, 40) else 5.0,
-        lambda call, query: 2.5 if query < 10 else 10.0,
-    ],
-    ids=["even", "by query", "below a tenth of a ms", "less than half", "a slow start",
-         "outliers", "short queries first"],
-)  # fmt: skip
-def test_other_times_are_no_sign(clock: Clock, milliseconds: Callable[[int, Any], float]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for repeat in (1, 3):
-            quick(taking(clock, milliseconds), range(40), repeat=repeat)
+    assert (record.warmup, record.n_queries) == (3, 2)
 
 
 # Arguments
@@ -583,9 +428,6 @@ def several(queries: list[Any]) -> list[Any]:
         ({"throughput_batch_size": 8}, "search_many is missing"),
         ({"search_many": several}, "throughput_batch_size is missing"),
         ({"search_many": 3, "throughput_batch_size": 8}, "search_many is an int"),
-        ({"draws": -1}, "draws=-1"),
-        ({"seed": 0.5}, "seed=0.5"),
-        ({"level": 0}, "level=0"),
         ({"hardware": 4}, "hardware is an int"),
         ({"hardware": " "}, "instance is ' '"),
         ({"price_per_hour": "1"}, "price_per_hour='1'"),
@@ -594,14 +436,13 @@ def several(queries: list[Any]) -> list[Any]:
         ({"index_path": []}, "index_path is [], which is not a path"),
         ({"index_path": b"."}, "which is not a path"),
         ({"system": ""}, "system is ''"),
-        ({"model": 3}, "model is an int"),
         ({"indexing": {"time": 1}}, "indexing is a dict"),
     ],
     ids=lambda each: each if isinstance(each, str) else ", ".join(each),
 )
 def test_arguments_are_rejected_before_a_call(options: dict[str, Any], message: str) -> None:
     asked: list[str] = []
-    given = {"search": asked.append, "progress": False, "system": "s", **options}
+    given = {"search": asked.append, "system": "s", **options}
     with pytest.raises(InputError, match=re.escape(message)):
         measure_search(queries=QUERIES, **given)
     assert asked == []

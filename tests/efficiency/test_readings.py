@@ -15,11 +15,9 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
-from irbatch import InputWarning
 from irbatch.efficiency import (
     EfficiencyRecord,
     Hardware,
-    Indexing,
     measure_indexing,
     measure_search,
     readings,
@@ -27,7 +25,7 @@ from irbatch.efficiency import (
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 MEGA = 1_000_000
-quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
+quick = partial(measure_search, hardware=Hardware())
 
 
 def search(query: Any) -> dict[str, float]:
@@ -187,37 +185,6 @@ def test_torch_may_come_to_accelerators_later(cuda: Cuda) -> None:
     assert watch.read()["peak_gpu_memory"] == 900, "all that it has held was since"
 
 
-def test_the_driver_is_asked_where_torch_is_not_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ours, other = os.getpid(), 1
-
-    class Library:
-        NVMLError = KeyError
-        used = ((ours, 40 * MEGA), (other, 999 * MEGA), (ours, None))
-
-        def nvmlInit(self) -> None:  # noqa: N802
-            pass
-
-        def nvmlDeviceGetCount(self) -> int:  # noqa: N802
-            return 2
-
-        def nvmlDeviceGetHandleByIndex(self, number: int) -> int:  # noqa: N802
-            return number
-
-        def nvmlDeviceGetComputeRunningProcesses(self, device: int) -> list[Any]:  # noqa: N802
-            return [SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in self.used]
-
-    library = Library()
-    monkeypatch.setitem(sys.modules, "pynvml", library)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert quick(search, QUERIES, warmup=0).record.peak_gpu_memory == 80
-    library.used = ()
-    assert quick(search, QUERIES).record.peak_gpu_memory is None, "another's is not ours"
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert quick(search, QUERIES).record.peak_gpu_memory is None
-
-
 # ---------------------------------------------------------------- indexes, models, files
 
 
@@ -255,7 +222,6 @@ def test_refused(tmp_path: Path) -> None:
     input_error(lambda: measure_indexing(build_later), "build", "async def")
     gone = tmp_path / "gone"
     input_error(lambda: measure_indexing(dict, index_path=gone), "index_path", "not there")
-    input_error(lambda: Indexing(time=-1), "time")
     input_error(lambda: quick(search, QUERIES, indexing={"time": 1}), "indexing")
     with pytest.raises(ZeroDivisionError):
         measure_indexing(lambda: 1 // 0)
@@ -284,36 +250,3 @@ def test_sizes_on_disk(tmp_path: Path) -> None:
     (tmp_path / "to the index").symlink_to(index)
     linked = quick(search, QUERIES, index_path=tmp_path / "to the index").record
     assert linked.index_disk == 1570 / 1e6
-
-
-def test_flops_are_counted_by_torch() -> None:
-    torch = pytest.importorskip("torch")
-    model = torch.nn.Linear(8, 4, bias=False)
-    model.register_buffer("more", torch.zeros(10, dtype=torch.float16))
-    sizes: list[int] = []
-
-    def encode(queries: Any) -> Any:
-        sizes.append(len(queries))
-        return [["d"]] * len(model(torch.stack(list(queries))))
-
-    rows = torch.ones(50, 8)
-    record = quick(encode, rows, batch_size=20, model=model, warmup=0).record
-    assert record.flops == 2 * 8 * 4
-    assert sizes == [20, 20, 10, 20], "one call of 20 is of the first 32 queries"
-    assert record.model_memory == (8 * 4 * 4 + 10 * 2) / 1e6
-    sizes.clear()
-    alone = quick(lambda row: encode([row])[0], rows, model=model, warmup=0, model_memory=7)
-    assert alone.record.flops == 2 * 8 * 4
-    assert len(sizes) == 50 + 32
-    assert alone.record.model_memory == 7.0
-    sizes.clear()
-    told = quick(encode, rows, batch_size=50, model=model, warmup=0, flops=5).record
-    assert (told.flops, sizes) == (5.0, [50])
-    assert told.model_memory == (8 * 4 * 4 + 10 * 2) / 1e6
-
-
-def test_a_model_that_search_does_not_call_has_no_flops() -> None:
-    torch = pytest.importorskip("torch")
-    with pytest.warns(InputWarning, match="torch counted no FLOPs"):
-        record = quick(search, QUERIES, model=torch.nn.Linear(8, 4)).record
-    assert record.flops is None

@@ -38,7 +38,6 @@ FULL = EfficiencyRecord(
     n_queries=100,
     batch_size=4,
     warmup=3,
-    warmed_queries=12,
     repeat=5,
     latency=Latency(mean=36, p50=30, p90=50, p95=60, p99=90, intervals={"mean": (34, 39)},
                     level=0.1, calls=125, loop="closed"),

@@ -33,7 +33,7 @@ AMOUNTS = ["throughput", "peak_memory", "model_memory", "index_memory", "model_d
            "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
            "price_per_hour", "stated_cost", "sustained_rate", "sustained_p99", "peak_gpu_memory",
            "children_memory", "children_time", "indexing_time", "indexing_memory"]  # fmt: skip
-COUNTS = ["n_queries", "batch_size", "warmup", "warmed_queries", "repeat", "throughput_batch_size"]
+COUNTS = ["n_queries", "batch_size", "warmup", "repeat", "throughput_batch_size"]
 TEXTS = ["dataset", "source", "start_time", "currency"]
 
 
@@ -231,7 +231,7 @@ def test_objects(written: dict[Any, Any], facts: tuple[str, ...]) -> None:
 
 
 def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
-    free = set(AMOUNTS) - {"throughput"} | {"warmup", "warmed_queries"}
+    free = set(AMOUNTS) - {"throughput"} | {"warmup"}
     zeros = made(**dict.fromkeys(free, 0))
     assert {getattr(zeros, field) for field in free} == {0}
     assert Latency(p50=5, p90=5, p99=5).p90 == 5

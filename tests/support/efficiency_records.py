@@ -84,7 +84,6 @@ FULL = EfficiencyRecord(
     n_queries=250,
     batch_size=2,
     warmup=3,
-    warmed_queries=6,
     repeat=5,
     latency=Latency(
         mean=1.25,
@@ -155,7 +154,6 @@ resources:
     number: 250
     batch size: 2
     warm-up calls: 3
-    asked in the warm-up: 6
     repeats: 5
   latency:
     mean: 1.25 ms
