@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypedDict, Unpack, cast
@@ -11,9 +10,17 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.comparison import Comparison
+from irbatch.comparing.estimates import (
+    ONLY,
+    Estimate,
+    check_settings_with_model,
+    estimate_with_model,
+    model_values,
+    plain_estimate,
+    warn_of_model,
+)
 from irbatch.comparing.read import Aligned, align, is_read, read_results
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
-from irbatch.comparing.with_model import add_model, check_options, model_values
 from irbatch.data.frames import is_series, rows_by_label
 from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
@@ -22,23 +29,15 @@ from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.runtime.numbers import check_keywords
-from irbatch.statistics.intervals import (
-    Intervals,
-    as_linear,
-    cut_intervals,
-    find_intervals,
-    levels_of,
-    levels_of_all,
-)
+from irbatch.statistics.intervals import Intervals, as_linear, cut_intervals
+from irbatch.statistics.judges import ModelValues
 from irbatch.statistics.resampling import Sample
 from irbatch.statistics.tests import (
     DRAWN,
     ENOUGH,
     FAMILY_WISE,
     correct,
-    honest_difference,
     margin_correction,
-    p_values,
     read_margin,
 )
 
@@ -130,32 +129,26 @@ def compare(
     """
     check_keywords(compare, settings, CompareOptions.__annotations__)
     own = ComparisonOptions.__annotations__
+    chosen = {name: value for name, value in settings.items() if name in own}
+    others: Any = {name: value for name, value in settings.items() if name not in own}
     if model_qrels is not None:
-        settings |= check_options({**settings, "groups": groups})  # type: ignore[typeddict-item]
-    options = ComparisonSettings.choose(
-        **{name: each for name, each in settings.items() if name in own}
-    )
-    others: Any = {name: each for name, each in settings.items() if name not in own}
-    judgments: Any = qrels
-    if runs is None:
-        judgments, runs = None, cast(Systems, qrels)
-    if measures is not None and judgments is not None:
-        wanted = parse_measures(measures, cutoffs)
-        aligned = _evaluate(judgments, runs, wanted, others)
-        if model_qrels is not None:
-            results = evaluate_runs(model_qrels, runs, wanted, **others)
-            model = model_values(results, aligned.query_ids)
-            return add_model(_compare_aligned(aligned, options, None), model, options)
-    elif given := [
-        *others,
-        *(["measures"] if measures is not None else []),
-        *(["model_qrels"] if model_qrels is not None else []),
-    ]:
-        problem = f"{given[0]}= is for rankings with judgments: values are compared as they are"
-        raise InputError(problem, source=given[0])
-    else:
-        aligned = align(read_results(runs, judgments))
-    return _compare_aligned(aligned, options, groups)
+        check_settings_with_model({**chosen, "groups": groups})
+        chosen |= {name: value for name, value in ONLY.items() if name in own}
+    options = ComparisonSettings.choose(**chosen)
+    judgments: Any = None if runs is None else qrels
+    systems = cast(Systems, qrels) if runs is None else runs
+    if measures is None or judgments is None:
+        given = {**others, "measures": measures, "model_qrels": model_qrels}
+        for name in (name for name, value in given.items() if value is not None or name in others):
+            problem = f"{name}= is for rankings with judgments: values are compared as they are"
+            raise InputError(problem, source=name)
+        return _compare_groups(align(read_results(systems, judgments)), options, groups)
+    wanted = parse_measures(measures, cutoffs)
+    aligned = _evaluate(judgments, systems, wanted, others)
+    if model_qrels is None:
+        return _compare_groups(aligned, options, groups)
+    results = evaluate_runs(model_qrels, systems, wanted, **others)
+    return _make(aligned, options, model=model_values(results, aligned.query_ids))
 
 
 def _evaluate(
@@ -186,26 +179,26 @@ def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Mea
     return [each for each in judged if each not in wanted]
 
 
-def _compare_aligned(
+def _compare_groups(
     aligned: Aligned, options: ComparisonSettings, groups: Mapping[Any, str] | None
 ) -> Comparison:
     """Compare systems, all queries and each group of them."""
     names = _group_names(aligned.query_ids, rows_by_label(groups) if is_series(groups) else groups)
-    members: dict[str, list[int]] = {}
+    rows: dict[str, list[int]] = {}
     for row, query in enumerate(aligned.query_ids if names else ()):
-        members.setdefault(names[query], []).append(row)
-    inside: dict[str, set[Any]] = {}
+        rows.setdefault(names[query], []).append(row)
+    inside: dict[str, set[Any]] = {}  # with queries that were left out
     for query, name in names.items():
         inside.setdefault(name, set()).add(query)
     compared: dict[str, Comparison] = {}
     alone: dict[str, Floats] = {}
-    for name, rows in members.items():
-        if len(rows) < 2:
+    for name, some in rows.items():
+        if len(some) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
-            alone[name] = aligned.values_of(rows[0])
+            alone[name] = aligned.values_of(some[0])
         else:
-            compared[name] = _make(aligned.part(rows, inside[name]), options, None, {})
-    return replace(_make(aligned, options, _strata(members), compared), alone=alone)
+            compared[name] = _make(aligned.part(some, inside[name]), options)
+    return _make(aligned, options, _strata(rows.values()), groups=compared, alone=alone)
 
 
 def _group_names(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[Any, str]:
@@ -221,10 +214,10 @@ def _group_names(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> di
     return {query: str(name) for query, name in groups.items()}
 
 
-def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
+def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
     """Return the groups to draw from; those of one query, without chance in it, are joined."""
-    several = [np.array(rows) for rows in members.values() if len(rows) > 1]
-    single = [row for rows in members.values() if len(rows) == 1 for row in rows]
+    several = [np.array(some) for some in rows if len(some) > 1]
+    single = [some[0] for some in rows if len(some) == 1]
     if len(single) == 1 and several:
         largest = max(range(len(several)), key=lambda i: several[i].size)
         several[largest] = np.append(several[largest], single)
@@ -236,32 +229,35 @@ def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
 def _make(
     aligned: Aligned,
     options: ComparisonSettings,
-    strata: Sequence[Any] | None,
-    groups: dict[str, Comparison],
+    strata: Sequence[Any] | None = None,
+    model: ModelValues | None = None,
+    **more: Any,
 ) -> Comparison:
     """Compare systems on all the queries."""
+    if options.test in FAMILY_WISE:
+        options = replace(options, correction="none")
+    measures = [str(each) for each in aligned.columns]
+    ranges = np.array([each.range for each in aligned.columns]).T
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
-    if options.test in FAMILY_WISE:
-        options = replace(options, correction="none")
-    p = p_values(sample, options.test)
-    corrected = correct(p, options.correction, options.family)
-    # Exactly rounded, as the means of results are.
-    means = np.array(
-        [[math.fsum(each.tolist()) / each.size for each in system.T] for system in scaled]
-    )
-    means[:, geometric] = np.exp(means[:, geometric])
-    ranges = np.array([each.range for each in aligned.columns]).T
+    if model is None:
+        found = plain_estimate(sample, options, strata, geometric, weights)
+    else:
+        found = estimate_with_model(sample, options, model)
+    corrected = correct(found.p_values, options.correction, options.family)
     significant = corrected < options.level
-    found = _intervals(sample, means, significant, options, strata, geometric, weights, ranges)
+    if model is not None:
+        warn_of_model(sample, options, model, significant, (aligned.systems, measures))
+    intervals = _cut(found, options, significant, ranges)
     arrays: dict[str, Any] = {
         "values": aligned.values,
         "scaled": scaled,
-        "means": means,
-        "intervals": found.means,
-        "difference_intervals": found.differences,
-        "p_values": p,
+        "means": found.means,
+        "differences": found.differences,
+        "intervals": intervals.means,
+        "difference_intervals": intervals.differences,
+        "p_values": found.p_values,
         "corrected": corrected,
     }
     for array in arrays.values():
@@ -269,65 +265,49 @@ def _make(
     plain = weights is None and not geometric.any()
     return Comparison(
         systems=aligned.systems,
-        measures=[str(each) for each in aligned.columns],
+        measures=measures,
         query_ids=aligned.query_ids,
         pairs=pairs,
-        settings={**aligned.settings, **_settings(options, stratified=strata is not None)},
+        settings={**aligned.settings, **_told(options, aligned, model, strata is not None)},
         missing=aligned.missing,
         unanswered=aligned.unanswered,
         signs=tuple(each.sign for each in aligned.columns),
         ranges=ranges,
         linear=None if plain else as_linear(scaled, geometric, weights),
         judged=aligned.judged,
-        groups=groups,
+        model=model,
         **options.options,
         **arrays,
+        **more,
     )
 
 
-def _intervals(
-    sample: Sample,
-    means: Floats,
-    significant: Bools,
-    options: ComparisonSettings,
-    strata: Sequence[Any] | None,
-    geometric: Bools,
-    weights: Floats | None,
-    ranges: Floats,
+def _cut(
+    found: Estimate, options: ComparisonSettings, significant: Bools, ranges: Floats
 ) -> Intervals:
-    """Find intervals; those of differences are as wide as the correction asks for, if asked.
+    """Find intervals that end where no mean or difference can be.
 
-    They end where no mean or difference can be, as `ranges` ``(2, measures)`` of values tell; where
-    a difference is the same in every query there is none.
+    `ranges` ``(2, measures)`` are those of values. Where a difference is the same in every query
+    there is none.
     """
-    pairs, test = sample.pairs, options.test
     levels = np.full(significant.shape, options.level)
-    if options.simultaneous and test in FAMILY_WISE:
-        levels = levels_of_all(significant, len(means), options.level)
-    elif options.simultaneous:
-        levels = levels_of(significant, options.correction, options.level, options.family)
-    if options.alternative != "two-sided":
-        levels *= 2.0  # as they miss on one side alone
-    how = options.interval, options.level, options.draws, options.seed
-    found = find_intervals(sample.values, pairs, *how, strata, geometric, levels, weights)
-    bounds = found.differences
-    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
-    if options.simultaneous and test in FAMILY_WISE:
-        reach = honest_difference(sample, test, options.level)
-        honest = np.stack([differences - reach, differences + reach], axis=-1)
-        bounds = np.where(geometric[:, None], bounds, honest)
+    if options.simultaneous:
+        levels = options.corrected_levels(significant, len(found.means))
+    one_sided = options.alternative != "two-sided"
+    means, bounds = found.intervals(levels * (2.0 if one_sided else 1.0))
     reach = np.subtract(*ranges[::-1])
-    bounds = cut_intervals(bounds, differences, -reach, reach)
-    if options.alternative != "two-sided":
+    bounds = cut_intervals(bounds, found.differences, -reach, reach)
+    if one_sided:
         greater = options.alternative == "greater"
         bounds[..., int(greater)] = np.inf if greater else -np.inf
-    bounds[sample.find(lambda flat: np.ptp(flat, axis=0)) == 0] = np.nan
-    return Intervals(cut_intervals(found.means, means, *ranges), bounds)
+    bounds[~found.varies] = np.nan
+    return Intervals(cut_intervals(means, found.means, *ranges), bounds)
 
 
-def _settings(options: ComparisonSettings, *, stratified: bool) -> dict[str, str]:
+def _told(
+    options: ComparisonSettings, aligned: Aligned, model: ModelValues | None, stratified: bool
+) -> dict[str, str]:
     """Say how systems were compared."""
-    stratified = stratified and options.interval != "t"
     settings = {"test": options.test, "correction": options.correction}
     if options.family != "pairs":
         settings["corrected for"] = "all measures"
@@ -336,7 +316,7 @@ def _settings(options: ComparisonSettings, *, stratified: bool) -> dict[str, str
     settings["level"] = str(options.level)
     settings["intervals"] = (
         options.interval
-        + (", stratified by group" if stratified else "")
+        + (", stratified by group" if stratified and options.interval != "t" else "")
         + (", those of differences simultaneous" if options.simultaneous else "")
     )
     if options.margin is not None:
@@ -347,6 +327,11 @@ def _settings(options: ComparisonSettings, *, stratified: bool) -> dict[str, str
     drawn = options.test in ("randomisation", *DRAWN) or options.interval != "t"
     if drawn or (options.margin is not None and options.margin_test == "randomisation"):
         settings["draws"] = f"{options.draws}, seed {options.seed}{rare}"
+    if model is not None:
+        judged = (
+            f"{len(aligned.query_ids)} queries judged by people, {model.others.shape[1]} others"
+        )
+        settings["model"] = f"{judged} by a model alone; prediction-powered"
     return settings
 
 

@@ -18,8 +18,6 @@ from irbatch.runtime.threads import cached_property
 from irbatch.statistics.bounded import bounded_intervals, least_queries
 from irbatch.statistics.intervals import (
     detectable_difference,
-    levels_of,
-    levels_of_all,
     queries_needed,
 )
 from irbatch.statistics.judges import ModelValues
@@ -30,7 +28,6 @@ from irbatch.statistics.resampling import (
 )
 from irbatch.statistics.tests import (
     DRAWN,
-    FAMILY_WISE,
     Margin,
     above_zero_p,
     beyond_margin,
@@ -81,13 +78,14 @@ class Differences(ComparisonSettings):
     values: Floats
     scaled: Floats = field(repr=False)  # values as they are tested: logarithms of geometric ones
     means: Floats
+    differences: Floats
     intervals: Floats
     difference_intervals: Floats
     p_values: Floats
     corrected: Floats
     settings: dict[str, str]
     missing: dict[str, list[Any]]
-    groups: Mapping[str, Self]
+    groups: Mapping[str, Self] = field(default_factory=dict)
     unanswered: dict[str, list[Any]] = field(default_factory=dict)
     signs: tuple[int, ...] = ()  # of each measure, see `Measure.sign`; none: all 1
     ranges: Floats | None = field(default=None, repr=False)  # of values, (2, measures), if known
@@ -95,14 +93,6 @@ class Differences(ComparisonSettings):
     judged: Mapping[int, Floats] = field(default_factory=dict)
     alone: Mapping[str, Floats] = field(default_factory=dict)  # of groups of one query: its values
     model: ModelValues | None = field(default=None, repr=False)  # a model's, if they were added
-    combined: Floats | None = field(default=None, repr=False)  # differences estimated with these
-
-    @cached_property
-    def differences(self) -> Floats:
-        """The mean of a less the mean of b, ``(pairs, measures)``."""
-        if self.combined is not None:
-            return self.combined
-        return self.of_pairs(self.means, 0) - self.of_pairs(self.means, 1)
 
     @cached_property
     def relative(self) -> Floats:
@@ -250,15 +240,14 @@ class Differences(ComparisonSettings):
     @property
     def levels(self) -> Floats:
         """The level of each pair after correction, that of its simultaneous interval."""
-        if self.test in FAMILY_WISE:
-            return levels_of_all(self.significant, len(self.systems), self.level)
-        return levels_of(self.significant, self.correction, self.level, self.family)
+        return self.corrected_levels(self.significant, len(self.systems))
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true difference that the t-test shows with a power of 0.8, at `levels`.
+        """The least true difference that the t-test shows, with a power of 0.8.
 
-        In the measure's own unit, ``(pairs, measures)``; with names in ``to_text(power=True)``.
+        At `levels`, in the measure's own unit, ``(pairs, measures)``; ``to_text(power=True)`` has
+        it beside names.
         """
         return self._of_t_test(detectable_difference)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.compare import compare
+from irbatch.comparing.estimates import model_values, values_of
 from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap_b
-from irbatch.comparing.with_model import check_values, warn_of_few
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
 from irbatch.evaluation.results import Results
@@ -35,54 +35,48 @@ from irbatch.report.numbers import show, show_change, show_interval
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import cut_intervals, student_quantile
-from irbatch.statistics.judges import (
-    FEWEST,
-    cohen_kappa,
-    combine_means,
-    krippendorff_alpha,
-)
+from irbatch.statistics.judges import cohen_kappa, krippendorff_alpha
 
 write_value, write_change = partial(show, digits=4), partial(show_change, digits=4)
 write_share = "{:.1%}".format
 
 
-def _columns(*rows: tuple[str, Any, str], intervals: Sequence[str] = ()) -> list[Column]:
-    """Return columns of records: name, how a number is written, None of a text; meaning."""
+def _column(name: str, write: Any = None, meaning: str = "") -> Column:
+    """Return the column of a record's number, of a text without `write`, and of its interval."""
+    signed = write is write_change
 
-    def more(name: str, signed: bool, row: Record) -> Record:
+    def more(row: Record) -> Record:
         if f"{name}_low" not in row:
             return {}
         low, high = row[f"{name}_low"], row[f"{name}_high"]
         after = show_interval(low, high, 4, signed)
         return {"after": after, "stands_out": signed and (low > 0 or high < 0)}
 
-    return [
-        Column(name.replace("_", " "), "number" if write else "name", name=name,
-               value=itemgetter(name), show=write or str, meaning=meaning,
-               more=partial(more, name, write is write_change))
-        for name, write, meaning in rows
-    ] + [
-        Column("", name=f"{name}_{side}", value=itemgetter(f"{name}_{side}"))
-        for name in intervals for side in ("low", "high")
-    ]  # fmt: skip
+    kind: Any = "number" if write else "name"
+    return Column(name.replace("_", " "), kind, name=name, value=itemgetter(name),
+                  show=write or str, meaning=meaning, more=more)  # fmt: skip
 
 
-MEANS = _columns(
-    ("system", None, ""),
-    ("measure", None, ""),
-    (
-        "combined",
-        write_value,
-        "the mean of all queries under people's judgments, with the model's help",
-    ),
-    ("people", write_value, "people's judgments alone"),
-    ("model", write_value, "the model's alone"),
-    ("bias", write_change, "the model's values less people's, where both judged"),
-    ("weight", write_value, "how much the model counts, 0 to 1"),
-    ("freedom", partial(show, digits=1), "degrees of freedom of the interval"),
-    ("worth", partial(show, digits=0), "queries judged by people alone that would tell as much"),
-    intervals=("combined", "people", "bias"),
-)
+def _ends(*names: str) -> list[Column]:
+    """Return the columns of intervals' ends, for programs."""
+    ends = [f"{name}_{side}" for name in names for side in ("low", "high")]
+    return [Column("", name=end, value=itemgetter(end)) for end in ends]
+
+
+MEANS = [
+    _column("system"),
+    _column("measure"),
+    _column("combined", write_value,
+            "the mean of all queries under people's judgments, with the model's help"),
+    _column("people", write_value, "people's judgments alone"),
+    _column("model", write_value, "the model's alone"),
+    _column("bias", write_change, "the model's values less people's, where both judged"),
+    _column("weight", write_value, "how much the model counts, 0 to 1"),
+    _column("freedom", partial(show, digits=1), "degrees of freedom of the interval"),
+    _column("worth", partial(show, digits=0),
+            "queries judged by people alone that would tell as much"),
+    *_ends("combined", "people", "bias"),
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,95 +183,78 @@ def combine(
     (0.6467, 0.6314)
     """
     check_number("level", level, above=0, below=1)
-    first, second = (_by_name(each) for each in (people, model))
-    if list(first) != list(second):
-        problem = f"people's results are of {', '.join(first)}, the model's of {', '.join(second)}"
-        raise InputError(problem, source="model")
-    values = []
-    for name, results in first.items():
-        known, same, others = _pair_values(name, results, second[name])
-        if len(others) < 2:
-            problem = f"the model judged {many(len(others), 'query')} that people did not: not 2"
-            raise InputError(problem, source=name)
-        values.append((known, same, second[name].values[others]))
-    if len({(len(known), len(others)) for known, _, others in values}) > 1:
-        raise InputError("the systems' results are of different queries", source="people")
-    if all(np.array_equal(known, same) for known, same, _ in values):
+    first, second = _by_name(people), _by_name(model)
+    measures = [[each.measures for each in some.values()] for some in (first, second)]
+    if list(first) != list(second) or measures[0] != measures[1]:
+        said = (
+            f"{', '.join(each)} on {', '.join(next(iter(each.values())).measures)}"
+            for each in (first, second)
+        )
+        raise InputError(
+            f"results are of {' by people, of '.join(said)} by the model", source="model"
+        )
+    queries, some = _shared(first, second), next(iter(first.values()))
+    values = model_values(second, queries, some.rows.keys())
+    known = values_of(first, queries)
+    if np.array_equal(known, values.same):
         warn("people's and the model's values are the same: are these two judges?")
-    n = len(values[0][0])
-    warn_of_few(n)
-    known, same, other = (np.concatenate(part, axis=1) for part in zip(*values, strict=True))
-    some = next(iter(first.values()))
-    means = combine_means(known, same, other, level)
+    found = values.combine(known, lambda of: of, level)
     ranges = np.tile(np.array([each.range for each in some.columns]).T, len(first))
-    means = means._replace(
-        combined_bounds=cut_intervals(means.combined_bounds, means.combined, *ranges),
-        people_bounds=cut_intervals(means.people_bounds, means.people, *ranges),
-    )
-    names = [(name, measure) for name in first for measure in some.measures]
-    rows = []
-    for i, (system, measure) in enumerate(names):
+    columns = found._asdict() | {
+        "combined_bounds": cut_intervals(found.combined_bounds, found.combined, *ranges),
+        "people_bounds": cut_intervals(found.people_bounds, found.people, *ranges),
+    }
+    rows: list[Record] = []
+    for i, (system, measure) in enumerate(itertools.product(first, some.measures)):
         row: Record = {"system": system, "measure": measure}
-        for name, numbers in means._asdict().items():
-            if numbers.ndim == 2:
-                kind = name.removesuffix("_bounds")
-                row[f"{kind}_low"], row[f"{kind}_high"] = numbers[i].tolist()
-            else:
-                row[name] = float(numbers[i])
+        for name, numbers in columns.items():
+            kind, is_bounds = name.removesuffix("_bounds"), numbers.ndim == 2
+            ends = (f"{kind}_low", f"{kind}_high") if is_bounds else (name,)
+            row |= zip(ends, np.atleast_1d(numbers[i]).tolist(), strict=True)
         rows.append(row)
-    return Combined(rows, n, len(other), level, some.signature)
+    return Combined(rows, len(queries), values.others.shape[1], level, some.signature)
 
 
-def _by_name(results: Results | Mapping[str, Results]) -> dict[str, Results]:
+def _by_name(results: Results | Mapping[str, Results]) -> Mapping[str, Results]:
     if isinstance(results, Results):
         return {results.name or "run": results}
     if isinstance(results, Mapping) and results:
-        return dict(results)
+        return results
     raise InputError(f"results come from irbatch.evaluate, not {kind_of(results)}", source="people")
 
 
-def _pair_values(name: str, people: Results, model: Results) -> tuple[Floats, Floats, list[int]]:
-    """Return both judges' values of the queries of both, and rows of the model's other queries."""
-    if people.measures != model.measures:
-        problem = f"people's measures are {people.measures}, the model's {model.measures}"
-        raise InputError(problem, source=name)
-    for results in people, model:
-        check_values(name, results)
-    both = [(row, model.rows[query]) for query, row in people.rows.items() if query in model.rows]
-    if len(both) < FEWEST:
-        problem = f"both judges judged {many(len(both), 'query')}: it takes {FEWEST}"
-        raise InputError(problem, source=name)
-    rows, model_rows = (list(side) for side in zip(*both, strict=True))
-    others = [row for query, row in model.rows.items() if query not in people.rows]
-    return people.values[rows], model.values[model_rows], others
+def _shared(first: Mapping[str, Results], second: Mapping[str, Results]) -> list[Any]:
+    """Return the queries that both judges judged."""
+    one, other = (next(iter(each.values())).rows for each in (first, second))
+    return [query for query in one if query in other]
 
 
-AGREEMENT = _columns(
-    ("judge", None, ""),
-    ("both_judged", str, "documents of queries"),
-    ("same_grade", write_share, ""),
-    ("kappa", write_value, "Cohen's"),
-    ("weighted_kappa", write_value, "by squared distances of grades"),
-    ("relevant", write_share, "to this judge, of what both judged"),
-    ("relevant_to_first", write_share, ""),
-)
-ORDERS = _columns(
-    ("judge", None, ""),
-    ("measure", None, ""),
-    ("tau", write_value, "Kendall's tau-b of the systems' means under both judges"),
-    ("tau_ap", write_value, "the symmetric AP correlation: the top counts most"),
-    ("rbo", write_value, "of the two orders, p = 0.9"),
-    ("reversed", lambda pairs: "; ".join(map(" and ".join, pairs)) or "none",
-     "pairs whose difference is significant under both, with other signs"),
-)  # fmt: skip
-KINDNESS = _columns(
-    ("judge", None, ""),
-    ("system", None, ""),
-    ("measure", None, ""),
-    ("bias", write_change, "the judge's mean less the first one's, where both judged"),
-    ("kinder", write_change, "the bias less the mean of all systems' biases"),
-    intervals=("kinder",),
-)
+AGREEMENT = [
+    _column("judge"),
+    _column("both_judged", str, "documents of queries"),
+    _column("same_grade", write_share),
+    _column("kappa", write_value, "Cohen's"),
+    _column("weighted_kappa", write_value, "by squared distances of grades"),
+    _column("relevant", write_share, "to this judge, of what both judged"),
+    _column("relevant_to_first", write_share),
+]
+ORDERS = [
+    _column("judge"),
+    _column("measure"),
+    _column("tau", write_value, "Kendall's tau-b of the systems' means under both judges"),
+    _column("tau_ap", write_value, "the symmetric AP correlation: the top counts most"),
+    _column("rbo", write_value, "of the two orders, p = 0.9"),
+    _column("reversed", lambda pairs: "; ".join(map(" and ".join, pairs)) or "none",
+            "pairs whose difference is significant under both, with other signs"),
+]  # fmt: skip
+KINDNESS = [
+    _column("judge"),
+    _column("system"),
+    _column("measure"),
+    _column("bias", write_change, "the judge's mean less the first one's, where both judged"),
+    _column("kinder", write_change, "the bias less the mean of all systems' biases"),
+    *_ends("kinder"),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,26 +308,25 @@ class Judges(Reported):
         return list_records(AGREEMENT, self.agreements)
 
     def _everything(self) -> Record:
-        return {
-            "judges": list(self.names), "agreements": list(self.agreements),
-            "grades": {
-                judge: {f"{grade:g}": {f"{other:g}": count for other, count in row.items()}
-                        for grade, row in counts.items()}
-                for judge, counts in self.grades.items()
-            },
-            "alpha": self.alpha, "ordinal_alpha": self.ordinal_alpha,
-            "orders": list(self.orders), "kindness": list(self.kindness),
-            "combined": {judge: each.to_dict() for judge, each in (self.combined or {}).items()},
+        grades = {
+            judge: {f"{grade:g}": {f"{other:g}": count for other, count in row.items()}
+                    for grade, row in counts.items()}
+            for judge, counts in self.grades.items()
         }  # fmt: skip
+        lists = {name: list(getattr(self, name)) for name in ("agreements", "orders", "kindness")}
+        combined = {judge: each.to_dict() for judge, each in (self.combined or {}).items()}
+        everything = {"judges": list(self.names), **vars(self), **lists}
+        del everything["names"]
+        return everything | {"grades": grades, "combined": combined}
 
 
 def _grades_table(first: str, counts: Mapping[float, Mapping[float, int]]) -> Table:
     """Show how often one judge gave the grade of a row, the other that of a column."""
-    columns = [Column(first, "name", value=lambda row: f"grade {row:g}")]
-    for grade in counts:
-        columns.append(
-            Column(f"{grade:g}", value=partial(lambda one, row: counts[row][one], grade))
-        )
+    columns = [Column(first, "name", value=lambda grade: f"grade {grade:g}")]
+    columns += [
+        Column(f"{each:g}", value=partial(lambda each, grade: counts[grade][each], each))
+        for each in counts
+    ]
     return make_table("", columns, counts)
 
 
@@ -392,61 +368,64 @@ def compare_judges(
     check_number("rel", rel)
     check_number("level", level, above=0, below=1)
     qrels = {name: as_qrels(each) for name, each in judges.items()}
-    of_pairs: dict[str, dict[Any, float]] = {
-        name: {(query, document): float(grade) for query, documents in each.to_dict().items()
-               for document, grade in documents.items()}
-        for name, each in qrels.items()
-    }  # fmt: skip
+    graded = [
+        {(query, document): grade for query, documents in each.to_dict().items()
+         for document, grade in documents.items()}
+        for each in qrels.values()
+    ]  # fmt: skip
+    every = dict.fromkeys(itertools.chain.from_iterable(graded))
+    grades = np.array([[each.get(pair, math.nan) for pair in every] for each in graded], float)
     first, *others = qrels
-    compared = {name: _compare_grades(of_pairs[first], of_pairs[name], name) for name in others}
-    for name in others:
-        highest = [max(of_pairs[each].values(), default=0) for each in (first, name)]
-        if of_pairs[name] == of_pairs[first]:
+    counts = {}
+    for name, row in zip(others, grades[1:], strict=True):
+        counts[name] = _count_grades(name, grades[0], row)
+        highest = np.nanmax(grades[0]), np.nanmax(row)
+        if np.array_equal(grades[0], row, equal_nan=True):
             warn(f"{first} and {name} are the same judgments: are these two judges?")
         elif highest[0] != highest[1]:
             scales = f"{highest[0]:g} by {first}, {highest[1]:g} by {name}"
             warn(f"the highest grades differ, {scales}: bring them to one scale if they are of two")
-    agreements = [{"judge": name, **_agree(*compared[name], rel)} for name in others]
-    counts = {
-        name: {grade: dict(zip(grades, row, strict=True))
-               for grade, row in zip(grades, table.astype(int).tolist(), strict=True)}
-        for name, (grades, table) in compared.items()
-    }  # fmt: skip
-    of_documents = _count_grades(list(of_pairs.values()))
-    alpha, ordinal = (krippendorff_alpha(of_documents, ordinal=each) for each in (False, True))
-    found = Judges(list(qrels), agreements, counts, alpha, ordinal)
+    often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
+    found = Judges(
+        list(qrels),
+        [{"judge": name, **_agree(each, rel)} for name, each in counts.items()],
+        counts,
+        krippendorff_alpha(often),
+        krippendorff_alpha(often, ordinal=True),
+    )
     if runs is None:
         return found
     results = {name: evaluate_runs(each, runs, measures, rel=rel) for name, each in qrels.items()}
-    orders = [each for name in others for each in _orders(results, first, name, level)]
-    kindness = [each for name in others for each in _kindness(results, first, name, level)]
-    combined = {
-        name: combine(results[first], results[name], level=level)
-        for name in others
-        if len({*qrels[name].queries}.difference(qrels[first].queries)) > 1
-    }
-    return replace(found, orders=orders, kindness=kindness, combined=combined)
+    both = [(name, results[first], results[name]) for name in others]
+    return replace(
+        found,
+        orders=[order for each in both for order in _orders(*each, level)],
+        kindness=[kindness for each in both for kindness in _kindness(*each, level)],
+        combined={
+            name: combine(one, other, level=level)
+            for name, one, other in both
+            if len({*qrels[name].queries}.difference(qrels[first].queries)) > 1
+        },
+    )
 
 
-def _compare_grades(
-    first: Mapping[Any, float], other: Mapping[Any, float], judge: str
-) -> tuple[list[float], Floats]:
-    """Return the grades of what both judged, and how many documents have each two of them."""
-    both = [pair for pair in first if pair in other]
-    if not both:
+def _count_grades(judge: str, first: Floats, other: Floats) -> dict[float, dict[float, int]]:
+    """Count how often a judge gave which grade to documents of each grade of the first one."""
+    both = ~np.isnan(first + other)
+    if not both.any():
         problem = "it judged no document of a query that the first judge did, too"
         raise InputError(problem, source=judge)
-    grades = sorted({*(first[pair] for pair in both), *(other[pair] for pair in both)})
-    place = {grade: k for k, grade in enumerate(grades)}
-    counts = np.zeros((len(grades), len(grades)))
-    for pair in both:
-        counts[place[first[pair]], place[other[pair]]] += 1
-    return grades, counts
+    grades = np.unique([first[both], other[both]]).tolist()
+    return {
+        one: {each: int(((first == one) & (other == each)).sum()) for each in grades}
+        for one in grades
+    }
 
 
-def _agree(grades: Sequence[float], counts: Floats, rel: float) -> Record:
+def _agree(grades: Mapping[float, Mapping[float, int]], rel: float) -> Record:
     """Return how two judges agree, see `AGREEMENT`."""
-    relevant, total = np.array(grades) >= rel, counts.sum()
+    counts = np.array([list(row.values()) for row in grades.values()], np.float64)
+    total, relevant = counts.sum(), np.array(list(grades)) >= rel
     return {
         "both_judged": int(total),
         "same_grade": float(np.trace(counts) / total),
@@ -457,35 +436,20 @@ def _agree(grades: Sequence[float], counts: Floats, rel: float) -> Record:
     }
 
 
-def _count_grades(judges: Sequence[Mapping[Any, float]]) -> Floats:
-    """Count how many judges gave a document each grade, ``(documents, grades)``."""
-    grades = sorted({grade for each in judges for grade in each.values()})
-    place = {grade: k for k, grade in enumerate(grades)}
-    pairs = dict.fromkeys(itertools.chain.from_iterable(judges))
-    rows = {pair: row for row, pair in enumerate(pairs)}
-    counts = np.zeros((len(rows), len(grades)))
-    for each in judges:
-        for pair, grade in each.items():
-            counts[rows[pair], place[grade]] += 1
-    return counts
-
-
 def _orders(
-    results: Mapping[str, Mapping[str, Results]], first: str, judge: str, level: float
+    judge: str, first: Mapping[str, Results], second: Mapping[str, Results], level: float
 ) -> Iterator[Record]:
     """Compare the systems' order under a judge with that under the first one."""
-    systems = list(results[first])
+    systems = list(first)
     if len(systems) < 2:
         return
-    compared = [compare(results[name], test="t", level=level) for name in (first, judge)]
+    compared = [compare(each, test="t", level=level) for each in (first, second)]
     for column, measure in enumerate(compared[0].measures):
-        means = [{each: results[name][each][measure] for each in systems}
-                 for name in (first, judge)]  # fmt: skip
+        means = [{each: results[each][measure] for each in systems} for results in (first, second)]
         best, other = (sorted(systems, key=each.__getitem__, reverse=True) for each in means)
         signs = [np.sign(each.differences[:, column]) * each.significant[:, column]
                  for each in compared]  # fmt: skip
-        turned = np.flatnonzero(signs[0] * signs[1] < 0)
-        pairs = [compared[0].pairs[row] for row in turned.tolist()]
+        turned = np.flatnonzero(signs[0] * signs[1] < 0).tolist()
         scores = [list(each.values()) for each in means]
         yield {
             "judge": judge,
@@ -493,26 +457,24 @@ def _orders(
             "tau": kendall_tau(*scores),
             "tau_ap": tau_ap_b(*scores),
             "rbo": rbo(best, other).extrapolated,
-            "reversed": [[systems[a], systems[b]] for a, b in pairs],
+            "reversed": [[systems[k] for k in compared[0].pairs[row]] for row in turned],
         }
 
 
 def _kindness(
-    results: Mapping[str, Mapping[str, Results]], first: str, judge: str, level: float
+    judge: str, first: Mapping[str, Results], second: Mapping[str, Results], level: float
 ) -> Iterator[Record]:
     """Compare a judge's bias to each system with its bias to the mean of all."""
-    systems = list(results[first])
-    if len(systems) < 2:
+    queries = _shared(first, second)
+    if len(first) < 2:
         return
-    pairs = [_pair_values(each, results[first][each], results[judge][each]) for each in systems]
-    biases = np.stack([model - people for people, model, _ in pairs])
+    biases = values_of(second, queries) - values_of(first, queries)
     kinder = biases - biases.mean(axis=0)
-    n = biases.shape[1]
+    n = len(queries)
     reach = student_quantile(level / 2, n - 1) * kinder.std(axis=1, ddof=1) / math.sqrt(n)
-    for k, measure in enumerate(results[first][systems[0]].measures):
-        for i, system in enumerate(systems):
-            mean = float(kinder[i, :, k].mean())
-            low, high = mean - float(reach[i, k]), mean + float(reach[i, k])
-            bias = float(biases[i, :, k].mean())
-            yield {"judge": judge, "system": system, "measure": measure, "bias": bias,
-                   "kinder": mean, "kinder_low": low, "kinder_high": high}  # fmt: skip
+    for k, measure in enumerate(next(iter(first.values())).measures):
+        for i, system in enumerate(first):
+            mean, width = float(kinder[i, :, k].mean()), float(reach[i, k])
+            yield {"judge": judge, "system": system, "measure": measure,
+                   "bias": float(biases[i, :, k].mean()), "kinder": mean,
+                   "kinder_low": mean - width, "kinder_high": mean + width}  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict
 
+from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import check_choice
-from irbatch.statistics.intervals import INTERVALS
+from irbatch.statistics.intervals import INTERVALS, levels_of, levels_of_all
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.tests import (
     ALTERNATIVES,
@@ -129,6 +130,12 @@ class ComparisonSettings:
                 problem = f"{name}={value!r} is not for test={self.test!r}"
                 raise InputError(f"{problem}, of all systems on a measure at once", value=value)
         return self
+
+    def corrected_levels(self, significant: Bools, systems: int) -> Floats:
+        """Return by how much each of simultaneous intervals ``(pairs, measures)`` may miss."""
+        if self.test in FAMILY_WISE:
+            return levels_of_all(significant, systems, self.level)
+        return levels_of(significant, self.correction, self.level, self.family)
 
     @property
     def options(self) -> dict[str, Any]:

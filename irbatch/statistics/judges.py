@@ -45,11 +45,12 @@ class CombinedMeans(NamedTuple):
     @property
     def tails(self) -> Floats:
         """The chances of such means or more where they are 0; 1 of what does not vary."""
-        varies = self.error > 0
-        t = np.divide(self.combined, self.error, out=np.zeros_like(self.error), where=varies)
-        pairs = zip(t[:, None], self.freedom.tolist(), strict=True)
-        tails = np.array([student_tails(*each) for each in pairs])
-        return np.where(varies, tails.reshape(t.shape), 1.0)
+        t = _divide(self.combined, self.error)
+        tails = [
+            student_tails(np.array([each]), freedom)[0]
+            for each, freedom in zip(t.tolist(), self.freedom.tolist(), strict=True)
+        ]
+        return np.where(self.error > 0, tails, 1.0)
 
 
 class ModelValues(NamedTuple):
@@ -64,7 +65,7 @@ class ModelValues(NamedTuple):
     others: Floats
 
     def combine(
-        self, people: Floats, make: Callable[[Floats], Floats], level: float = 0.05
+        self, people: Floats, make: Callable[[Floats], Floats], level: float | Floats = 0.05
     ) -> CombinedMeans:
         """Combine means of what is made of people's values and of these.
 
@@ -78,7 +79,7 @@ class ModelValues(NamedTuple):
 
 
 def combine_means(
-    people: Floats, model: Floats, others: Floats, level: float = 0.05
+    people: Floats, model: Floats, others: Floats, level: float | Floats = 0.05
 ) -> CombinedMeans:
     """Estimate means of queries of which people judged a few, and a model all.
 
@@ -91,7 +92,7 @@ def combine_means(
     Args:
         people, model: values of the n queries that people judged, ``(n, columns)``, n at least 3.
         others: the model's values of N further queries, ``(N, columns)``, N at least 2.
-        level: how often intervals miss.
+        level: how often intervals miss, one or one a column.
 
     Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, *PPI++: Efficient Prediction-Powered
     Inference*, 2023; W. G. Cochran, *Sampling Techniques*, 1977, 12.7 (the regression's variance).
@@ -103,47 +104,47 @@ def combine_means(
     ([0.47], [0.625], [0.9793])
     """
     n, count = len(people), len(others)
-    centred, around = people - people.mean(axis=0), model - model.mean(axis=0)
-    pooled = np.concatenate([model, others]).var(axis=0, ddof=1)
-    varies = pooled > 0
-    covariance = (centred * around).mean(axis=0)
-    weights = np.divide(
-        covariance, (1 + n / count) * pooled, out=np.zeros_like(pooled), where=varies
-    ).clip(0, 1)
-    estimated = (weights > 0) & (weights < 1)
-    left = people - weights * model
+    around = model - model.mean(axis=0)
+    covariance = ((people - people.mean(axis=0)) * around).mean(axis=0)
+    pooled = np.concatenate([model, others])
+    weight = _divide(covariance, (1 + n / count) * pooled.var(axis=0, ddof=1)).clip(0, 1)
+    estimated = (weight > 0) & (weight < 1)
+    left = people - weight * model
     freedom = np.where(estimated, n - 2.0, n - 1.0)
-    squares = (around**2).sum(axis=0)
-    apart = np.divide(
-        (model.mean(axis=0) - others.mean(axis=0)) ** 2,
-        squares,
-        out=np.zeros_like(squares),
-        where=estimated & (squares > 0),
-    )
-    spread = ((left - left.mean(axis=0)) ** 2).sum(axis=0) / freedom * (1 / n + apart)
-    imputed = weights**2 * others.var(axis=0, ddof=1) / count
+    apart = (model.mean(axis=0) - others.mean(axis=0)) ** 2
+    far = np.where(estimated, _divide(apart, (around**2).sum(axis=0)), 0.0)
+    spread = ((left - left.mean(axis=0)) ** 2).sum(axis=0) / freedom * (1 / n + far)
+    imputed = weight**2 * others.var(axis=0, ddof=1) / count
     parts = spread**2 / freedom + imputed**2 / (count - 1)
-    np.divide((spread + imputed) ** 2, parts, out=freedom, where=parts > 0)
-    means = left.mean(axis=0) + weights * others.mean(axis=0)
-    errors = np.sqrt(spread + imputed)
-    alone = [
-        (values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(n))
-        for values in (people, model - people)
-    ]
-    beside = np.full(means.shape, n - 1.0)
-    people_bounds, bias_bounds = (_bounds(*each, beside, level) for each in alone)
-    worth = np.full(means.shape, float(n))
-    np.divide(n * alone[0][1] ** 2, errors**2, out=worth, where=errors > 0)
+    freedom = _divide((spread + imputed) ** 2, parts, freedom)
+    means, error = left.mean(axis=0) + weight * others.mean(axis=0), np.sqrt(spread + imputed)
+    bias = model - people
+    known, biased = (each.std(axis=0, ddof=1) / math.sqrt(n) for each in (people, bias))
+    alone = np.full(means.shape, n - 1.0)
     return CombinedMeans(
-        *(means, _bounds(means, errors, freedom, level), errors, freedom, weights),
-        *(alone[0][0], people_bounds, np.concatenate([model, others]).mean(axis=0)),
-        *(alone[1][0], bias_bounds, worth),
+        combined=means,
+        combined_bounds=_bounds(means, error, freedom, level),
+        error=error,
+        freedom=freedom,
+        weight=weight,
+        people=people.mean(axis=0),
+        people_bounds=_bounds(people.mean(axis=0), known, alone, level),
+        model=pooled.mean(axis=0),
+        bias=bias.mean(axis=0),
+        bias_bounds=_bounds(bias.mean(axis=0), biased, alone, level),
+        worth=_divide(n * known**2, error**2, alone + 1),
     )
 
 
-def _bounds(means: Floats, errors: Floats, freedom: Floats, level: float) -> Floats:
-    quantiles = [student_quantile(level / 2, each) for each in freedom.tolist()]
-    reach = np.array(quantiles).reshape(means.shape) * errors
+def _divide(above: Floats, below: Floats, otherwise: Floats | float = 0.0) -> Floats:
+    """Divide where there is something to divide by."""
+    found = np.broadcast_to(np.asarray(otherwise, np.float64), below.shape).copy()
+    return np.divide(above, below, out=found, where=below > 0)
+
+
+def _bounds(means: Floats, errors: Floats, freedom: Floats, level: float | Floats) -> Floats:
+    tails = np.broadcast_to(np.asarray(level) / 2, means.shape).tolist()
+    reach = errors * [student_quantile(*each) for each in zip(tails, freedom.tolist(), strict=True)]
     return np.stack([means - reach, means + reach], axis=-1)
 
 
@@ -161,8 +162,7 @@ def cohen_kappa(counts: Floats, *, weighted: bool = False) -> float:
     """
     places = np.arange(len(counts), dtype=np.float64)
     apart = (places[:, None] - places) ** 2 if weighted else 1.0 - np.eye(len(counts))
-    total = counts.sum()
-    by_chance = (apart * np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum() / total
+    by_chance = (apart * np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum() / counts.sum()
     return 1.0 - float((apart * counts).sum() / by_chance) if by_chance > 0 else math.nan
 
 
@@ -180,14 +180,15 @@ def krippendorff_alpha(counts: Floats, *, ordinal: bool = False) -> float:
     >>> round(krippendorff_alpha(counts), 4)
     0.6667
     """
-    judges = counts.sum(axis=1)
-    counts, judges = counts[judges > 1], judges[judges > 1]
-    pairs = (counts / (judges - 1)[:, None]).T @ counts
-    pairs[np.diag_indices_from(pairs)] -= (counts / (judges - 1)[:, None]).sum(axis=0)
+    counts = counts[counts.sum(axis=1) > 1]
+    shares = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    pairs = shares.T @ counts - np.diag(shares.sum(axis=0))
     totals = pairs.sum(axis=1)
     below = np.cumsum(totals) - totals / 2
     apart = (below[:, None] - below) ** 2 if ordinal else 1.0 - np.eye(len(totals))
     expected = (apart * np.outer(totals, totals)).sum()
     return (
-        1.0 - float((totals.sum() - 1) * (apart * pairs).sum() / expected) if expected else math.nan
+        1.0 - float((totals.sum() - 1) * (apart * pairs).sum() / expected)
+        if expected
+        else (math.nan)
     )

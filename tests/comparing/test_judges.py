@@ -136,7 +136,7 @@ def results(qrels: Grades, measures: str = "P@3") -> Any:
         pytest.param(
             lambda: compare_judges({"people": PEOPLE, "b": {"x": {"d": 1}}}), "b", id="apart"
         ),
-        pytest.param(lambda: combine(results(PEOPLE), results(PEOPLE)), "0 q", id="no others"),
+        pytest.param(lambda: combine(results(PEOPLE), results(PEOPLE)), "0 others", id="no others"),
         pytest.param(lambda: combine(results(judged(2, 0)), results(MODEL)), "2 queries", id="two"),
         pytest.param(lambda: combine(results(PEOPLE), results(MODEL, "AP")), "AP", id="measures"),
         pytest.param(lambda: combine(results(PEOPLE, "GMAP"), results(MODEL, "GMAP")), "GMAP",

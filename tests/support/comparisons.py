@@ -84,6 +84,7 @@ def make(
         "values": values,
         "scaled": values,
         "means": means,
+        "differences": apart,
         "intervals": np.stack([means - 0.125, means + 0.125], axis=-1),
         "difference_intervals": np.stack([apart - 0.25, apart + 0.25], axis=-1),
         "p_values": p / 2,
