@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.qrels import Qrels
-from irbatch.errors import keyword, warn, warn_all
+from irbatch.errors import many, warn, warn_all
 from irbatch.evaluation.queries import Counts, QueryMark, level_of, name_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
@@ -18,28 +18,27 @@ ENOUGH = 10  # queries in which some document should be judged, or relevant
 
 def warn_of_run(results: Results, settings: Settings, qrels: Qrels, *, any_judged: bool) -> None:
     """Warn of what makes means of a run's queries say little, or else than they seem to."""
-    warn_of_best(results)
+    warn_of_left_out(results)
     warn_of_empty(results.counts, settings, results.name)
     if not any_judged:
         warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
     warn_all(nothing_relevant(results))
 
 
-def warn_of_best(results: Results) -> None:
-    """Warn of measures of candidates that are at their best for queries without a ranking."""
-    without = results.marks & np.uint8(QueryMark.MISSING | QueryMark.EMPTY) != 0
-    if not without.any():
-        return
-    best: list[str] = []
-    for each, column in zip(results.columns, results.values[without].T, strict=True):
-        declared = each.declaration
-        of_candidates = declared.reads == "relevant" or declared.undefined is not None
-        if of_candidates and (column == each.range[0 if each.sign < 0 else 1]).any():
-            best.append(str(each))
-    if best:
-        skip = keyword("missing", "skip")
-        says = f"{skip} leaves them out, and ranks at a cutoff count as not found"
-        warn(f"{', '.join(best)}: best of all for queries without a ranking; {says}")
+def warn_of_left_out(results: Results) -> None:
+    """Warn of measures whose means leave out queries without a ranking: they have no worst rank."""
+    without = QueryMark.MISSING.holds(results.marks) | QueryMark.EMPTY.holds(results.marks)
+    without &= ~QueryMark.NO_RELEVANT.holds(results.marks)
+    columns = zip(results.columns, results.values[without].T, strict=True)
+    names = [
+        str(each)
+        for each, column in columns
+        if each.declaration.reads == "relevant" and np.isnan(column).any()
+    ]
+    if names:
+        number = many(int(np.count_nonzero(without)), "query")
+        says = "at a cutoff, documents that are not found have rank k + 1"
+        warn(f"{', '.join(names)}: {number} without a ranking left out of the mean; {says}")
 
 
 def warn_of_empty(counts: Counts, settings: Settings, name: str | None) -> None:

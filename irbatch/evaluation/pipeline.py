@@ -24,7 +24,7 @@ from irbatch.evaluation.queries import (
 )
 from irbatch.evaluation.results import Results, RunItems
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import Plan
+from irbatch.measures import FormulaError, Plan
 from irbatch.pack.join import Block, pack_run, shortened
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
@@ -74,16 +74,17 @@ class Computed:
     def __init__(
         self,
         plan: Plan,
-        queries: int,
+        queries: Sequence[Any],
         settings: Settings,
         threads: int | None = None,
         watch: Watch | None = None,
     ) -> None:
         check_threads(threads)
+        self.queries = queries
         self.plan, self.settings, self.threads, self.watch = plan, settings, threads, watch
-        self.values = np.zeros((queries, plan.columns))
-        self.marks = np.full(queries, MISSING)
-        self.rows: Positions = np.arange(queries)
+        self.values = np.zeros((len(queries), plan.columns))
+        self.marks = np.full(len(queries), MISSING)
+        self.rows: Positions = np.arange(len(queries))
         self.any_judged = False
         self.answered: Collection[Any] = ()
         self.items: RunItems | None = None
@@ -99,7 +100,7 @@ class Computed:
         """Compute blocks, whose queries stand at `rows`."""
         done = 0
         for block in self.split(blocks):
-            self.keep(self.compute(block), rows[block.rows])
+            self.keep(self.compute(block, rows[block.rows]), rows[block.rows])
             done += block.rows.size
             if progress is not None:
                 progress(done, rows.size)
@@ -109,16 +110,21 @@ class Computed:
         for block in blocks:
             yield from block.split(self.plan.rows_at_once)
 
-    def compute(self, block: Block) -> Part:
-        """Cut a block as the settings say, and scan it."""
+    def compute(self, block: Block, rows: Positions) -> Part:
+        """Cut a block, of the queries at `rows`, as the settings say, and scan it."""
         settings, matrix = self.settings, block.matrix
         if settings.max_depth is not None:
             matrix = matrix.truncated(int(settings.max_depth))
         if settings.judged_only:
             matrix = matrix.condensed()
-        values = self.plan.values(
-            matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
-        )
+        try:
+            values = self.plan.values(
+                matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
+            )
+        except FormulaError as problem:
+            row = self.plan.first_failing(matrix)
+            query = None if row is None else self.queries[int(rows[row])]
+            raise problem.with_fields(query=query) from problem.__cause__
         relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
         marks = (relevant == 0) * np.uint8(QueryMark.NO_RELEVANT)
         marks |= (block.matrix.retrieved == 0) * EMPTY
@@ -180,7 +186,7 @@ def compute_run(
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
         raise problem.with_fields(**fields) from None
-    computed = Computed(plan, len(qrels), settings, threads, watch)
+    computed = Computed(plan, qrels.queries, settings, threads, watch)
     if not isinstance(run, Run):
         _compute_reading(computed, qrels, run)
         return computed
@@ -236,13 +242,13 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
         blocks = ((each, rows[each.rows]) for each in packed)
         if not in_threads:
             return list(table), list(blocks)
-        return list(table), [(computed.compute(block), rows) for block, rows in blocks]
+        return list(table), [(computed.compute(*each), each[1]) for each in blocks]
 
     answered: dict[Any, None] = {}
     for queries, parts in reader.map_tables(work):
         answered.update(dict.fromkeys(queries))
         for part, rows in parts:
-            computed.keep(part if isinstance(part, Part) else computed.compute(part), rows)
+            computed.keep(part if isinstance(part, Part) else computed.compute(part, rows), rows)
     computed.answered = answered
 
 
@@ -303,14 +309,18 @@ def evaluate_blocks(
     threads: int | None,
 ) -> Results:
     """Return the results of queries whose grades come with them, not from judgments."""
-    computed = compute_blocks(plan, blocks, len(query_ids), settings, threads)
+    computed = compute_blocks(plan, blocks, query_ids, settings, threads)
     return computed.results(query_ids, order, count_queries(computed.marks))
 
 
 def compute_blocks(
-    plan: Plan, blocks: Iterable[Block], queries: int, settings: Settings, threads: int | None
+    plan: Plan,
+    blocks: Iterable[Block],
+    queries: Sequence[Any],
+    settings: Settings,
+    threads: int | None,
 ) -> Computed:
-    """Compute the values of so many queries, whose grades come with them."""
+    """Compute the values of queries whose grades come with them."""
     computed = Computed(plan, queries, settings, threads)
     for block in blocks:
         plan.check_levels(block.matrix.levels)

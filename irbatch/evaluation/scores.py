@@ -266,7 +266,7 @@ class ScoreBatch:
         every_cell = evaluator.plan.reads_cells(ties=self.ranked.ties is not None)
         blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
         shared = evaluator.settings, evaluator.threads
-        computed = compute_blocks(evaluator.plan, blocks, len(self), *shared)
+        computed = compute_blocks(evaluator.plan, blocks, self.queries, *shared)
         return self._keep(computed.values, computed.marks)
 
     def _keep(self, values: Floats, marks: Bytes) -> tuple[Floats, Bytes]:

@@ -29,13 +29,20 @@ from irbatch.measures.parameters import (
     define_discount,
     define_gain,
 )
-from irbatch.measures.plan import Plan, apply_formula, needs_relevant, plan_of, relevant_levels
+from irbatch.measures.plan import (
+    FormulaError,
+    Plan,
+    apply_formula,
+    needs_relevant,
+    plan_of,
+    relevant_levels,
+)
 from irbatch.measures.spellings import NICKNAMES, VERSIONS, Spelling
 
 __all__ = [
     "CATALOGUE", "DISCOUNTS", "GAINS", "GRADED", "MARKED", "NICKNAMES", "REL", "VERSIONS", "Choice",
-    "Declaration", "Flag", "Gain", "Measure", "Number", "Plan", "Points", "PrefixStatistics",
-    "RelevanceMatrix", "Spelling", "apply_formula", "check_cutoff", "define_discount",
-    "define_gain", "define_measure", "measure", "needs_relevant", "parse_measures", "plan_of",
-    "relevant_levels", "styles",
+    "Declaration", "Flag", "FormulaError", "Gain", "Measure", "Number", "Plan", "Points",
+    "PrefixStatistics", "RelevanceMatrix", "Spelling", "apply_formula", "check_cutoff",
+    "define_discount", "define_gain", "define_measure", "measure", "needs_relevant",
+    "parse_measures", "plan_of", "relevant_levels", "styles",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ import re
 from collections import UserDict
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -178,6 +178,7 @@ class Declaration:
         if not callable(formula):
             problem = f"the formula of {self.name} is {kind_of(formula)}, not a function"
             raise InputError(problem)
+        self._function = formula
         by_query = self.reads == "grades"
         own = parameters_of(formula, 3 if by_query else 1, self.parameters)
         self.parameters = {**own, **self.parameters}
@@ -186,6 +187,12 @@ class Declaration:
         self.formula = formula
         CATALOGUE[self.name] = self
         return self.measure
+
+    def call(self, measure: Measure, read: tuple[Any, ...]) -> Any:
+        """Call the function that was declared, with a measure's parameters behind what it reads."""
+        names = list(inspect.signature(self._function).parameters)[len(read) :]
+        own = {name: measure[name] for name in names if name in self.parameters}
+        return self._function(*read, **own)
 
     @property
     def measure(self) -> Measure:
@@ -311,8 +318,17 @@ class Measure:
     def _key(self) -> tuple[object, ...]:
         return self.name, self.parameters, self.cutoff
 
-    def __call__(self, **parameters: object) -> Measure:
-        """Return the measure with these parameters set; InputError if it takes no such ones."""
+    @overload
+    def __call__(self, **parameters: object) -> Measure: ...
+    @overload
+    def __call__(self, *read: Any, **parameters: object) -> Any: ...
+    def __call__(self, *read: Any, **parameters: object) -> Any:
+        """Return the measure with these parameters set; InputError if it takes no such ones.
+
+        Given what its formula reads, it is that function still, and returns its value.
+        """
+        if read:
+            return self.declaration.call(self(**parameters), read)
         known = self.declaration.parameters
         settings = dict(self.parameters)
         for name, value in parameters.items():

@@ -35,6 +35,10 @@ Weights = tuple[object, ...]
 """Gain, discount and rel, see `make_weighting`."""
 
 
+class FormulaError(InputError):
+    """A formula failed, or returned what no value can be, for some query."""
+
+
 def apply_formula(measure: Measure, known: Any, at: tuple[int, ...]) -> Floats:
     """Return a formula's values of what it reads, float64 ``(queries, *at)``, checked."""
     declaration = measure.declaration
@@ -45,12 +49,15 @@ def apply_formula(measure: Measure, known: Any, at: tuple[int, ...]) -> Floats:
     shape = (known.retrieved.shape[0], *at)
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are rejected below
-            values = np.asarray(declaration.formula(known, **own), np.float64)
+            returned = declaration.formula(known, **own)
+            values = np.asarray(returned, np.float64)
     except (InputError, MemoryError):
         raise
     except Exception as problem:
         said = f"{who} failed: {type(problem).__name__}: {problem}"
-        raise InputError(said, source="measures") from problem
+        raise FormulaError(said, source="measures") from problem
+    if returned is None:
+        raise InputError(f"{who} returned None: has it a return?", source="measures")
     if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
         raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
     fine = np.isfinite(values)
@@ -61,7 +68,7 @@ def apply_formula(measure: Measure, known: Any, at: tuple[int, ...]) -> Floats:
         shown = "NaN" if np.isnan(value) else value
         summed = declaration.builtin and declaration.graded
         why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
-        raise InputError(f"{who} returned {shown}{why}", source="measures")
+        raise FormulaError(f"{who} returned {shown}{why}", source="measures")
     return values if values.shape == shape else np.broadcast_to(values, shape)
 
 
@@ -208,6 +215,27 @@ class Plan:
         else:
             self._fill_undefined(values)
         return values
+
+    def first_failing(self, matrix: RelevanceMatrix) -> int | None:
+        """Return the first row for which a formula fails alone, too; None if there is no such."""
+
+        def fails(rows: RelevanceMatrix) -> bool:
+            try:
+                self.values(rows)
+            except FormulaError:
+                return True
+            return False
+
+        first, last = 0, matrix.retrieved.size
+        while last - first > 1:
+            middle = (first + last) // 2
+            if fails(matrix.of_rows(first, middle)):
+                last = middle
+            elif fails(matrix.of_rows(middle, last)):
+                first = middle
+            else:
+                return None
+        return first
 
     def _from_rows(self, scanned: Scan, values: Floats, threads: int | None) -> None:
         """Write the values of measures of prefixes, of rows that fit into the cache together."""

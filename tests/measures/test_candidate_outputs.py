@@ -159,14 +159,16 @@ def test_xclib(reference_data: Path, more_reference_data: Path) -> None:
     assert same(found["AUC(rel=4)@20"], stored["auc(k=20)"])
 
 
-def test_a_query_without_a_ranking_is_no_best_one_in_silence() -> None:
+def test_a_query_without_a_ranking_is_the_worst_or_left_out() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     run = {"q1": {"b": 2.0, "a": 1.0}}
-    names = "MeanRank LRAP RankingLoss AUC MeanRank@8"
-    with pytest.warns(
-        irbatch.InputWarning, match="^MeanRank, LRAP, RankingLoss: best of all for queries"
-    ):
+    names = "MeanRank FirstRank MedianRank CoverageError LRAP RankingLoss AUC MeanRank@8"
+    ranks = "MeanRank, FirstRank, MedianRank, CoverageError"
+    with pytest.warns(irbatch.InputWarning, match=f"^{ranks}: 1 query without a ranking"):
         results = irbatch.evaluate(qrels, run, names)
-    assert results.per_query("MeanRank@8") == {"q1": 2.0, "q2": 9.0}
+    assert list(results.mean().values()) == [2.0, 2.0, 2.0, 2.0, 0.25, 1.0, 0.0, 5.5]
+    with pytest.warns(irbatch.InputWarning):
+        skipping = irbatch.evaluate(qrels, run, names, no_relevant="skip")
+    assert skipping.mean() == results.mean()
     irbatch.evaluate(qrels, run, names, missing="skip")
-    irbatch.evaluate(qrels, run, "AUC MeanRank@8")
+    irbatch.evaluate(qrels, run, "LRAP AUC MeanRank@8")

@@ -206,7 +206,8 @@ def test_discounts_of_no_use(worth: Any) -> None:
 @pytest.mark.parametrize(
     ("formula", "fact"),
     [
-        *((returning(value), "returned shape") for value in (1.0, None, [], np.ones(2))),
+        *((returning(value), "returned shape") for value in (1.0, [], np.ones(2))),
+        (returning(None), "returned None"),
         *((returning(np.ones(shape)), "for (3,)") for shape in ((4,), (3, 1), (1, 3))),
         (lambda j: j.relevant * math.nan, "returned NaN"),
         (lambda j: "abc", "ValueError"),
@@ -221,6 +222,42 @@ def test_discounts_of_no_use(worth: Any) -> None:
 )
 def test_formulas_that_fail(formula: Any, fact: str) -> None:
     input_error(lambda: evaluate(QRELS, RUN, ["Bpref", define(formula)]), "formula of Mine", fact)
+
+
+def fails_at_two(s: PrefixStatistics) -> Any:
+    return 1 / (s.hits - 2) if (s.hits - 2).all() else [][0]
+
+
+def lists_fail_at_two(grades: list[float], judged: list[float], k: int | None) -> float:
+    return [0.0, 1.0][int(sum(grades))]
+
+
+@pytest.mark.parametrize(
+    ("formula", "reads"), [(fails_at_two, "prefix"), (lists_fail_at_two, "grades")]
+)
+def test_a_formula_that_fails_names_the_query(formula: Any, reads: str) -> None:
+    mine = define(formula, reads=reads)
+    qrels = {f"q{i}": {"a": 1, "b": int(i == 5)} for i in range(9)}
+    run = {query: {"a": 1.0, "b": 0.5} for query in qrels}
+    facts = "formula of Mine failed: IndexError", "(query 'q5')"
+    input_error(lambda: evaluate(qrels, run, mine), *facts, query="q5")
+    matrix = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    input_error(lambda: evaluate_matrix(matrix, mine), "IndexError", query=2)
+
+
+def test_the_query_of_a_value_that_cannot_be() -> None:
+    mine = define(lambda j: np.where(j.relevant > 1, math.nan, 1.0))
+    input_error(lambda: evaluate(QRELS, RUN, mine), "returned NaN", query="q1")
+
+
+def test_a_measure_is_still_a_function() -> None:
+    @define_measure("Best", definition="The best grade.", reads="grades")
+    def best(grades: list[float], judged: list[float], k: int | None, least: float = 0.5) -> float:
+        return max([*grades, least])
+
+    assert best([0, 2.0], [2.0], None) == 2.0
+    assert best([0.0], [], 1) == best(least=0.5)([0.0], [], 1) == 0.5
+    assert best([0.0], [], 1, 0.75) == best([0.0], [], 1, least=0.75) == 0.75
 
 
 @pytest.mark.parametrize("wrong", [None, "many", [1.0, 2.0], math.nan, math.inf])

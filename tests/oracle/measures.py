@@ -259,9 +259,12 @@ def evaluate(
     return values
 
 
-def mean(values: Iterable[Value]) -> Fraction:
-    """The exact arithmetic mean; 0 of nothing."""
-    exact = [Fraction(value) for value in values]
+def mean(values: Iterable[Value]) -> Value:
+    """The exact arithmetic mean, without NaN; NaN of nothing else, and 0 of nothing."""
+    every = list(values)
+    exact = [Fraction(value) for value in every if not math.isnan(value)]
+    if len(exact) < bool(every):
+        return math.nan
     return sum(exact, Fraction(0)) / max(len(exact), 1)
 
 

@@ -7,20 +7,21 @@ Candidates are the documents that a ranking lists, or the first k of these. A fo
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Bools, Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics
 from irbatch.measures.declare import Measure, builtin
 
 LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
 LOWER = "Lower is better."
-FIRST_K = "The candidates are the first k, or as many as there are; a query without a ranking has "
-FIRST_K += "none, and a warning tells where that is the best of all."
+FIRST_K = "The candidates are the first k, or as many as there are"
+WORST = f"{FIRST_K}; a query without a ranking has the worst value."
 BEHIND = "Relevant documents not among the first k count as rank k + 1 and, at full depth, of n, "
-BEHIND += "as n + 1: a query without a ranking has 1 there, the best of all, as a warning tells."
+BEHIND += "as n + 1; a query without a ranking is left out there."
 
 
 def at_full_depth(measure: Measure) -> bool:
@@ -36,13 +37,13 @@ of_candidates = functools.partial(builtin, reads="relevant", linear=at_full_dept
     definition="Area under the ROC curve of a query: the share of the pairs of a relevant and "
     f"another candidate in which the relevant one stands higher; 0 without pairs. {LISTED}.",
     undefined=0.0,
-    past_end=FIRST_K,
+    past_end=WORST,
     no_relevant="0, or left out, as is a query without other candidates",
     source="Hanley & McNeil 1982; at k: pyxclib",
 )
 def area_under_curve(j: JudgedRanks) -> Floats:
     pairs = _count_pairs(j)
-    return _share(pairs - _count_wrong(j), pairs)
+    return _share(j, pairs - _count_wrong(j), pairs, worst=0.0)
 
 
 def _weigh_users(j: JudgedRanks) -> Floats:
@@ -62,7 +63,7 @@ def _weigh_users(j: JudgedRanks) -> Floats:
     source="Zhou et al. 2018 (RecBole)",
 )
 def grouped_area_under_curve(j: JudgedRanks) -> Floats:
-    return area_under_curve.declaration.formula(j)
+    return area_under_curve(j)
 
 
 @of_candidates(
@@ -71,12 +72,12 @@ def grouped_area_under_curve(j: JudgedRanks) -> Floats:
     f"which the other one stands higher; 0 without pairs. {LISTED}. {LOWER}",
     better="lower",
     undefined=0.0,
-    past_end=FIRST_K,
+    past_end=WORST,
     no_relevant="0, or left out, as is a query without other candidates",
     source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
 )
 def ranking_loss(j: JudgedRanks) -> Floats:
-    return _share(_count_wrong(j), _count_pairs(j))
+    return _share(j, _count_wrong(j), _count_pairs(j), worst=1.0)
 
 
 @of_candidates(
@@ -84,15 +85,15 @@ def ranking_loss(j: JudgedRanks) -> Floats:
     definition="Coverage error: the rank of the last relevant candidate, as deep as one has to go "
     f"for all; 0 if none is relevant. {LISTED}. {LOWER}",
     better="lower",
-    undefined=0.0,
+    undefined=math.nan,
     range=(0.0, np.inf),
-    past_end=FIRST_K,
-    no_relevant="0, or left out",
+    past_end=f"{FIRST_K}; a query without a ranking is left out.",
+    no_relevant="0",
     source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
 )
 def coverage_error(j: JudgedRanks) -> Floats:
     last = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[1:] - 1]
-    return np.where(_count_hits(j) > 0, last, np.nan)
+    return np.where(_is_unranked(j), np.nan, np.where(_count_hits(j) > 0, last, 0.0))
 
 
 @builtin(
@@ -101,17 +102,18 @@ def coverage_error(j: JudgedRanks) -> Floats:
     f"relevant candidates; 1 if none is relevant. {LISTED}.",
     linear=at_full_depth,
     undefined=1.0,
-    past_end=FIRST_K,
+    past_end=WORST,
     no_relevant="1, or left out",
     source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, which takes a tie for one rank",
 )
 def label_ranking_average_precision(s: PrefixStatistics) -> Floats:
-    return _share(s.precision_sum, s.hits)
+    return _share(s, s.precision_sum, s.hits, worst=0.0)
 
 
 of_ranks = functools.partial(
     of_candidates,
     better="lower",
+    undefined=math.nan,
     range=(1.0, np.inf),
     past_end=BEHIND,
     no_relevant="as one that is not found",
@@ -173,12 +175,20 @@ def _count_wrong(j: JudgedRanks) -> Floats:
 
 
 def _rank_behind(j: JudgedRanks) -> Floats:
-    """Return the rank that documents count as that are not among the first k, ``(queries,)``."""
+    """Return the rank of documents that are not among the first k, ``(queries,)``."""
     if j.cutoff == FULL_DEPTH:
-        return j.retrieved.astype(np.float64) + 1.0
+        return np.where(j.retrieved > 0, j.retrieved + 1.0, np.nan)
     return np.full(j.queries, j.cutoff + 1.0)
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
-    """Divide, with NaN where there is nothing to divide by."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+def _is_unranked(known: JudgedRanks | PrefixStatistics) -> Bools:
+    """Tell which queries have relevant documents, and no ranking."""
+    return (known.retrieved == 0) & (known.relevant > 0)
+
+
+def _share(
+    known: JudgedRanks | PrefixStatistics, part: Floats, whole: Floats, worst: float
+) -> Floats:
+    """Divide, with NaN where there is nothing to divide by, but the worst without a ranking."""
+    shares = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+    return np.where(_is_unranked(known), worst, shares)

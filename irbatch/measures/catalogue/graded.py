@@ -103,8 +103,8 @@ def rank_biased_residual(
     source="Moffat & Zobel 2008",
 )
 def rank_biased_upper(j: JudgedRanks, max_grade: float | None, p: float = PERSISTENCE) -> Floats:
-    least = rank_biased_precision.declaration.formula(j, max_grade, p)
-    most = least + rank_biased_residual.declaration.formula(j, p, "always")
+    least = rank_biased_precision(j, max_grade, p)
+    most = least + rank_biased_residual(j, p, "always")
     return np.minimum(most, 1.0)  # rounding may pass it
 
 
@@ -298,7 +298,7 @@ def expected_blended_ratio(
 def normalized_ebr(j: JudgedRanks, beta: float = BETA, max_grade: float = MAX_GRADE) -> Floats:
     ideal = j.ideal.within(j.cutoff)
     best = ideal.add_up(_stopping(j, ideal, max_grade))
-    return share(expected_blended_ratio.declaration.formula(j, beta, max_grade), best)
+    return share(expected_blended_ratio(j, beta, max_grade), best)
 
 
 @of_stopping(

@@ -80,7 +80,7 @@ def mean_interpolated_precision(
             total += values
         return total / len(in_order)
     for recall in reversed(points):
-        total += interpolated_precision.declaration.formula(j, recall, rounding)
+        total += interpolated_precision(j, recall, rounding)
     return total / len(points)
 
 
@@ -90,7 +90,7 @@ def _walk_back(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Iter
     trec_eval reads a ranking once, from its end: a point that needs more hits than are left there
     is never met, nor is any after it, and they get what is found at the beginning.
     """
-    precision = interpolated_precision.declaration.formula
+    precision = interpolated_precision
     found, at_beginning = np.diff(j.hit_starts), precision(j, 0.0, rounding)
     left, missed = np.full(j.queries, np.inf), np.zeros(j.queries, bool)
     for recall in reversed(points):
@@ -178,7 +178,7 @@ def graded_preference(
     source="trec_eval",
 )
 def geometric_binary_preference(j: JudgedRanks) -> Floats:
-    return np.maximum(binary_preference.declaration.formula(j, "min"), LEAST_MEAN)
+    return np.maximum(binary_preference(j), LEAST_MEAN)
 
 
 @of_judged(
