@@ -6,31 +6,28 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.explanation import (
     ROUNDING,
+    ExplainedDocument,
+    ExplainedQuery,
     Explanation,
-    JudgedDocument,
-    QueryExplanation,
-    RankedDocument,
-    direction_of,
 )
-from irbatch.data.column_names import Columns, names_for
+from irbatch.data.column_names import Columns
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
-from irbatch.errors import InputError, kind_of, shown, warn, warnings_kept
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats.files import is_file, read_rankings
 from irbatch.formats.texts import join_text, read_texts, shorten_text
 from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
 from irbatch.runtime.numbers import as_floats, check_choice, check_whole, is_whole
@@ -38,7 +35,6 @@ from irbatch.runtime.numbers import as_floats, check_choice, check_whole, is_who
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
 MOST = 10  # queries, unless it is said
 SIDES = ("worse", "better")
-STANDARD_INPUT = "-"
 
 
 def explain(
@@ -103,26 +99,27 @@ def explain(
     check_whole("depth", shown_depth, 1)
     columns = settings.get("columns")
     judged = as_qrels(qrels, columns)
-    order_by = settings.pop("order_by", "score")
-    systems = _name_both(a, b, order_by, columns)
-    others: Any = settings
-    first, second = (
-        evaluate(judged, each.given, wanted, order_by=each.order_by, **others)
-        for each in systems.values()
-    )
-    shared, values = _align(first, second)
-    changes = _changes(values, direction_of(wanted))
-    rows = _rows_of(ids, shared) if ids is not None else _changed_most(changes, most, only)
-    runs = [each.read([shared[row] for row in rows], columns) for each in systems.values()]
-    explainer = Explainer(wanted, judged, runs, chosen, shown_depth)
+    order_by = settings.get("order_by", "score")
+    runs = _name_both(a, b, order_by, columns)
+    evaluated: list[Results] = []
+    for given, run in zip((a, b), runs.values(), strict=True):
+        # What was read from a file is in its order.
+        settings["order_by"] = order_by if isinstance(given, Run | Mapping) else "score"
+        evaluated.append(evaluate(judged, run, wanted, **settings))
+    shared, values = _align(*evaluated)
+    change = (values[:, 1] - values[:, 0]) * (wanted.sign or 1)  # where neither is better: more
+    change[np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
+    rows = _rows_of(ids, shared) if ids is not None else _changed_most(change, most, only)
+    explainer = Explainer(wanted, judged, list(runs.values()), chosen, shown_depth)
     explained = [explainer.explain(shared[row], values[row]) for row in rows]
+    first, second = evaluated
     return Explanation(
         measure=str(wanted),
-        systems=_pair(systems),
+        systems=_pair(runs),
         means=(first[wanted], second[wanted]),
-        worse=int(np.count_nonzero(changes < 0)),
-        better=int(np.count_nonzero(changes > 0)),
-        same=int(np.count_nonzero(changes == 0)),
+        worse=int(np.count_nonzero(change < 0)),
+        better=int(np.count_nonzero(change > 0)),
+        same=int(np.count_nonzero(change == 0)),
         queries=_add_texts(explained, topics, documents),
         depth=shown_depth,
         cutoff=wanted.cutoff,
@@ -180,12 +177,6 @@ def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
     return [shared[row] for row in kept.tolist()], values[kept]
 
 
-def _changes(values: Floats, sign: int) -> Floats:
-    """Return by how much queries got better, float64 ``(queries,)``; 0 for rounding alone."""
-    change = (values[:, 1] - values[:, 0]) * sign
-    return np.where(np.abs(change) <= ROUNDING * np.abs(values).max(axis=1), 0.0, change)
-
-
 def _changed_most(changes: Floats, most: int | None, only: str | None) -> list[int]:
     """Return the rows of so many queries that changed most, worst first, or the best if `only`."""
     some = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
@@ -209,37 +200,17 @@ def _pair(both: Iterable[Any]) -> Any:
     return tuple(both)
 
 
-class System(NamedTuple):
-    """A system's rankings: a run, or a file, of which no more than some queries is kept."""
-
-    given: Any
-    order_by: str
-
-    def read(self, queries: Collection[Any], columns: Columns) -> Run:
-        """Return its rankings of some queries, perhaps of others, too."""
-        if not queries:
-            return Run({})
-        if isinstance(self.given, Run):
-            return self.given
-        with warnings_kept():  # evaluating it has warned
-            named = names_for(columns, "run")
-            return Run(read_rankings(self.given, queries, self.order_by, named))
-
-
-def _name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, System]:
+def _name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, Run]:
     """Return both systems by their names, which are A and B if they have none."""
     named: list[Any] = []
-    systems = []
     for given, letter in ((a, "A"), (b, "B")):
         own = given.name if isinstance(given, Run) else None
         named.append(given if isinstance(given, str | os.PathLike) else Run({}, own or letter))
-        if is_file(given) and given != STANDARD_INPUT:
-            systems.append(System(given, order_by))
-        else:  # which can perhaps be read only once
-            was_read = isinstance(given, Run | Mapping)
-            run = as_run(given, columns=columns, order_by=order_by)
-            systems.append(System(run, order_by if was_read else "score"))
-    return dict(zip(name_systems(named), systems, strict=True))
+    names = name_systems(named)
+    return {
+        name: as_run(given, columns=columns, order_by=order_by)
+        for name, given in zip(names, (a, b), strict=True)
+    }
 
 
 # Measures whose value is a sum over ranks, each term known from the documents down to its rank.
@@ -248,35 +219,15 @@ SUMS = frozenset(
      "ERR", "nERR", "Bpref", "NumRelRet")
 )  # fmt: skip
 MOST_CELLS = 1 << 26  # of the matrices of a ranking, one a judged document
-MOST_DOCUMENTS = 50  # judged ones that are listed of a query
+MOST_DOCUMENTS = 50  # that are listed of a query, beside those that are shown in rankings
 
 
-class Ranking:
-    """The documents of a query by one system, from the first to the last, and what is judged.
+def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tuple[list[Any], Ints]:
+    """Rank the documents of the query at `row` of the qrels as an evaluation does.
 
-    Args:
-        documents: their ids.
-        codes: int64 ``(documents,)``, as in `RelevanceMatrix`, of the levels of the judgments.
+    Returns:
+        Their ids, and their codes as in `RelevanceMatrix`, of the levels of the judgments.
     """
-
-    def __init__(self, documents: list[Any], codes: Ints) -> None:
-        self.documents, self.codes = documents, codes
-        self.ranks = {document: rank for rank, document in enumerate(documents, 1)}
-        self.unjudged_above = np.append(0, np.cumsum(codes == UNJUDGED))
-        self.adds: dict[Any, float] | None = None  # what each adds to the value, if known
-
-    def above(self, document: Any) -> int | None:
-        """Count the documents above one that are not judged."""
-        rank = self.ranks.get(document)
-        return None if rank is None else int(self.unjudged_above[rank - 1])
-
-    def unjudged(self, depth: int) -> int:
-        """Count the documents down to a rank that are not judged."""
-        return int(self.unjudged_above[min(depth, len(self.documents))])
-
-
-def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> Ranking:
-    """Rank the documents of the query at `row` of the qrels as an evaluation does."""
     query = qrels.queries[row]
     scored = run.rankings[query] if query in run.queries else {}
     documents = list(scored)
@@ -289,7 +240,7 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> Rank
         order = order[: int(settings.max_depth)]
     if settings.judged_only:
         order = order[codes[order] >= 0]
-    return Ranking([documents[place] for place in order.tolist()], codes[order])
+    return [documents[place] for place in order.tolist()], codes[order]
 
 
 def _order(scores: Floats, documents: list[Any], codes: Ints, ties: TiePolicy) -> Ints:
@@ -318,101 +269,81 @@ class Explainer:
         self.grades = tuple(qrels.levels[relevant_levels(self.measure, qrels.levels)].tolist())
         self._row_of = {query: row for row, query in enumerate(qrels.queries)}
 
-    def explain(self, query: Any, values: Floats) -> QueryExplanation:
+    def explain(self, query: Any, values: Floats) -> ExplainedQuery:
         """Explain a query that has two values, float64 ``(2,)``."""
         row, depth, qrels = self._row_of[query], self.depth, self.qrels
         grades = qrels.grades[qrels.starts[row] : qrels.starts[row + 1]].tolist()
         judged = dict(zip(qrels.documents[row], grades, strict=True))
-        sides = [rank_documents(qrels, row, run, self.settings) for run in self.runs]
-        for side in sides if self.is_sum else ():
-            side.adds = self._additions(row, side)
-        shown = [side.documents[:depth] for side in sides]
-        listed = [
-            self._judge(document, grade, sides)
-            for document, grade in judged.items()
-            if grade in self.grades or any(document in each for each in shown)
-        ]
-        first, second = values.tolist()
-        return QueryExplanation(
+        rankings = [rank_documents(qrels, row, run, self.settings) for run in self.runs]
+        ranks = [{each: rank for rank, each in enumerate(ids, 1)} for ids, _ in rankings]
+        adds = [self._additions(row, *each) if self.is_sum else None for each in rankings]
+        shown = dict.fromkeys(each for ids, _ in rankings for each in ids[:depth])
+        relevant = [each for each, grade in judged.items() if grade in self.grades]
+        listed = []
+        for document in dict.fromkeys((*shown, *relevant)):
+            places = _pair(of_side.get(document) for of_side in ranks)
+            added = [each.get(document, 0.0) for each in adds if each is not None]
+            listed.append(ExplainedDocument(
+                document, judged.get(document), places, self._moved(*places),
+                _pair(added) if len(added) == 2 and document in judged else None,
+            ))  # fmt: skip
+        unjudged = ((codes[: self.measure.cutoff or depth] == UNJUDGED).sum()
+                    for _, codes in rankings)  # fmt: skip
+        return ExplainedQuery(
             query=query,
-            values=(first, second),
-            difference=second - first,
+            values=_pair(values.tolist()),
             answered=_pair(query in run.queries for run in self.runs),
-            retrieved=_pair(len(side.documents) for side in sides),
-            relevant=sum(grade in self.grades for grade in grades),
-            unjudged=_pair(side.unjudged(self.measure.cutoff or depth) for side in sides),
-            documents=self._in_order(listed),
-            left_out=max(len(listed) - MOST_DOCUMENTS, 0),
-            rankings=_pair(
-                tuple(
-                    RankedDocument(document, judged.get(document), other.ranks.get(document))
-                    for document in each
-                )
-                for each, other in zip(shown, sides[::-1], strict=True)
-            ),
+            relevant=len(relevant),
+            unjudged=_pair(map(int, unjudged)),
+            documents=self._in_order(listed, shown),
         )
 
-    def _additions(self, row: int, ranking: Ranking) -> dict[Any, float] | None:
+    def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
         """Return what each judged document adds to the value of a measure that is a sum.
 
         That is the value if documents are judged down to it, less that if only those above it are.
         None for rankings that would take too long.
         """
-        size = len(ranking.documents)
-        judged = np.flatnonzero(ranking.codes != UNJUDGED)
-        if self.measure.cutoff is not None:
-            judged = judged[judged < self.measure.cutoff]
+        judged = np.flatnonzero(codes[: self.measure.cutoff] != UNJUDGED)
         if not judged.size:
             return {}
-        if (judged.size + 1) * size > MOST_CELLS:
+        if (judged.size + 1) * codes.size > MOST_CELLS:
             return None
         counts = np.repeat(self.qrels.level_counts([row]), judged.size + 1, axis=0)
-        retrieved = np.full(judged.size + 1, size, np.int64)
+        retrieved = np.full(judged.size + 1, codes.size, np.int64)
         matrix = RelevanceMatrix.unjudged(retrieved, self.qrels.levels, counts)
         for number, place in enumerate(judged.tolist(), 1):
-            matrix.codes[number:, place] = ranking.codes[place]
+            matrix.codes[number:, place] = codes[place]
         added = np.diff(self.plan.values(matrix)[:, 0])
-        documents = (ranking.documents[place] for place in judged.tolist())
-        return dict(zip(documents, added.tolist(), strict=True))
+        return dict(zip((documents[k] for k in judged.tolist()), added.tolist(), strict=True))
 
-    def _judge(self, document: Any, grade: float, sides: Sequence[Ranking]) -> JudgedDocument:
-        known = [side.adds for side in sides if side.adds is not None]
-        ranks = _pair(side.ranks.get(document) for side in sides)
-        return JudgedDocument(
-            document=document,
-            grade=grade,
-            ranks=ranks,
-            moved=self._moved(*(math.inf if rank is None else rank for rank in ranks)),
-            unjudged_above=_pair(side.above(document) for side in sides),
-            adds=_pair(each.get(document, 0.0) for each in known) if len(known) == 2 else None,
-        )
-
-    def _moved(self, before: float, after: float) -> str:
+    def _moved(self, before: int | None, after: int | None) -> str:
         """Say how a document moved, as far as the measure looks."""
         last = self.measure.cutoff or math.inf
-        was, is_there = (rank <= last and rank < math.inf for rank in (before, after))
-        if was and is_there:
-            return "same" if before == after else "up" if after < before else "down"
-        return "lost" if was else "new" if is_there else "missed"
+        was, now = (rank if rank and rank <= last else 0 for rank in (before, after))
+        if was and now:
+            return "same" if was == now else "up" if now < was else "down"
+        return "lost" if was else "new" if now else "missed"
 
-    def _in_order(self, listed: list[JudgedDocument]) -> tuple[JudgedDocument, ...]:
-        """Put what made the value worse first, and leave out what changed it least."""
-        sign = direction_of(self.measure)
+    def _in_order(
+        self, listed: list[ExplainedDocument], shown: Collection[Any]
+    ) -> tuple[ExplainedDocument, ...]:
+        """Put what made the value worse first; of what isn't shown leave out what changed least."""
 
-        def gain(each: JudgedDocument) -> float:
-            return 0.0 if math.isnan(each.change) else sign * each.change
+        def gain(each: ExplainedDocument) -> float:
+            return (self.measure.sign or 1) * each.change if each.adds else 0.0
 
-        def highest(each: JudgedDocument) -> float:
-            return min(math.inf if rank is None else rank for rank in each.ranks)
+        def highest(each: ExplainedDocument) -> tuple[float, float]:
+            return min(rank or math.inf for rank in each.ranks), -(each.grade or 0)
 
-        chosen = sorted(listed, key=lambda each: (-abs(gain(each)), highest(each), -each.grade))
-        chosen = chosen[:MOST_DOCUMENTS]
-
-        def place(each: JudgedDocument) -> tuple[float, ...]:
+        def place(each: ExplainedDocument) -> tuple[Any, ...]:
             kind = 0 if gain(each) else 1 if each.grade in self.grades else 2
-            return kind, gain(each), highest(each), -each.grade
+            return kind, gain(each), highest(each)
 
-        return tuple(sorted(chosen, key=place))
+        hidden = [each for each in listed if each.document not in shown]
+        hidden.sort(key=lambda each: (-abs(gain(each)), highest(each)))
+        kept = [each for each in listed if each.document in shown] + hidden[:MOST_DOCUMENTS]
+        return tuple(sorted(kept, key=place))
 
 
 Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
@@ -420,27 +351,20 @@ Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
 
 
 def _add_texts(
-    queries: Sequence[QueryExplanation], topics: Texts | None, documents: Texts | None
-) -> tuple[QueryExplanation, ...]:
+    queries: Sequence[ExplainedQuery], topics: Texts | None, documents: Texts | None
+) -> tuple[ExplainedQuery, ...]:
     """Return queries with the texts that are known of them and of their documents."""
-    of_queries = _look_up("topics", topics, dict.fromkeys(each.query for each in queries))
-    mentioned = dict.fromkeys(
-        named.document for each in queries for part in (each.documents, *each.rankings)
-        for named in part
-    )  # fmt: skip
-    of_documents = _look_up("documents", documents, mentioned)
-
-    def tell(some: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(each._replace(text=of_documents.get(each.document)) for each in some)
-
+    of_queries = _look_up("topics", topics, [each.query for each in queries])
+    mentioned = dict.fromkeys(named.document for each in queries for named in each.documents)
+    texts = _look_up("documents", documents, mentioned)
     return tuple(
         each._replace(
             text=of_queries.get(each.query),
-            documents=tell(each.documents),
-            rankings=_pair(map(tell, each.rankings)),
+            documents=tuple(named._replace(text=texts.get(named.document))
+                            for named in each.documents),
         )
         for each in queries
-    )
+    )  # fmt: skip
 
 
 def _look_up(source: str, texts: Texts | None, wanted: Collection[Any]) -> dict[Any, str]:
@@ -463,11 +387,9 @@ def _look_up(source: str, texts: Texts | None, wanted: Collection[Any]) -> dict[
 
 
 def _text(source: str, name: object, given: object) -> str:
-    if isinstance(given, str):
-        return shorten_text(given)
-    if isinstance(given, Mapping):
-        try:
+    with ErrorsIn(source=source):
+        if isinstance(given, Mapping):
             return join_text(given)
-        except InputError as problem:
-            raise problem.with_fields(source=source) from None
-    raise InputError(f"the text of {shown(name)} is {kind_of(given)}", source=source)
+        if not isinstance(given, str):
+            raise InputError(f"the text of {shown(name)} is {kind_of(given)}")
+        return shorten_text(given)

@@ -41,12 +41,6 @@ def moved(first: int | None, second: int | None, k: Cut) -> str:
     return "lost" if first else "new" if second else "missed"
 
 
-def holes_above(document: D, ranking: Sequence[D], grades: Mapping[D, Grade]) -> int | None:
-    """How many documents above one are not judged."""
-    rank = where(document, ranking)
-    return None if rank is None else sum(d not in grades for d in ranking[: rank - 1])
-
-
 # ---------------------------------------------------------------- what each rank adds
 # Each returns one term a rank; their sum is the measure's value (see measures.py for the sources).
 

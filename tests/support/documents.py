@@ -11,7 +11,6 @@ import numpy as np
 
 from irbatch import Run
 from irbatch.comparing.explain import explain
-from irbatch.comparing.explanation import make_document as make_explanation
 from irbatch.comparing.plots import plot_figures
 from irbatch.comparing.report import make_document
 from irbatch.efficiency import EfficiencyRecord, Latency
@@ -122,9 +121,8 @@ def explained() -> Document:
     )
     texts = dict(zip(NASTY, reversed(NASTY), strict=True))
     runs = Run(old, NASTY[0]), Run(new, NASTY[5])
-    return make_explanation(
-        explain(qrels, *runs, queries=NASTY, topics=texts, documents=texts), 4, (9, 90)
-    )
+    found = explain(qrels, *runs, queries=NASTY, topics=texts, documents=texts)
+    return found._document("html")
 
 
 DOCUMENTS: dict[str, Document] = {
