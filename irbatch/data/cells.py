@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.columns import as_compressed_rows
-from irbatch.data.ids import check_query_ids
-from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
+from irbatch.data.columns import read_compressed
+from irbatch.data.ids import check_query_ids, kinds_of
+from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.runtime.arrays import (
     is_on_accelerator,
     is_sparse,
@@ -52,19 +51,21 @@ def check_real(
     for place in np.ndindex(array.shape) if kind == "O" else ():
         if problem := number_problem(array[place]):
             row = place[0] if array.ndim == 2 else 0
-            named = () if queries is None else queries[row : row + 1]  # not checked yet
-            query = named[0] if len(named) else row if array.ndim == 2 else None
+            query = row if queries is None or row >= len(queries) else queries[row]
             problem = f"{what.removesuffix('s')} {problem}"
             raise InputError(problem, source=source, query=query, value=array[place])
-    only = queries[0] if queries is not None and array.ndim == 1 else None
     kind_of_values = "text" if kind in "SU" else array.dtype.name
-    raise InputError(f"{what} are numbers, not {kind_of_values}", source=source, query=only)
+    query = queries[0] if queries is not None and array.ndim == 1 else None
+    raise InputError(f"{what} are numbers, not {kind_of_values}", source=source, query=query)
 
 
-def check_shape(shape: tuple[int, ...], scores: Shape, source: str) -> None:
-    """Reject what has not the shape of the scores."""
-    if tuple(shape) != scores:
-        problem = f"it is of shape {tuple(shape)}, the scores are of shape {scores}"
+def check_shape(given: Any, shape: Shape, source: str) -> None:
+    """Reject an array that has not the shape of the scores."""
+    if tuple(given.shape) != shape:
+        hint = ""
+        if source == "relevance" and len(given.shape) == 1:
+            hint = "; columns of relevant candidates are positives="
+        problem = f"it is of shape {tuple(given.shape)}, the scores are of shape {shape}{hint}"
         raise InputError(problem, source=source)
 
 
@@ -81,7 +82,7 @@ def find_bad_grade(grades: npt.NDArray[Any]) -> int:
 def read_mask(mask: Any, shape: Shape, source: str) -> Bools:
     """Read truth values, or 0 and 1, of every candidate: bool ``(queries, candidates)``."""
     cells = to_numpy(mask, source)
-    check_shape(cells.shape, shape, source)
+    check_shape(cells, shape, source)
     if cells.dtype.kind in "iu" and np.isin(cells, (0, 1)).all():
         return cells.astype(bool)
     if cells.dtype.kind != "b":
@@ -89,32 +90,24 @@ def read_mask(mask: Any, shape: Shape, source: str) -> Bools:
     return cells
 
 
-def read_lengths(lengths: Any, widths: Ints, queries: Queries, source: str) -> Ints:
-    """Read how many cells of each row, of those that it has (`widths`), count: int64 ``(n,)``."""
-    numbers = to_numpy(lengths, source)
-    if numbers.shape != widths.shape or numbers.dtype.kind not in "iu":
+def read_counts(name: str, given: Any, most: Ints, queries: Queries) -> Ints:
+    """Read a whole number of each query, from 0 to what it may have at `most`: int64 ``(n,)``."""
+    numbers = to_numpy(given, name)
+    if numbers.shape != most.shape or numbers.dtype.kind not in "iu":
         kind = f"{numbers.dtype.name} of shape {numbers.shape}"
-        problem = f"lengths are {widths.size} whole numbers, one a row, not {kind}"
-        raise InputError(problem, source=source)
-    bad = (numbers < 0) | (numbers > widths)
+        problem = f"{name} are {most.size} whole numbers, one a query, not {kind}"
+        raise InputError(problem, source=name)
+    bad = (numbers < 0) | (numbers > most)
     if bad.any():
         row = int(np.argmax(bad))
-        problem = f"length {numbers[row]} is not within the row's {widths[row]} cells"
-        raise InputError(problem, source=source, query=queries[row], value=int(numbers[row]))
+        problem = f"{numbers[row]} is not from 0 to {most[row]}"
+        raise InputError(problem, source=name, query=queries[row], value=int(numbers[row]))
     return numbers.astype(np.int64)
 
 
 def read_n_relevant(n_relevant: Any, queries: Queries) -> Ints:
-    """Read how many relevant documents, from 0 on, each query has in all: int64."""
-    numbers = to_numpy(n_relevant, "n_relevant")
-    reject = functools.partial(InputError, source="n_relevant")
-    if numbers.shape != (len(queries),) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
-        raise reject(f"n_relevant is one whole number a query, {len(queries)} in all")
-    if numbers.size and numbers.max() > MOST_RELEVANT:
-        row = int(numbers.argmax())
-        problem = f"{numbers[row]} relevant documents are more than {MOST_RELEVANT:,}"
-        raise reject(problem, query=queries[row], value=int(numbers[row]))
-    return numbers.astype(np.int64)
+    """Read how many relevant documents each query has in all: int64 ``(queries,)``."""
+    return read_counts("n_relevant", n_relevant, np.full(len(queries), MOST_RELEVANT), queries)
 
 
 # ---------------------------------------------------------------- cells
@@ -128,25 +121,37 @@ class Cells(NamedTuple):
     values: npt.NDArray[Any]
 
     @classmethod
-    def of_sparse(cls, matrix: Any, shape: Shape, queries: Queries, source: str) -> Cells:
-        """Read a sparse matrix, of SciPy or torch, of the shape of the scores."""
-        if is_tensor(matrix):
+    def of_matrix(cls, matrix: Any, queries: Queries, source: str) -> Cells:
+        """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
+        if is_tensor(matrix) and is_sparse(matrix):
             tensor = matrix.detach().to_sparse_coo().coalesce()
             rows, columns = to_numpy(tensor.indices(), source)
             cells = cls(rows, columns, to_numpy(tensor.values(), source))
-            if rows.size and (rows.min() < 0 or rows.max() >= shape[0]):
-                problem = f"an entry is not in a matrix of shape {shape}"
+            outside = (rows < 0) | (rows >= matrix.shape[0])
+            if (outside | (columns < 0) | (columns >= matrix.shape[1])).any():
+                problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
                 raise InputError(problem, source=source)
-        else:
-            with ErrorsIn(source=source):
-                compressed = as_compressed_rows(matrix)
-            if not compressed.has_canonical_format:  # a cell twice stands for the sum of both
-                compressed = compressed.copy()
-                compressed.sum_duplicates()
+        elif is_on_accelerator(matrix):
+            places = (matrix.detach() != 0).nonzero().T  # only what is not 0 travels
+            rows, columns = to_numpy(places, source)
+            cells = cls(rows, columns, to_numpy(matrix[places[0], places[1]], source))
+        elif is_sparse(matrix):
+            compressed = read_compressed(matrix, source)
             columns = compressed.indices.astype(np.int64)
             cells = cls(row_index_of(compressed.indptr), columns, compressed.data)
-        cells.check_columns(shape, queries, source)
-        return cells
+        else:
+            values = to_numpy(matrix, source)
+            check_real(values, "labels", source, queries)
+            # Of bools: those of wider numbers are found twenty times as slowly.
+            places = np.flatnonzero(values != 0)
+            begins = np.arange(values.shape[0] + 1) * values.shape[1]
+            rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
+            columns = places - begins[rows]
+            in_order = values.flags.c_contiguous
+            some = values.reshape(-1)[places] if in_order else values[rows, columns]
+            return cls(rows, columns, some)
+        check_real(cells.values, "labels", source)
+        return cells.where(cells.values != 0)
 
     @classmethod
     def of_lists(cls, lists: Any, shape: Shape, queries: Queries, source: str) -> Cells:
@@ -167,31 +172,20 @@ class Cells(NamedTuple):
             grades.extend(listed.values() if isinstance(listed, Mapping) else [1] * len(listed))
             sizes.append(len(listed))
         rows = np.repeat(np.arange(shape[0]), sizes)
-        kinds = set(map(type, columns))
-        if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
-            row, column = next(
-                each for each in zip(rows.tolist(), columns, strict=True) if not is_whole(each[1])
+        names = list(zip(map(queries.__getitem__, rows.tolist()), columns, strict=True))
+        if not kinds_of(columns) <= {"int"} or not all(0 <= each < shape[1] for each in columns):
+            query, column = next(
+                each for each in names if not is_whole(each[1]) or not 0 <= each[1] < shape[1]
             )
-            problem = f"column {shown(column)} is not a whole number"
-            raise InputError(problem, source=source, query=queries[row], value=column)
-        try:
-            places = np.array(columns, np.int64)
-        except OverflowError:
-            places = np.array(columns, object)
-        cells = cls(rows, places, np.empty(0))
-        cells.check_columns(shape, queries, source)
-        names = zip(map(queries.__getitem__, rows.tolist()), columns, strict=True)
-        return cells._replace(values=read_numbers("grade", grades, names, source=source))
+            raise _not_a_column(column, shape, source, query)
+        places = np.array(columns, np.int64)
+        return cls(rows, places, read_numbers("grade", grades, names, source=source))
 
     def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
         """Reject a cell outside the matrix."""
-        bad = (self.columns < 0) | (self.columns >= shape[1])
-        if bad.any():
-            first = int(np.argmax(bad))
-            query, column = queries[self.rows[first]], int(self.columns[first])
-            hint = f"; padding is {IGNORED}" if column == -1 and source == "positives" else ""
-            problem = f"column {shown(column)} is not one of the {shape[1]} candidates{hint}"
-            raise InputError(problem, source=source, query=query, value=column)
+        for place in np.flatnonzero((self.columns < 0) | (self.columns >= shape[1]))[:1]:
+            query = queries[self.rows[place]]
+            raise _not_a_column(int(self.columns[place]), shape, source, query)
 
     def keys(self, shape: Shape) -> Ints:
         """Return numbers that tell cells of the matrix apart, ascending row by row."""
@@ -199,7 +193,22 @@ class Cells(NamedTuple):
 
     def where(self, some: Bools) -> Cells:
         """Return some of them."""
-        return Cells(self.rows[some], self.columns[some], self.values[some])
+        return self if some.all() else Cells(*(each[some] for each in self))
+
+    def check_grades(self, queries: Queries) -> None:
+        """Reject grades that are NaN or beyond 2^53."""
+        if (bad := find_bad_grade(self.values)) >= 0:
+            label, query = self.values[bad], queries[self.rows[bad]]
+            problem = f"label {label} of candidate {self.columns[bad]} is not a grade"
+            raise InputError(problem, source="relevance", query=query, value=label.item())
+
+
+def _not_a_column(column: Any, shape: Shape, source: str, query: Any) -> InputError:
+    hint = f"; padding is {IGNORED}" if source == "positives" and is_whole(column) else ""
+    problem = (
+        f"column {shown(column)} is not one of the {shape[1]} candidates, counted from 0{hint}"
+    )
+    return InputError(problem, source=source, query=query, value=column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +228,7 @@ class GradedCandidates:
     @classmethod
     def from_cells(cls, cells: Cells, n_rows: int) -> GradedCandidates:
         """Sort cells by row; those of grade 0 are left out."""
-        kept = np.asarray(cells.values) != 0
-        rows, columns, grades = cells if kept.all() else cells.where(kept)
+        rows, columns, grades = cells.where(cells.values != 0)
         if (rows[1:] < rows[:-1]).any():
             order = np.argsort(rows, kind="stable")
             rows, columns, grades = rows[order], columns[order], grades[order]
@@ -228,29 +236,20 @@ class GradedCandidates:
         grades = np.asarray(grades, np.float64)
         return cls(offsets_of(counts), columns, grades, bool((grades == 1).all()))
 
-    @classmethod
-    def one_each(cls, columns: Ints) -> GradedCandidates:
-        """Give each row one candidate, of grade 1."""
-        return cls(np.arange(columns.size + 1), columns, np.ones(columns.size), True)
+    @property
+    def _cells(self) -> Cells:
+        return Cells(self.row_index, self.columns, self.grades)
 
     def without(self, hidden: Bools) -> GradedCandidates:
         """Return the others than some of them."""
         if not hidden.any():
             return self
-        cells = Cells(self.row_index, self.columns, self.grades).where(~hidden)
-        return GradedCandidates.from_cells(cells, self.starts.size - 1)
+        return GradedCandidates.from_cells(self._cells.where(~hidden), self.starts.size - 1)
 
     def check_grades(self, queries: Queries) -> None:
         """Reject grades that are NaN or beyond 2^53."""
         if not self.all_one:
-            _check_labels(Cells(self.row_index, self.columns, self.grades), queries)
-
-
-def _check_labels(cells: Cells, queries: Queries) -> None:
-    if (bad := find_bad_grade(cells.values)) >= 0:
-        label, query = cells.values[bad], queries[cells.rows[bad]]
-        problem = f"label {label} of candidate {cells.columns[bad]} is not a grade"
-        raise InputError(problem, source="relevance", query=query, value=label.item())
+            self._cells.check_grades(queries)
 
 
 def read_labels(
@@ -261,37 +260,14 @@ def read_labels(
     Returns candidates whose label is not 0, real numbers unchecked: those that are hidden may have
     any; and which cells are candidates, bool of the same shape, or None if all are.
     """
+    source = "relevance"
+    stays = is_sparse(labels) or is_on_accelerator(labels)
+    values = labels if stays else to_numpy(labels, source)
+    check_shape(values, shape, source)
+    cells = Cells.of_matrix(values, queries, source)
     hidden: Bools | None = None
-    there = is_sparse(labels) or is_on_accelerator(labels)
-    values = labels if there else to_numpy(labels, "relevance")
-    if tuple(values.shape) != shape:
-        hint = "; columns of relevant candidates are positives=" if values.ndim == 1 else ""
-        wanted = "scores and relevance are matrices of one shape, queries x candidates"
-        problem = f"{wanted}, not {shape} and {tuple(values.shape)}{hint}"
-        raise InputError(problem, source="scores")
-    if is_sparse(labels):
-        cells = Cells.of_sparse(labels, shape, queries, "relevance")
-    elif is_on_accelerator(labels):
-        labels = labels.detach()
-        places = (labels != 0).nonzero().T  # only what is not 0 travels
-        rows, columns = to_numpy(places, "relevance")
-        cells = Cells(rows, columns, to_numpy(labels[places[0], places[1]], "relevance"))
-    else:
-        check_real(values, "labels", "relevance", queries)
-        # Of bools: those of wider numbers are found twenty times as slowly.
-        places = np.flatnonzero(values != 0)
-        begins = np.arange(shape[0] + 1) * shape[1]
-        rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
-        columns = places - begins[rows]
-        in_order = values.flags.c_contiguous
-        cells = Cells(
-            rows, columns, values.reshape(-1)[places] if in_order else values[rows, columns]
-        )
-        mask = mask_of(labels)
-        hidden = None if mask is None else mask.copy()
-    check_real(cells.values, "labels", "relevance")
-    if cells.values.dtype.kind == "f":
-        cells = cells._replace(values=cells.values.astype(np.float64, copy=False))
+    if (mask := mask_of(labels)) is not None:
+        hidden = mask.copy()
     ignored = cells.values == IGNORED
     if ignored.any():
         hidden = np.zeros(shape, bool) if hidden is None else hidden
@@ -299,7 +275,7 @@ def read_labels(
     if hidden is not None:
         cells = cells.where(~hidden[cells.rows, cells.columns])
     if cells.values.dtype.kind in "iu":  # float64, which they become, may not hold them
-        _check_labels(cells, queries)
+        cells.check_grades(queries)
     graded = GradedCandidates.from_cells(cells, shape[0])
     return graded, None if hidden is None else ~hidden
 
@@ -311,29 +287,29 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     padding; for each query a sequence or set of columns, or a mapping of columns to grades; or
     ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
     """
+    source = "positives"
     if isinstance(positives, str):
-        return GradedCandidates.one_each(_read_word(positives, shape))
+        positives = _read_word(positives, shape)
     if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
         positives = list(positives)  # lists of each query, or numbers
     is_array = is_tensor(positives) or hasattr(positives, "__array__")
     if not is_array and not isinstance(positives, Sequence):
         problem = f"positives are a sequence, one entry a query, not {kind_of(positives)}"
-        raise InputError(problem, source="positives")
+        raise InputError(problem, source=source)
     if not is_array and any(
         hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives
     ):
-        cells = Cells.of_lists(positives, shape, queries, "positives")
+        cells = Cells.of_lists(positives, shape, queries, source)
     else:
         cells = _read_columns(positives, shape)
-        cells.check_columns(shape, queries, "positives")
+        cells.check_columns(shape, queries, source)
         if cells.rows.size == shape[0] and (cells.rows == np.arange(shape[0])).all():
-            return GradedCandidates.one_each(cells.columns)
+            return GradedCandidates(np.arange(shape[0] + 1), cells.columns, cells.values, True)
     keys = np.sort(cells.keys(shape))
-    again = keys[1:][keys[1:] == keys[:-1]]
-    if again.size:
-        row, column = divmod(int(again[0]), shape[1])
+    for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():
+        row, column = divmod(key, shape[1])
         problem = f"column {column} comes twice"
-        raise InputError(problem, source="positives", query=queries[row], value=column)
+        raise InputError(problem, source=source, query=queries[row], value=column)
     return GradedCandidates.from_cells(cells, shape[0])
 
 
@@ -341,11 +317,11 @@ def _read_word(positives: str, shape: Shape) -> Ints:
     if positives not in ("diagonal", "first"):
         problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
         raise InputError(problem, value=positives)
-    if positives == "diagonal" and shape[1] < shape[0]:
-        raise InputError(f"scores of shape {shape} have no diagonal", source="positives")
-    if positives == "first" and not shape[1]:
-        raise InputError(f"scores of shape {shape} have no first column", source="positives")
-    return np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], np.int64)
+    columns = np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], np.int64)
+    if columns.max(initial=0) >= shape[1]:
+        problem = f"scores of shape {shape} have no {positives} candidate of each query"
+        raise InputError(problem, source="positives")
+    return columns
 
 
 def _read_columns(positives: Any, shape: Shape) -> Cells:
@@ -359,11 +335,9 @@ def _read_columns(positives: Any, shape: Shape) -> Cells:
         problem = f"an array of shape {shape}, as the scores: {hint}"
     elif columns.size and columns.dtype.kind not in "iu":
         problem = f"positives are whole numbers, not {columns.dtype.name}"
-    elif columns.ndim not in (1, 2):
-        problem = f"each query has a column, or a row of them, not an array of {columns.shape}"
-    elif len(columns) != shape[0]:
-        counts = f"{many(len(columns), 'entry')} for {many(shape[0], 'query')}"
-        problem = f"each query has a column, or a row of them, but there are {counts}"
+    elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
+        wanted = f"each of {many(shape[0], 'query')} has a column, or a row of them"
+        problem = f"{wanted}, not an array of shape {columns.shape}"
     if problem is not None:
         raise InputError(problem, source="positives")
     rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
@@ -378,18 +352,17 @@ def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tupl
     Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or lists of columns,
     the cells' rows and columns, int64, each once, in order.
     """
+    source = "exclude"
+    is_array = hasattr(excluded, "__array__") or hasattr(excluded, "__dlpack__")
     if is_sparse(excluded):
-        check_shape(excluded.shape, shape, "exclude")
-        cells = Cells.of_sparse(excluded, shape, queries, "exclude")
-        cells = cells.where(cells.values != 0)
-    elif (hasattr(excluded, "__array__") and np.ndim(excluded) == 2) or (
-        not isinstance(excluded, Sequence) and hasattr(excluded, "__dlpack__")
-    ):
-        return read_mask(excluded, shape, "exclude")
+        check_shape(excluded, shape, source)
+        cells = Cells.of_matrix(excluded, queries, source)
+    elif is_array and excluded.ndim == 2:
+        return read_mask(excluded, shape, source)
     elif isinstance(excluded, str) or not hasattr(excluded, "__len__"):
-        raise InputError("columns to exclude are lists, one a query", source="exclude")
+        raise InputError("columns to exclude are lists, one a query", source=source)
     else:
-        cells = Cells.of_lists(excluded, shape, queries, "exclude")
+        cells = Cells.of_lists(excluded, shape, queries, source)
     rows, columns = np.divmod(np.unique(cells.keys(shape)), max(shape[1], 1))
     return rows, columns
 
@@ -442,16 +415,14 @@ def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any
     if len(set(sizes)) < 2:
         return rows or scores, labels or relevance, lengths
     if labels is None or lengths is not None:
-        some = ", ".join(map(str, sizes[:3])) + ", …" * (len(sizes) > 3)
         problem = "rows are not of one length: give labels in rows of the same lengths, or pad"
-        raise InputError(f"{problem} both and say lengths=[{some}]", source="scores")
-    others = [len(row) for row in labels]
-    if len(others) != len(sizes):
-        raise InputError(f"{len(sizes)} rows, but {len(others)} of labels", source="scores")
-    for row, (size, other) in enumerate(zip(sizes, others, strict=True)):
-        if size != other:
-            problem = f"{other} labels for {size} scores"
-            raise InputError(problem, source="relevance", query=row)
+        raise InputError(f"{problem} both and say lengths=", source="scores")
+    if len(labels) != len(sizes):
+        raise InputError(f"{len(sizes)} rows, but {len(labels)} of labels", source="scores")
+    for query, (size, row) in enumerate(zip(sizes, labels, strict=True)):
+        if size != len(row):
+            problem = f"{len(row)} labels for {size} scores"
+            raise InputError(problem, source="relevance", query=query)
     padded = (_pad(rows or [], "scores", "scores"), _pad(labels, "labels", "relevance"))
     return *padded, np.array(sizes, np.int64)
 
@@ -488,24 +459,23 @@ class LabelRows:
                 raise InputError(problem, source=name)
             check_real(self._labels, "labels", name, queries)
             widths = np.full(len(self._labels), self._labels.shape[1], np.int64)
-            unmasked = _count_unmasked(labels, self._labels.shape, name)
+            self.depths = _count_unmasked(labels, self._labels.shape, name)
         elif isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
             raise InputError(f"{kind_of(labels)} is not a matrix of labels", source=name)
         else:
-            rows, lasts = [], []
+            rows, depths = [], []
             for row, values in enumerate(labels):
                 query = row if queries is None or row >= len(queries) else queries[row]
                 rows.append(_read_row(values, "labels", query, name))
-                lasts.append(_count_unmasked(values, (1, rows[-1].size), name)[0])
-            widths, unmasked = np.array(list(map(len, rows)), np.int64), np.array(lasts, np.int64)
+                depths.append(_count_unmasked(values, (1, rows[-1].size), name)[0])
+            widths, self.depths = np.array([list(map(len, rows)), depths], np.int64)
             self._labels = np.concatenate(rows) if rows else np.empty(0, np.int64)
         self._starts = offsets_of(widths)
         self.queries = check_query_ids(queries, widths.size, name)
-        self.depths = unmasked
         if lengths is not None:
-            if (unmasked != widths).any():
+            if (self.depths != widths).any():
                 raise InputError("give a mask or lengths=, not both", source=name)
-            self.depths = read_lengths(lengths, widths, self.queries, name)
+            self.depths = read_counts("lengths", lengths, widths, self.queries)
 
     def __len__(self) -> int:
         return self.depths.size
@@ -517,10 +487,9 @@ class LabelRows:
 
     def row(self, position: int) -> Labels:
         """Return the labels of one query: 1-D, without padding."""
-        depth = self.depths[position]
         if self._labels.ndim == 2:
-            return self._labels[position, :depth]
-        return self._labels[self._starts[position] :][:depth]
+            return self._labels[position, : self.depths[position]]
+        return self._labels[self._starts[position] :][: self.depths[position]]
 
     def block(self, picks: Positions) -> Labels:
         """Return some queries' labels, 2-D, padded with 0; reject those that are not grades."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import VALUE
 from irbatch.data.ids import Column, IdColumn, TextColumn, id_kind, same_kind
-from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats, first_rows, group_runs
+from irbatch.data.lookup import KeyedIds, find_repeats, first_rows, group_runs
 from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.runtime.arrays import mask_of
@@ -45,7 +45,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
         self.keyed = KeyedIds.of(self.documents, begins, ends)
         # A row whose document its query has before it; -1 if no query has one twice.
-        self.repeated = find_repeated(self.keyed, threads)
+        self.repeated = next(iter(find_repeats(self.keyed, 1, threads).tolist()), -1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes are by numbers of this process.
@@ -494,6 +494,16 @@ def as_compressed_rows(matrix: Any) -> Any:
     rows = matrix.tocsr()
     if rows is not matrix:
         _check_places(rows)
+    return rows
+
+
+def read_compressed(matrix: Any, source: str) -> Any:
+    """Return a sparse matrix as compressed rows with each cell once."""
+    with ErrorsIn(source=source):
+        rows = as_compressed_rows(matrix)
+    if not rows.has_canonical_format:  # a cell twice stands for the sum of both
+        rows = rows.copy()
+        rows.sum_duplicates()
     return rows
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Bytes, Ints
+from irbatch.array_types import Bools, Bytes, Ints, Ints2
 from irbatch.data.ids import NO_TEXTS, IdColumn, Lengths, TextColumn
 from irbatch.runtime.kernels import as_input, inlined_kernel, kernel
 from irbatch.runtime.ragged import load_word, offsets_of
@@ -64,7 +64,7 @@ def hash_text(text: Bytes, start: int, length: int, first: int, low: int, high: 
 
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
-DENSE, SPARSE = 3, 8
+TIGHT, DENSE, SPARSE = 2, 3, 8
 
 
 class KeyedIds(NamedTuple):
@@ -95,25 +95,22 @@ class KeyedIds(NamedTuple):
         return int(_slots_for(per_document * int(sizes.max(initial=1))))
 
 
-def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
-    """Return a row whose document its query has before it; or -1, all hashes being written."""
+def find_repeats(documents: KeyedIds, most: int, threads: int | None = None) -> Ints:
+    """Return the first rows whose document its query has before them, at most so many.
+
+    All hashes are written unless there are more.
+    """
     found: list[int] = []
     work = 4 * documents.keys.size + int(documents.lengths.sum())
 
     def look(first: int, last: int) -> None:
-        found.extend(find_repeats(documents, 1, first, last).tolist())
+        slots = np.empty(documents.most_slots(first, last, DENSE), np.int32)
+        repeats = np.empty((2, most), np.int64)
+        count = _enter_rows.run(work, documents, first, last, DENSE, slots, repeats)
+        found.extend(repeats[0, :count].tolist())
 
     map_ranges(look, documents.begins.size, cells=work, threads=threads)
-    return min(found, default=-1)
-
-
-def find_repeats(documents: KeyedIds, most: int, first: int = 0, last: int | None = None) -> Ints:
-    """Return the first rows of some queries whose document came before, at most so many."""
-    last = documents.begins.size if last is None else last
-    work = 4 * documents.keys.size + int(documents.lengths.sum())
-    slots = np.empty(documents.most_slots(first, last, DENSE), np.int32)
-    repeats = np.empty(most, np.int64)
-    return repeats[: _enter_rows.run(work, documents, first, last, slots, repeats)]
+    return np.array(sorted(found)[:most], np.int64)
 
 
 def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
@@ -131,88 +128,105 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
     def look(first: int, last: int) -> None:
         slots = np.empty(judged.most_slots(first, last, SPARSE), np.int32)
         likely = np.empty(longest + 1, np.int64)
-        _look_up.run(work, retrieved, judged, places, first, last, slots, likely, rows)
+        repeats = np.empty((2, 1), np.int64)  # there are none
+        args = retrieved, judged, places, first, last, slots, likely, repeats, rows
+        _look_up.run(work, *args)
 
     map_ranges(look, places.size, cells=work)
     return rows
 
 
 class IdLookup:
-    """A table of different ids, in which documents of any number of queries are looked up."""
+    """A table of ids, in which documents of any number of queries are looked up.
+
+    Attributes:
+        repeats: int64 ``(2, n)``, the rows of ids that came before, and the first rows of these.
+    """
 
     def __init__(self, ids: IdColumn) -> None:
         every = np.zeros(1, np.int64), np.array([len(ids)], np.int64)
-        self._known = KeyedIds.of(ids, *every)
-        self._slots = np.empty(self._known.most_slots(0, 1, DENSE), np.int32)
-        work = 4 * len(ids) + int(self._known.lengths.sum())
-        _enter_rows.run(work, self._known, 0, 1, self._slots, np.empty(1, np.int64))
+        self._table = KeyedIds.of(ids, *every)
+        self._slots = np.empty(self._table.most_slots(0, 1, TIGHT), np.int32)
+        work = 4 * len(ids) + int(self._table.lengths.sum())
+        repeats = np.empty((2, len(ids) + 1), np.int64)
+        count = _enter_rows.run(work, self._table, 0, 1, TIGHT, self._slots, repeats)
+        self.repeats = repeats[:, :count]
 
     def find(self, ids: IdColumn) -> Ints:
-        """Return where each id, of the same kind, stands: int64 ``(ids,)``, -1 of those unknown."""
+        """Return where each id, of the same kind, stands: int64 ``(ids,)``, -1 of others."""
         rows = np.empty(len(ids), np.int64)
         starts = np.zeros(1, np.int64)
         # The table may come from another process, whose seeds are others.
-        wanted = KeyedIds.of(ids, starts, starts)._replace(seeds=self._known.seeds)
+        wanted = KeyedIds.of(ids, starts, starts)._replace(seeds=self._table.seeds)
         work = 8 * len(ids) + int(wanted.lengths.sum())
 
         def look(first: int, last: int) -> None:
-            _find_each.run(work, self._known, self._slots, wanted, first, last, rows)
+            _find_each.run(work, self._table, self._slots, wanted, first, last, rows)
 
         map_ranges(look, len(ids), cells=work)
         return rows
 
 
+@inlined_kernel
+def _find(
+    table: KeyedIds, slots: Lengths, begin: int, n_slots: int, shift: int, ids: KeyedIds, row: int
+) -> Any:
+    """Return the row of a table of a query's documents that one of some ids is.
+
+    Without one, the slot where it would be: from -1 on downwards.
+    """
+    key = ids.keys[row]
+    slot = slot_of(int(key), int(table.seeds[0]), shift, n_slots)
+    at = -1
+    while at < 0 and slots[slot] >= 0:
+        other = begin + slots[slot]
+        if table.keys[other] == key and (table.starts.size == 0 or _same(table, other, ids, row)):
+            at = other
+        else:
+            slot = (slot + 1) & (n_slots - 1)
+    return at if at >= 0 else -1 - slot
+
+
 @kernel
 def _find_each(
-    known: KeyedIds, slots: Lengths, wanted: KeyedIds, first: int, last: int, rows: Ints
+    table: KeyedIds, slots: Lengths, ids: KeyedIds, first: int, last: int, rows: Ints
 ) -> None:
     """Write where some ids stand in a table that `_enter_rows` has filled."""
-    keys, others = known.keys, wanted.keys
-    whole = known.starts.size == 0
-    factor = int(known.seeds[0])
     shift = shift_for(slots.size)
-    if not whole:
-        _write_hashes(wanted, first, last)
+    if table.starts.size > 0:
+        _write_hashes(ids, first, last)
     for row in range(first, last):
-        rows[row] = -1
-        slot = slot_of(int(others[row]), factor, shift, slots.size)
-        while slots[slot] >= 0:
-            at = slots[slot]
-            if keys[at] == others[row] and (whole or _same(known, at, wanted, row)):
-                rows[row] = at
-                break
-            slot = (slot + 1) & (slots.size - 1)
+        rows[row] = max(_find(table, slots, 0, slots.size, shift, ids, row), -1)
 
 
 @kernel
-def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths, repeats: Ints) -> int:
-    """Write the keys of some queries' documents, and rows whose document came before.
+def _enter_rows(
+    documents: KeyedIds, first: int, last: int, density: int, slots: Lengths, repeats: Ints2
+) -> int:
+    """Write the keys of some queries' documents, and enter the last query's in slots.
 
-    Returns how many rows these are, and is done as soon as there is no room for more.
+    Rows whose document came before are written to `repeats`, with the first row of this. Returns
+    how many these are, and is done as soon as there is no room for more.
     """
-    keys, begins, ends = documents.keys, documents.begins, documents.ends
-    whole = documents.starts.size == 0
+    begins, ends = documents.begins, documents.ends
     found = 0
-    factor = int(documents.seeds[0])
     for q in range(first, last):
         begin = begins[q]
-        if not whole:
+        if documents.starts.size > 0:
             _write_hashes(documents, begin, ends[q])
-        n_slots = _slots_for(DENSE * (ends[q] - begin))
+        n_slots = _slots_for(density * (ends[q] - begin))
         shift = shift_for(n_slots)
         slots[:n_slots] = -1
         for row in range(begin, ends[q]):
-            slot = slot_of(int(keys[row]), factor, shift, n_slots)
-            while slots[slot] >= 0:
-                other = begin + slots[slot]
-                if keys[other] == keys[row] and (whole or _same(documents, other, documents, row)):
-                    repeats[found] = row
-                    found += 1
-                    break
-                slot = (slot + 1) & (n_slots - 1)
-            if found == repeats.size:
-                return found
-            slots[slot] = row - begin
+            other = _find(documents, slots, begin, n_slots, shift, documents, row)
+            if other >= 0:
+                repeats[0, found] = row
+                repeats[1, found] = other
+                found += 1
+                if found == repeats.shape[1]:
+                    return found
+            else:
+                slots[-1 - other] = row - begin
     return found
 
 
@@ -225,27 +239,19 @@ def _look_up(
     last: int,
     slots: Lengths,
     likely: Ints,
+    repeats: Ints2,
     rows: Ints,
 ) -> None:
     """Write the row of each judged document of some queries."""
     keys, begins, ends = retrieved.keys, retrieved.begins, retrieved.ends
-    wanted, firsts, stops = judged.keys, judged.begins, judged.ends
-    whole = judged.starts.size == 0
     factor = int(judged.seeds[0])
     for q in range(first, last):
-        begin = firsts[q]
-        if places[q] < 0 or begin == stops[q]:
+        begin = judged.begins[q]
+        if places[q] < 0 or begin == judged.ends[q]:
             continue
-        if not whole:
-            _write_hashes(judged, begin, stops[q])
-        n_slots = _slots_for(SPARSE * (stops[q] - begin))
+        _enter_rows(judged, q, q + 1, SPARSE, slots, repeats)
+        n_slots = _slots_for(SPARSE * (judged.ends[q] - begin))
         shift = shift_for(n_slots)
-        slots[:n_slots] = -1
-        for d in range(begin, stops[q]):
-            slot = slot_of(int(wanted[d]), factor, shift, n_slots)
-            while slots[slot] >= 0:
-                slot = (slot + 1) & (n_slots - 1)
-            slots[slot] = d - begin
         # Most documents are not judged. Which may be is written down without a branch, that the
         # processor would guess wrong, and then looked at: this takes a half less time.
         n_likely = 0
@@ -253,14 +259,9 @@ def _look_up(
             likely[n_likely] = row
             n_likely += slots[slot_of(int(keys[row]), factor, shift, n_slots)] >= 0
         for i in range(n_likely):
-            row = likely[i]
-            slot = slot_of(int(keys[row]), factor, shift, n_slots)
-            while slots[slot] >= 0:
-                d = begin + slots[slot]
-                if wanted[d] == keys[row] and (whole or _same(retrieved, row, judged, d)):
-                    rows[d] = row
-                    break
-                slot = (slot + 1) & (n_slots - 1)
+            d = _find(judged, slots, begin, n_slots, shift, retrieved, likely[i])
+            if d >= 0:
+                rows[d] = likely[i]
 
 
 @kernel
@@ -295,9 +296,6 @@ def _write_hashes(documents: KeyedIds, begin: int, end: int) -> None:
         keys[row] = hash_text(text, starts[row], lengths[row], first, low, high)
 
 
-NO_NUMBERS = np.empty(0, np.int64)
-
-
 def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints | None]:
     """Find the rows of each id: of runs of rows, each has an id and a first row, see `first_rows`.
 
@@ -305,7 +303,12 @@ def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints
     its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
     sizes = np.diff(firsts, append=rows)
-    groups, found = _number(ids)
+    rows, others = IdLookup(ids).repeats
+    is_first = np.ones(len(ids), bool)
+    is_first[rows] = False
+    groups = np.cumsum(is_first) - 1
+    groups[rows] = groups[others]
+    found = np.flatnonzero(is_first)
     starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
     if (np.diff(groups) >= 0).all():
         return found, starts, None
@@ -336,20 +339,6 @@ def first_rows(ids: IdColumn) -> Ints:
     return np.flatnonzero(changes)
 
 
-def _number(ids: IdColumn) -> tuple[Ints, Ints]:
-    """Return each id's number, in order of appearance, and the first row of each number."""
-    texts = ids if isinstance(ids, TextColumn) else NO_TEXTS
-    numbers = NO_NUMBERS if isinstance(ids, TextColumn) else as_input(ids)
-    slots = np.zeros(1 << (2 * len(ids)).bit_length(), np.int32)
-    groups = np.empty(len(ids), np.int64)
-    firsts = np.empty(len(ids), np.int64)
-    work = 8 * len(ids)
-    columns = texts.text, texts.starts, texts.lengths, numbers
-    are_texts = isinstance(ids, TextColumn)
-    count = _number_ids.run(work, *columns, are_texts, SEEDS, slots, groups, firsts)
-    return groups, firsts[:count]
-
-
 @kernel
 def _mark_changes(
     text: Bytes, starts: Ints, lengths: Lengths, first: int, last: int, changes: Bools
@@ -363,49 +352,6 @@ def _mark_changes(
             same = text[starts[row] + i] == text[starts[row - 1] + i]
             i += 1
         changes[row] = not same
-
-
-@kernel
-def _number_ids(
-    text: Bytes,
-    starts: Ints,
-    lengths: Lengths,
-    numbers: Ints,
-    are_texts: bool,
-    seeds: Ints,
-    slots: Lengths,
-    groups: Ints,
-    firsts: Ints,
-) -> int:
-    """Write the number of each id and the first row of each number; return how many there are."""
-    first, low, high = int(seeds[0]), int(seeds[1]), int(seeds[2])
-    shift = shift_for(slots.size)
-    count = 0
-    for row in range(groups.size):
-        if are_texts:
-            key = hash_text(text, starts[row], lengths[row], first, low, high)
-        else:
-            key = int(numbers[row])
-        slot = slot_of(key, first, shift, slots.size)
-        while slots[slot] > 0:  # numbers are one more there: 0 is a free slot
-            other = firsts[slots[slot] - 1]
-            if are_texts:
-                same = lengths[row] == lengths[other]
-                i = 0
-                while same and i < lengths[row]:
-                    same = text[starts[row] + i] == text[starts[other] + i]
-                    i += 1
-            else:
-                same = numbers[row] == numbers[other]
-            if same:
-                break
-            slot = (slot + 1) & (slots.size - 1)
-        if slots[slot] == 0:
-            firsts[count] = row
-            count += 1
-            slots[slot] = count
-        groups[row] = slots[slot] - 1
-    return count
 
 
 @kernel

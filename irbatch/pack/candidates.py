@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Ints
-from irbatch.data.cells import GradedCandidates, check_real, read_excluded, read_lengths, read_mask
+from irbatch.data.cells import GradedCandidates, check_real, read_counts, read_excluded, read_mask
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, mask_of, to_numpy
@@ -90,7 +90,7 @@ class Candidates:
         if mask is not None:
             self._keep(read_mask(mask, self.shape, "mask"))
         if lengths is not None:
-            self.widths = read_lengths(lengths, self.widths, self.queries, "lengths")
+            self.widths = read_counts("lengths", lengths, self.widths, self.queries)
         if exclude is not None:
             self._exclude(exclude)
         self.sizes = self._count()

@@ -106,7 +106,7 @@ TABLE: list[tuple[list[Callable[..., Any]], str, str | None, list[tuple[Any, ...
     ([matrix, scores, positives], "n_relevant", "n_relevant", [
         ([1],), ([2, 1, 1],), (5,), ([[2, 1]],), ([-1, 2],), ([2.0, 1.0],), (["2", "1"],),
         ([None, 1],),
-        *(([2, n], "query 1", f"{n} relevant documents are more than 10,000,000")
+        *(([2, n], "query 1", f"{n} is not from 0 to 10000000")
           for n in (10**7 + 1, 10**9, 2**62)),
     ]),
     ([matrix, scores], "query_ids", None, [

@@ -13,8 +13,8 @@ import pytest
 
 import irbatch
 from irbatch.data import lookup
-from irbatch.data.ids import NO_TEXTS, TextColumn
-from irbatch.data.lookup import KeyedIds, find_repeated, find_rows
+from irbatch.data.ids import TextColumn
+from irbatch.data.lookup import KeyedIds, find_repeats, find_rows
 from irbatch.formats import reader as file_reader
 from irbatch.runtime.threads import map_items, map_ranges
 
@@ -43,12 +43,12 @@ def keyed(texts: list[str], seeds: list[int]) -> KeyedIds:
 def test_whatever_the_hashes(monkeypatch: pytest.MonkeyPatch, seeds: list[int], jit: str) -> None:
     monkeypatch.setenv("IRBATCH_JIT", jit)
     retrieved = keyed(IDS, seeds)
-    assert find_repeated(retrieved) == -1
+    assert not find_repeats(retrieved, 1).size
     wanted = ["x", *IDS[::-1], "d" * 6, "d" * 18]
     rows = find_rows(retrieved, keyed(wanted, seeds), np.array([0]))
     assert rows.tolist() == [IDS.index(each) if each in IDS else -1 for each in wanted]
     for i in range(len(IDS)):
-        assert find_repeated(keyed([*IDS, IDS[i]], seeds)) == len(IDS)
+        assert find_repeats(keyed([*IDS, IDS[i]], seeds), 1).tolist() == [len(IDS)]
 
 
 def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch)
         for each in (lookup._enter_rows, lookup._look_up):
             monkeypatch.setattr(each, "_code", {})
         ids = keyed(IDS, [3**39, 5**26, -(7**22)])
-        find_repeated(ids)
+        find_repeats(ids, 1)
         found.append(ids.keys.tolist())
     assert found[0] == found[1]
     assert len(set(found[0])) == len(IDS)
@@ -92,8 +92,8 @@ def test_threads_of_items_do_ranges_themselves(monkeypatch: pytest.MonkeyPatch) 
 class CountedSlots:
     """Slots of a table, with the number of looks at them."""
 
-    def __init__(self, size: int, free: int) -> None:
-        self.values, self.size, self.looks = np.full(size, free, np.int32), size, 0
+    def __init__(self, size: int) -> None:
+        self.values, self.size, self.looks = np.empty(size, np.int32), size, 0
 
     def __getitem__(self, slot: int) -> int:
         self.looks += 1
@@ -116,38 +116,19 @@ CHOSEN = {
 }
 
 
+CHOSEN["texts"] = TextColumn.encode(
+    ["".join(each) for each in itertools.product(["Aa", "BB"], repeat=10)]
+)
+
+
 @pytest.mark.parametrize("ids", CHOSEN.values(), ids=CHOSEN)
-def test_numbers_that_clash_cannot_be_chosen(ids: Any) -> None:
-    bounds = np.array([0]), np.array([ids.size])
-    slots: Any = CountedSlots(8192, -1)
-    documents = KeyedIds.of(ids, *bounds)._replace(seeds=SEEDS)
-    assert lookup._enter_rows.source(documents, 0, 1, slots, np.empty(1, np.int64)) == 0
-    assert slots.looks < 8 * ids.size
-    slots = CountedSlots(4096, 0)
-    groups, firsts = np.empty((2, ids.size), np.int64)
-    given = (
-        NO_TEXTS.text,
-        NO_TEXTS.starts,
-        NO_TEXTS.lengths,
-        ids,
-        False,
-        SEEDS,
-        slots,
-        groups,
-        firsts,
-    )
-    assert lookup._number_ids.source(*given) == ids.size
-    assert slots.looks < 8 * ids.size
-
-
-def test_texts_that_clash_cannot_be_chosen() -> None:
-    texts = TextColumn.encode(["".join(each) for each in itertools.product(["Aa", "BB"], repeat=9)])
-    slots: Any = CountedSlots(2048, 0)
-    groups, firsts = np.empty((2, len(texts)), np.int64)
-    columns = texts.text, texts.starts, texts.lengths, np.empty(0, np.int64)
-    given = *columns, True, SEEDS, slots, groups, firsts
-    assert lookup._number_ids.source(*given) == len(texts)
-    assert slots.looks < 8 * len(texts)
+@pytest.mark.parametrize(("density", "size"), [(lookup.TIGHT, 2048), (lookup.DENSE, 4096)])
+def test_ids_that_clash_cannot_be_chosen(ids: Any, density: int, size: int) -> None:
+    slots: Any = CountedSlots(size)
+    documents = KeyedIds.of(ids, np.array([0]), np.array([len(ids)]))._replace(seeds=SEEDS)
+    repeats = np.empty((2, 1), np.int64)
+    assert lookup._enter_rows.source(documents, 0, 1, density, slots, repeats) == 0
+    assert slots.looks < 8 * len(ids)
 
 
 def test_what_is_pickled_is_found_in_another_process() -> None:

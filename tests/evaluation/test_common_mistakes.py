@@ -131,7 +131,7 @@ MISTAKES: list[Any] = [
     (lambda: evaluate(QRELS, RUN, "AP", cutoffs="10"), "must be a whole number of at least 1"),
     (
         lambda: irbatch.evaluate_scores(np.eye(3), measures="RR", positives=[0, 1]),
-        "but there are 2 entries for 3 queries",
+        "not an array of shape (2,)",
     ),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),

@@ -383,7 +383,7 @@ def test_rows_of_different_lengths() -> None:
     assert values(scores, labels) == expected
     assert values(list(map(np.array, scores)), tuple(map(np.array, labels))) == expected
     for wrong, fields, said in (
-        ({"positives": [0] * N}, {"source": "scores"}, f"lengths=[{SIZES[0]}, {SIZES[1]}, "),
+        ({"positives": [0] * N}, {"source": "scores"}, "lengths="),
         ({"relevance": labels, "lengths": SIZES}, {"source": "scores"}, "rows are not of one"),
         ({"relevance": labels[:-1]}, {"source": "scores"}, f"{N} rows, but {N - 1} of labels"),
         ({"relevance": [*labels[:-1], [1] * 50]}, {"query": N - 1}, "50 labels for"),
