@@ -37,6 +37,7 @@ MODULES = [  # but for a library of kernels that was built in place
 ]
 
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OUTPUT = re.compile(r"\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # after a block of code
 NEEDS_TORCH = re.compile(r"^(?:import|from) torch\b", re.MULTILINE)
 NEEDED = re.compile(r"^ *(?:import|from) (torch|pdoc)\b", re.MULTILINE)
 # Modules that cannot be imported without the framework they are for.
@@ -266,7 +267,11 @@ def test_code_blocks_run(path: str, torch: bool) -> None:
     for block in blocks:  # each at its own line, so that a traceback names the line of the file
         line = text.count("\n", 0, block.start(1))
         code += "\n" * (line - code.count("\n")) + block[1]
-    run_python("-c", code, cwd=REPOSITORY)
+    printed = run_python("-c", code, cwd=REPOSITORY)
+    for block in blocks:
+        shown = OUTPUT.match(text, block.end())
+        if shown:
+            assert shown[1] in printed, f"{path}: not what is printed"
 
 
 def test_notebook_runs_and_shows_something(monkeypatch: pytest.MonkeyPatch) -> None:
