@@ -66,11 +66,10 @@ def compare(
         qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`; results among the runs are
             not evaluated again. Without measures, and then perhaps without judgments,
             ``compare({"old": …, "new": …})`` takes values that are there already: `Results`; a dict
-            of queries to measures to values, as pytrec_eval returns it; a `PartialResult` or a
-            table that it became (`PartialResult.to_arrow`), with the judgments unless it had its
-            own; a table of any framework with a column of queries and one a measure, as the
-            engines' ``per_query(…)`` make; or paths of Parquet files or folders of such tables.
-            Files of one system may be several, in a list; their queries may stand in any order.
+            of queries to measures to values, as pytrec_eval returns it; a `PartialResult`,
+            with the judgments unless it had its own; a table of any framework with a column of
+            queries and one a measure; or paths of Parquet files or folders of such tables. Files
+            of one system may be several, in a list; their queries may stand in any order.
         baseline: the system that all others are compared with; default: each with each.
         test: of the paired differences: ``"randomisation"`` (default), flipping signs, exact where
             up to 24 queries differ, p-values below 0.01 by saddlepoint approximation; ``"t"``,

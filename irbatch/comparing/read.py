@@ -16,7 +16,7 @@ from irbatch.data.frames import read_all
 from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
-from irbatch.evaluation.partial import METADATA, PartialResult, merge_partials
+from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.queries import QueryMark, count_queries
 from irbatch.evaluation.results import Results, is_saved, weight_column
 from irbatch.evaluation.system_names import name_systems
@@ -287,22 +287,11 @@ def _read(given: Any, name: str, qrels: Judgments | None) -> Any:
         if not all(isinstance(e, str | os.PathLike) or _is_table(e) for e in parts):
             return given
         tables = [(table, where) for part in parts for table, where in _tables(part, name)]
-        partial = [_is_partial(table) for table, _ in tables]
-        if all(partial):
-            total = merge_partials(PartialResult.from_arrow(table) for table, _ in tables)
-            return total.results(None if total.apart else qrels, name=name)
-        if any(partial):
-            problem = "some tables are partial results (PartialResult.to_arrow), others are not"
-            raise InputError(problem, path=name)
         return _of_tables(tables, name)
 
 
 def _is_table(given: Any) -> bool:
     return hasattr(given, "__arrow_c_stream__")
-
-
-def _is_partial(table: Any) -> bool:
-    return METADATA in (getattr(getattr(table, "schema", None), "metadata", None) or {})
 
 
 def _tables(given: Any, name: str) -> Iterator[tuple[Any, str]]:
@@ -393,7 +382,7 @@ def _measure(column: str, what: str = "column ") -> Measure:
         problem = f"{what}{shown(column)} is no measure: {error.message}"
         raise InputError(problem, value=column) from None
     if found.aggregate == "weighted":
-        problem = f"the mean of {found} is weighted, and weights come with PartialResult.to_arrow()"
+        problem = f"the mean of {found} is weighted, and weights come with Results.to_json()"
         raise InputError(problem, value=column)
     return found
 

@@ -11,18 +11,13 @@ from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids, same_kind
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.accumulator import (
-    IDS_IN_ALL,
     KEEPS,
     REPEATED,
     Accumulator,
     Batch,
-    QueryValues,
     Rows,
-    Sums,
-    check_state,
     plain,
     reading_state,
-    write_state,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import nothing_relevant
@@ -56,7 +51,7 @@ class BatchEvaluator:
         ties: as in `irbatch.evaluate_scores`; documents in columns have ids.
         no_relevant, rel, items, threads: as there.
         repeated: what becomes of a query that comes again with other values: ``"error"``, or the
-            ``"first"`` or the ``"last"`` stays. With the same values it is counted once anyway.
+            ``"first"`` stays. With the same values it is counted once anyway.
 
     Attributes:
         measures: canonical names.
@@ -195,9 +190,8 @@ class BatchEvaluator:
         """
         with self._lock:
             self._kept.check_ids(given=True)
-            self._kept.repeats += self._columns.add(
-                (query_ids, document_ids, scores, grades), self._kept
-            )
+            given = query_ids, document_ids, scores, grades
+            self._kept.repeats += self._columns.add(given, self._kept)
 
     @uncompiled
     def add(self, results: Results) -> None:
@@ -266,7 +260,7 @@ class BatchEvaluator:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
             columns = self._columns.state()
-            return write_state(self._kept, self._signature, options=self._shaping, columns=columns)
+            return self._kept.state(self._signature, options=self._shaping, columns=columns)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -303,34 +297,30 @@ class BatchEvaluator:
             problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
             raise InputError(problem, source="query_ids")
         with self._lock:
-            if self._columns.queries:
-                if ids is None and self._kept.keep == "queries":
-                    raise InputError(IDS_IN_ALL, source="query_ids")
-                for each in ids or ():
-                    if each in self._columns.queries:
-                        problem = "it came in columns before"
-                        raise InputError(problem, source="query_ids", query=each)
+            self._kept.check_ids(ids is not None, others=bool(self._columns.queries))
+            for each in ids or () if self._columns.queries else ():
+                if each in self._columns.queries:
+                    problem = "it came in columns before"
+                    raise InputError(problem, source="query_ids", query=each)
             self._kept.add(batch, ids, extra)
             self._signature = join_settings(self._signature, settings)
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._nothing()
-        like = write_state(kept, signature, options=self._shaping, columns=columns.state())
+        like = kept.state(signature, options=self._shaping, columns=columns.state())
         for state in states:
-            with reading_state(WHAT):
-                check_state(state, WHAT, like, ("format", "measures", "keep", "options"))
+            with reading_state(state, WHAT, like, ("format", "measures", "keep", "options")):
                 settings = {str(key): str(each) for key, each in state["settings"].items()}
-                kept.add_state(state)
-                check_state(state["columns"], WHAT, like["columns"], ())
+                kept.merge(kept.read(state))
                 columns.add([state["columns"][name] for name in COLUMNS], kept)
                 signature = join_settings(signature, settings)
         self._kept, self._columns, self._signature = kept, columns, signature
 
-    def _nothing(self) -> tuple[QueryValues | Sums, Columns, Mapping[str, str]]:
+    def _nothing(self) -> tuple[Accumulator, Columns, Mapping[str, str]]:
         """Return the state that there is before the first update."""
         keep, items, repeated = (self._others[name] for name in ("keep", "items", "repeated"))
-        return Accumulator.of(keep, self._measures, items, repeated), Columns(), {}
+        return Accumulator(keep, self._measures, items, repeated), Columns(), {}
 
 
 class Columns:

@@ -16,8 +16,7 @@ from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, keyword
-from irbatch.evaluation.pipeline import evaluate_run
-from irbatch.evaluation.queries import Partition
+from irbatch.evaluation.pipeline import Choose, evaluate_run
 from irbatch.evaluation.results import Results, with_weights
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import (
@@ -181,13 +180,13 @@ class Evaluation:
         qrels: Judgments,
         run: Rankings,
         progress: Progress | bool | None = None,
-        partition: Partition | None = None,
+        choose: Choose | None = None,
     ) -> Results:
-        """Return the results of a run, or of a part of one."""
+        """Return the results of a run, or of a part of one, see `evaluate_run`."""
         if progress is not None and not callable(progress):
             name = run.name if isinstance(run, Run) else run if is_file(run) else None
             with progress_on_bar(str(name or "evaluating"), progress) as told:
-                return self.evaluate(qrels, run, told, partition)
+                return self.evaluate(qrels, run, told, choose)
         judgments, marked, watch = self.judgments(qrels), None, None
         if judgments.marks is None:
             plan = plan_of(self.measures, self.settings.open_parameters(), items=bool(self.items))
@@ -202,7 +201,7 @@ class Evaluation:
                 opened = Run(opened.table(), opened.name)
             results = evaluate_run(
                 plan, judgments, opened, self.settings, self.order, self.threads, progress,
-                watch=watch, items=self.items, costs=self.costs, partition=partition,
+                watch=watch, items=self.items, costs=self.costs, choose=choose,
             )  # fmt: skip
         return results if marked is None else marked.complete(results)
 

@@ -326,7 +326,7 @@ def _spanning(parts: Sequence[PartialResult]) -> dict[Any, list[int]]:
     """Return the queries that are in several partitions, and in which."""
     places: dict[Any, list[int]] = {}
     for place, part in enumerate(parts):
-        for query in part.queries():
+        for query in part.kept.ids:
             places.setdefault(query, []).append(place)
     return {query: some for query, some in places.items() if len(some) > 1}
 

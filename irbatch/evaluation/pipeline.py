@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +14,9 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
-from irbatch.evaluation.notices import first_document, warn_of_run
+from irbatch.evaluation.notices import warn_of_run
 from irbatch.evaluation.queries import (
     Counts,
-    Partition,
     QueryMark,
     choose_queries,
     count_queries,
@@ -30,8 +29,6 @@ from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from irbatch.data.items import DocumentCosts, Items
     from irbatch.formats.reader import TableReader
 
@@ -161,6 +158,10 @@ class Computed:
         )
 
 
+Choose = Callable[[Computed], Positions]
+"""Returns the positions in `Qrels.queries` of those to evaluate of a part of a run."""
+
+
 def compute_run(
     plan: Plan,
     qrels: Qrels,
@@ -265,21 +266,21 @@ def evaluate_run(
     watch: Watch | None = None,
     items: Items | None = None,
     costs: DocumentCosts | None = None,
-    partition: Partition | None = None,
+    choose: Choose | None = None,
 ) -> Results:
     """Choose the queries to average, and return their results; see `compute_run`.
 
-    `items` are for measures that read them, whose runs are whole. Of a `partition` what there is
-    to say of all queries is left to those who have them.
+    `items` are for measures that read them, whose runs are whole. Of a part of a run `choose` says
+    which to evaluate; what there is to say of all queries is left to those who have them.
     """
     computed = compute_run(
         plan, qrels, run, settings, threads, progress, in_order=in_order, watch=watch, costs=costs
     )
     there, answered = computed.there, computed.answered
-    if partition is None:
+    if choose is None:
         rows = choose_queries(qrels, there, answered, settings.missing, run.name)
     else:
-        rows = partition.choose(qrels, there, settings.missing)
+        rows = choose(computed)
     computed.take(qrels, rows, costs)
     if plan.of_items and items is not None and isinstance(run, Run):
         from irbatch.evaluation.items import ItemMeasures, add_items  # for those who have items
@@ -292,11 +293,8 @@ def evaluate_run(
     results = computed.results(queries, order, counts, run.name)
     if costs is not None:
         results.settings["costs"] = costs.fingerprint
-    if partition is None:
+    if choose is None:
         warn_of_run(results, settings, qrels, any_judged=computed.any_judged)
-    else:
-        partition.answered, partition.any_judged = answered, computed.any_judged
-        partition.document = first_document(qrels)
     return results
 
 

@@ -112,38 +112,6 @@ def choose_queries(
     return there if missing == "skip" else every
 
 
-@dataclass(eq=False, repr=False)
-class Partition:
-    """Part of a run: whole rankings of some queries, beside others elsewhere.
-
-    Nothing is said of queries that it doesn't answer, nor of its documents being unjudged: others
-    may know better.
-
-    Args:
-        apart: whether the judgments are of these queries alone; else only answered ones are
-            evaluated.
-        absent: positions in `Qrels.queries` of those to evaluate, without rankings.
-
-    Attributes:
-        answered: all queries that there is a ranking for, judged or not.
-        any_judged: whether any document retrieved is judged.
-        document: one that is judged, if there is any.
-    """
-
-    apart: bool = False
-    absent: Positions | None = None
-    answered: Collection[Any] = ()
-    any_judged: bool = False
-    document: Any = None
-
-    def choose(self, qrels: Qrels, there: Positions, missing: str) -> Positions:
-        """Return the positions of the queries to evaluate, of which those `there` are answered."""
-        if self.absent is not None:
-            return self.absent
-        # An error is one of all partitions.
-        return np.arange(len(qrels)) if self.apart and missing != "skip" else there
-
-
 def check_answered(
     judged: Queries, absent: Queries, run: Queries, missing: str, name: str | None
 ) -> None:

@@ -28,7 +28,7 @@ _sql: Any = imported(*_EXTRA, "pyspark.sql")
 _functions: Any = imported(*_EXTRA, "pyspark.sql.functions")
 _pa: Any = imported(*_EXTRA, "pyarrow")
 
-CELL = "partial binary"  # what a task sends: a partial result as Arrow's stream, or an error
+CELL = "partial binary"  # what a task sends: a partial result, or an error, in JSON
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -104,10 +104,7 @@ def _rows(table: Any) -> Any:
 def _cell(evaluate: Callable[[], Any]) -> Any:
     """Return a table of one cell: what comes back or, as Spark would lose its fields, an error."""
     try:
-        table, sink = evaluate().to_arrow(), _pa.BufferOutputStream()
-        with _pa.ipc.new_stream(sink, table.schema) as stream:
-            stream.write_table(table)
-        cell = sink.getvalue().to_pybytes()
+        cell = evaluate().to_json().encode()
     except InputError as problem:
         fields = {name: getattr(problem, name) for name in ("message", *FIELDS)}
         cell = json.dumps(fields, default=str).encode()
@@ -116,6 +113,7 @@ def _cell(evaluate: Callable[[], Any]) -> Any:
 
 def _read_cell(cell: bytes, items: Any) -> PartialResult:
     """Return what a cell has, or raise its error."""
-    if cell.startswith(b"{"):
-        raise InputError(**json.loads(cell))
-    return PartialResult.from_arrow(_pa.ipc.open_stream(cell).read_all(), items=items)
+    told = json.loads(cell)
+    if "message" in told:
+        raise InputError(**told)
+    return PartialResult.from_state(told, items=items)

@@ -64,7 +64,6 @@ OTHER_STATES: list[tuple[str, Path, Any, tuple[str, ...]]] = [
     ("queries", ("format",), 1, ("format", "1")),
     ("queries", ("keep",), "sums", ("keep", "sums")),
     ("queries", ("vaules",), 1, ("'vaules'",)),
-    ("queries", ("columns", "vaules"), 1, ("'vaules'",)),
     ("queries", ("query_ids",), ["a", "a"], ("query_ids",)),
     ("queries", ("query_ids",), ["a", "b", "c"], ("query_ids",)),
     ("queries", ("values",), [[0.5, 0.5, 1.0, 1.0]], ("(2,4)",)),

@@ -133,12 +133,7 @@ def from_pickle(part: PartialResult) -> PartialResult:
     return copied
 
 
-def from_arrow(part: PartialResult) -> PartialResult:
-    pytest.importorskip("pyarrow")
-    return PartialResult.from_arrow(part.to_arrow())
-
-
-@pytest.mark.parametrize("copied", [from_state, from_plain_json, from_pickle, from_arrow])
+@pytest.mark.parametrize("copied", [from_state, from_plain_json, from_pickle])
 @pytest.mark.parametrize("keep", KEEPS)
 @pytest.mark.parametrize("settings", [{}, {"no_relevant": "skip"}, {"apart": True}], ids=str)
 def test_forms(
@@ -150,22 +145,6 @@ def test_forms(
         again = copied(part)
         assert repr(again.state_dict()) == repr(part.state_dict())
         assert len(again) == len(part)
-
-
-def test_a_table_holds_values_by_query() -> None:
-    pytest.importorskip("pyarrow")
-    table = evaluate_partition(QRELS, RUN, "RR GAUC").to_arrow()
-    assert table.column_names == ["query_id", "RR", "GAUC", "weight of GAUC", "marks"]
-    wanted = irbatch.evaluate(QRELS, RUN, "RR", missing="skip")
-    values = dict(zip(table["query_id"].to_pylist(), table["RR"].to_pylist(), strict=True))
-    assert values == wanted.per_query("RR")
-    shuffled = table.take([3, 1, 0, 2]).select(table.column_names[::-1])
-    wanted = irbatch.evaluate(QRELS, RUN, "RR GAUC")
-    assert_same_bits(PartialResult.from_arrow(shuffled).results(QRELS), wanted)
-    lost = table.replace_schema_metadata(None)
-    input_error(lambda: PartialResult.from_arrow(lost), "metadata", source="state")
-    without_marks = table.drop_columns("marks")
-    input_error(lambda: PartialResult.from_arrow(without_marks), "marks", source="state")
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -193,7 +172,7 @@ def test_what_was_added_to_stays_as_it_was() -> None:
     whole, again = merge_partials([both, c]), merge_partials([other, b])
     assert (len(a), len(both), len(other), len(whole)) == (1, 2, 2, 3)
     assert_same_bits(again.results(QRELS), whole.results(QRELS))
-    assert set(from_pickle(both).to_arrow()["query_id"].to_pylist()) == {"q0", "q1"}
+    assert set(from_pickle(both).state_dict()["query_ids"]) == {"q0", "q1"}
 
 
 DIFFERENT: list[tuple[dict[str, Any], str]] = [
