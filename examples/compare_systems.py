@@ -59,7 +59,7 @@ def save_plots(
     for name, axes in {
         "forest": plots.plot_forest(comparison, "nDCG@10"),
         "differences": plots.plot_differences(comparison, CHANGED, BASELINE, "nDCG@10"),
-        "cutoffs": plots.plot_cutoffs(by_cutoff, "nDCG"),
+        "cutoffs": by_cutoff.plot(),
     }.items():
         axes.figure.savefig(folder / f"{name}.png", dpi=90)
 

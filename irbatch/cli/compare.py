@@ -19,6 +19,7 @@ from irbatch.comparing.gate import Limit, parse_condition
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.errors import InputError, imported, many, printable
 from irbatch.measures import parse_measures
+from irbatch.report import axes
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -85,9 +86,7 @@ def run(options: argparse.Namespace) -> int:
     shown = _renamed(found, [each.spelled(options.names) for each in measures])
     output.write(of_report(shown))
     if options.plot is not None:
-        from irbatch.comparing.plots import plot_forest  # for those who draw
-
-        output.save_plot(plot_forest(shown, shown.measures[0]))
+        axes.save(shown.plot(), options.plot)
     _note(found.missing, "left out of all")
     _note(found.unanswered, "counting 0")
     return status

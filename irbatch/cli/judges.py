@@ -10,6 +10,7 @@ from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.judges import compare_judges
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
+from irbatch.report import axes
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -49,5 +50,5 @@ def run(options: argparse.Namespace) -> int:
         if not found.combined:
             problem = "--plot draws means of queries that only the model judged: there are none"
             raise InputError(problem, path=options.plot)
-        output.save_plot(next(iter(found.combined.values())).plot())
+        axes.save(next(iter(found.combined.values())).plot(), options.plot)
     return 0

@@ -18,6 +18,7 @@ from irbatch.errors import InputError, shown
 from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.study import find_failures, tell_passed
 from irbatch.measures import parse_measures
+from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.resampling import check_draws, check_level
@@ -28,7 +29,6 @@ EXAMPLE = (
 NEEDS = {  # words that say nothing without another
     "y": "x",
     "plot": "x",
-    "log": "plot",
     **dict.fromkeys(("level", "draws", "seed", "interval"), "qrels"),
 }
 
@@ -58,8 +58,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     add("--x", metavar="AXIS", help="across the picture")
     add("--y", metavar="AXIS", help="along the picture (default: the first measure)")
-    told = "logarithms across it (default: where values span more than a factor of 3)"
-    add("--log", action=argparse.BooleanOptionalAction, help=told)
     add("--intervals", action="store_true", help="show them in tables")
     add_gate(
         parser,
@@ -105,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
         board = board.sorted(options.sort)
     picture = None
     if options.plot is not None:
-        picture = board.plot(options.x, options.y, log=options.log)
+        picture = board.plot(options.x, options.y)
     status = judge(
         options,
         lambda text, required: find_failures(board, text, required=required),
@@ -113,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     )
     output.write(lambda form, **shaped: _report(board, options, form, shaped))
     if picture is not None:
-        output.save_plot(picture)
+        axes.save(picture, options.plot)
     return status
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from irbatch.errors import InputError, imported, join_words
+from irbatch.errors import InputError, join_words
 
 ENDINGS = {  # of files: the form that they are of
     "txt": "text",
@@ -28,8 +28,6 @@ SHAPING = {  # options of reports, and the forms that they are for
     "power": ("text", "markdown", "html", "csv", "json"),
     **dict.fromkeys(("caption", "label", "environment", "daggers"), ("latex",)),
 }
-PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
-UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
 
 
 def add_output(
@@ -111,10 +109,9 @@ class Output:
         plot = getattr(options, "plot", None)
         _check_files({"output": self._path, **self.files, "plot": plot}, inputs)
         if plot is not None:
-            imported("plots", "plot", "matplotlib")
-            if _kind(plot) not in PICTURES:
-                problem = f"a picture's name ends in one of {', '.join(PICTURES)}"
-                raise InputError(problem, path=plot)
+            from irbatch.report.axes import check_picture  # for those who draw
+
+            check_picture(plot)
 
     def check_written(self, option: str, forms: Sequence[str]) -> None:
         """Reject an option that is for other forms than those asked for."""
@@ -138,16 +135,6 @@ class Output:
             write_file(self._path, text)
         for form, path in self.files.items():
             write_file(path, texts[form])
-
-    def save_plot(self, axes: Any) -> None:
-        """Write matplotlib's axes, whole or not at all; the path's ending tells the kind."""
-        from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
-
-        path = self._options.plot
-        kind = _kind(path)
-        matplotlib = imported("plots", "plot", "matplotlib")
-        with matplotlib.rc_context({"svg.hashsalt": "irbatch"}), replacing(path) as file:
-            axes.figure.savefig(file, format=kind, bbox_inches="tight", metadata=UNDATED.get(kind))
 
     def _shaping(self, form: str) -> dict[str, Any]:
         """Return the options of a form that are given."""

@@ -143,7 +143,7 @@ class Comparison(Reported, Differences):
         if form == "html":
             from irbatch.comparing.plots import plot_figures  # for those who write pages
 
-            figures = plot_figures(self, pair, digits)
+            figures = plot_figures(self, pair)
         paper = form == "latex"
         listed = form in ("html", "notebook") or None
         document = make_document(

@@ -112,27 +112,13 @@ class Combined(Reported):
             InputError: if there is no such measure.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        from irbatch.report import axes
+        from irbatch.comparing.plots import plot_combined
 
         name = self.rows[0]["measure"] if measure is None else measure
         rows = [row for row in self.rows if row["measure"] == name]
         if not rows:
             raise InputError(f"there is no measure {name!r}", source="measure", value=name)
-        axes.check_axes(ax)
-        ax = axes.new_axes(ax, height=1.2 + 0.6 * len(rows), legend=3)
-        kinds = (("people", "people alone"), ("combined", "combined"), ("model", "model alone"))
-        for shift, ((kind, label), style) in enumerate(zip(kinds, axes.styles(3), strict=True)):
-            values = [row[kind] for row in rows]
-            reach = [row.get(f"{kind}_high", row[kind]) - row[kind] for row in rows]
-            places = np.arange(len(rows)) + 0.22 * (shift - 1)
-            drawn = {"fmt": style.marker, "color": style.color, "label": label}
-            ax.errorbar(values, places, xerr=reach, **drawn)
-        ax.set_yticks(range(len(rows)), axes.fit_names(row["system"] for row in rows))
-        ax.invert_yaxis()
-        ax.set_xlabel(name)
-        axes.tidy(ax, "x")
-        axes.add_legend(ax, *ax.get_legend_handles_labels())
-        return ax
+        return plot_combined(rows, name, ax=ax)
 
     def _document(self, form: str) -> Document:
         judged = f"{many(self.queries, 'query')} judged by people and {self.others} by the model"

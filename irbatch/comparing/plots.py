@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,42 +11,30 @@ from irbatch.array_types import Floats, Positions
 from irbatch.comparing.differences import Differences
 from irbatch.comparing.report import percent
 from irbatch.errors import InputError, many
-from irbatch.evaluation.plots import plot_bars, plot_cutoffs, plot_precision_recall, plot_results
 from irbatch.report import axes
-from irbatch.report.document import Figure, Figures, isolate
-from irbatch.report.numbers import check_digits, show_change, show_interval, show_p
-from irbatch.runtime.numbers import check_whole
+from irbatch.report.document import Figure, Figures, Record, isolate
+from irbatch.report.numbers import show_change, show_p
 
-__all__ = [
-    "plot_bars", "plot_cutoffs", "plot_differences", "plot_forest",
-    "plot_precision_recall", "plot_results", "plot_scores", "share_bars",
-]  # fmt: skip
+__all__ = ["plot_differences", "plot_forest"]
 
 MOST_NAMED = 20  # queries: more ids don't fit under their bars
-MOST_POINTS = 1000  # queries: more points are a smear
-GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread evenly
+MOST_BARS = 200  # of more queries neighbours share a bar
+MOST_PAIRS = 45
+NAMED_AT_EITHER_END = 3
 
 
 def plot_differences(
-    comparison: Differences,
-    a: str,
-    b: str,
-    measure: str,
-    *,
-    labelled: int = 3,
-    most: int | None = None,
-    ax: axes.Axes | None = None,
+    comparison: Differences, a: str, b: str, measure: str, *, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Plot by how much one system is better than another, one bar a query, the best ones first.
+
+    Up to 20 queries are named under their bars, of more the three best and the three worst; of more
+    than 200 neighbours share a bar, as high as their mean.
 
     Args:
         comparison: what `irbatch.compare` returned.
         a, b: the systems; bars are the values of `a` less those of `b`.
         measure: one of the comparison's, in any spelling.
-        labelled: how many of the best and of the worst queries are named; up to 20 queries all
-            are, under their bars.
-        most: how many bars there are; of more queries neighbours share one, as high as their mean;
-            default: each has one.
         ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
 
     Returns:
@@ -61,96 +49,46 @@ def plot_differences(
     >>> compared = compare(qrels, {"new": qrels, "old": {"q1": {"d1": 1}, "q2": {"d9": 1}}}, "RR")
     >>> print(plot_differences(compared, "new", "old", "RR").get_title(loc="left"))
     new − old
-    1 win, 1 tie, 0 losses; mean +0.500 (dashed)
+    1 better, 1 equal, 0 worse; mean +0.5000 (dashed)
     """
-    axes.check_axes(ax)
-    check_whole("labelled", labelled, 0)
     column, pair = comparison.find_measure(measure), _two(comparison, a, b)
-    name, sign = comparison.measures[column], int(comparison.directions[column])
-    differences = np.subtract(*comparison.values[pair, :, column])
-    bars = share_bars(differences, most)
-    heights = differences[np.concatenate(bars)]
-    ids = axes.fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
+    sign = int(comparison.directions[column])
+    differences, rows = _ordered_differences(comparison, pair, column)
+    bars = np.array_split(differences, min(MOST_BARS, differences.size))
+    sizes, means = np.array([bar.size for bar in bars]), np.array([bar.mean() for bar in bars])
     ax = axes.new_axes(ax)
-    sizes = np.array([bar.size for bar in bars])
-    ends = np.cumsum(sizes)
-    means = np.add.reduceat(heights, ends - sizes) / sizes
-    ax.bar(
-        ends - (sizes + 1) / 2,
-        means,
-        width=sizes * (0.8 if heights.size <= 60 else 1.0),
-        color=np.where(sign * means > 0, axes.BETTER, axes.WORSE).tolist(),
-    )
+    colours = np.where(sign * means > 0, axes.BETTER, axes.WORSE).tolist()
+    width = sizes * (0.8 if differences.size <= 60 else 1.0)
+    ax.bar(sizes.cumsum() - (sizes + 1) / 2, means, width, color=colours)
+    mean = float(differences.mean())
     ax.axhline(0, color=axes.INK, linewidth=0.8)
-    mean = float(heights.mean())
     ax.axhline(mean, color=axes.MUTED, linewidth=1, linestyle=(0, (4, 2)))
     # A third of the axes to either side of zero is for the names of queries.
-    top, bottom = max(float(heights.max()), 0.0), min(float(heights.min()), 0.0)
+    top, bottom = max(differences[0], 0.0), min(differences[-1], 0.0)
     reach = max(top, -bottom) or 1.0
     ax.set_ylim(min(bottom * 1.06, -0.5 * reach), max(top * 1.06, 0.5 * reach))
-    if heights.size <= MOST_NAMED:
+    ids = axes.fit_names((comparison.query_ids[row] for row in rows.tolist()), 16)
+    if differences.size <= MOST_NAMED:
         ax.set_xticks(range(len(ids)), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
     else:
         ax.set_xticks([])
-        _name_extremes(ax, ids, heights, labelled, sign)
-    ax.set_xlim(-0.6, heights.size - 0.4)
-    ax.set_xlabel(f"{many(heights.size, 'query')}, ordered by difference")
-    ax.set_ylabel(f"difference in {name}")
-    one, other = axes.fit_names([a, b])
-    told = f"{_tell_wins(sign * heights)}; mean {_signed(mean)} (dashed)"
-    ax.set_title(f"{one} − {other}\n{told}", loc="left", fontsize=10)
+        _name_extremes(ax, ids, differences, sign)
+    ax.set_xlim(-0.6, differences.size - 0.4)
+    ax.set_xlabel(f"{many(differences.size, 'query')}, ordered by difference")
+    ax.set_ylabel(f"difference in {comparison.measures[column]}")
+    names = " − ".join(axes.fit_names([a, b]))
+    told = f"{_count_signs(differences, sign)}; mean {_signed(mean)} (dashed)"
+    ax.set_title(f"{names}\n{told}", loc="left", fontsize=10)
     axes.tidy(ax)
     return ax
 
 
-def plot_scores(comparison: Differences, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
-    """Plot how each system's values are distributed over the queries, the best mean on top.
-
-    A dot a query, a box from the first to the third quartile with the median in it, whiskers from
-    the 5th to the 95th percentile, and a diamond at the mean. Of more than 1000 queries dots are
-    left out. Arguments, what returns and errors are as of `plot_differences`.
-
-    >>> from irbatch import compare
-    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
-    >>> compared = compare(qrels, {"old": {"q1": {"d1": 1}, "q2": {"d9": 1}}, "new": qrels}, "RR")
-    >>> [label.get_text() for label in plot_scores(compared, "RR").get_yticklabels()]
-    ['new', 'old']
-    """
-    axes.check_axes(ax)
-    column = comparison.find_measure(measure)
-    values = np.asarray(comparison.values, np.float64)[:, :, column]
-    order = np.argsort(-values.mean(axis=1), kind="stable")
-    names = axes.fit_names(comparison.systems)
-    row_height = 0.36 if len(names) <= 20 else 0.24
-    ax = axes.new_axes(ax, height=1.2 + max(row_height * len(names), 1.2))
-    ax.use_sticky_edges = False  # boxes would end where the axes do
-    spread = (np.arange(values.shape[1]) * GOLDEN % 1 - 0.5) * 0.62
-    few = values.shape[1] <= MOST_POINTS
-    size = float(np.clip(1200 / values.shape[1], 3, 16))
-    for row, system in enumerate(order.tolist()):
-        if few:
-            # By rank, not by place: neighbours in value stand apart.
-            dots = {"s": size, "color": axes.BETTER, "alpha": 0.35, "linewidths": 0, "zorder": 2}
-            ax.scatter(np.sort(values[system]), row + spread, **dots)
-        _draw_box(ax, values[system], row)
-    ax.set_yticks(range(len(names)), [names[system] for system in order.tolist()])
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlabel(f"{comparison.measures[column]}, {many(values.shape[1], 'query')}")
-    axes.add_note(ax, "box: quartiles and median; whiskers: 5–95 %; diamond: mean")
-    axes.tidy(ax, "x")
-    return ax
-
-
-def plot_forest(
-    comparison: Differences, measure: str, *, most: int = 45, ax: axes.Axes | None = None
-) -> axes.Axes:
+def plot_forest(comparison: Differences, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
     """Plot the difference of every pair of systems with its interval, p-values at the side.
 
-    Full dots are significant at the comparison's level after correction, hollow ones are not.
-
-    Args:
-        comparison, measure, ax: as in `plot_differences`, and so what returns and errors.
-        most: how many pairs are drawn; of more, those with the largest differences are.
+    Full dots are significant at the comparison's level after correction, hollow ones are not. Of
+    more than 45 pairs those with the largest differences are drawn. Arguments, what returns and
+    errors are as of `plot_differences`.
 
     >>> from irbatch import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -158,15 +96,10 @@ def plot_forest(
     >>> plot_forest(compared, "RR").get_xlabel()
     'difference in RR'
     """
-    axes.check_axes(ax)
-    check_whole("most", most, 1)
     column = comparison.find_measure(measure)
-    differences = np.asarray(comparison.differences)[:, column]
-    kept = np.argsort(-np.abs(differences), kind="stable")[:most]
+    differences = comparison.differences[:, column]
+    kept = np.argsort(-np.abs(differences), kind="stable")[:MOST_PAIRS]
     kept = kept[np.argsort(-differences[kept], kind="stable")]
-    bounds = np.asarray(comparison.difference_intervals)[kept, column]
-    significant = np.asarray(comparison.significant)[kept, column]
-    p_values = np.asarray(comparison.corrected)[kept, column]
     names = axes.fit_names(comparison.systems, 24)
     pairs = [comparison.pairs[pair] for pair in kept.tolist()]
     labels = [f"{names[first]} − {names[second]}" for first, second in pairs]
@@ -174,10 +107,17 @@ def plot_forest(
     ax = axes.new_axes(ax, 1.3 + max(0.27 * len(pairs), 0.6), width)
     ax.axvline(0, color=axes.INK, linewidth=1)
     for row, pair in enumerate(kept.tolist()):
-        _draw_interval(ax, row, differences[pair], bounds[row], bool(significant[row]))
-        _write_beside(ax, row, show_p(p_values[row], comparison.level), bool(significant[row]))
-    how = "p" if comparison.correction == "none" else f"p ({comparison.correction})"
-    _write_beside(ax, -0.9, how)
+        significant = bool(comparison.significant[pair, column])
+        colour = axes.BETTER if significant else axes.MUTED
+        axes.draw_intervals(
+            ax, [row], differences[[pair]], comparison.difference_intervals[[pair], column],
+            fmt="o", color=colour, elinewidth=2 if significant else 1.2,
+            markerfacecolor=colour if significant else "white",
+        )  # fmt: skip
+        p = show_p(comparison.corrected[pair, column], comparison.level)
+        axes.write_beside(ax, row, p, significant)
+    none = comparison.correction == "none"
+    axes.write_beside(ax, -0.9, "p" if none else f"p ({comparison.correction})")
     ax.set_yticks(range(len(pairs)), labels)
     ax.set_ylim(len(pairs) - 0.4, -1.3)
     ax.set_xlabel(f"difference in {comparison.measures[column]}")
@@ -189,90 +129,27 @@ def plot_forest(
     return ax
 
 
-def share_bars(differences: Floats, most: int | None) -> list[Positions]:
-    """Return the rows that share each bar, largest first, of those that can be drawn."""
-    known = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
-    order = known[np.argsort(-differences[known], kind="stable")]
-    return list(np.array_split(order, max(1, min(most or order.size, order.size))))
-
-
-def _tell_wins(differences: Floats) -> str:
-    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-    ties = differences.size - wins - losses
-    counted = ((wins, "win", "wins"), (ties, "tie", "ties"), (losses, "loss", "losses"))
-    return ", ".join(f"{n} {one if n == 1 else more}" for n, one, more in counted)
-
-
-def _name_extremes(
-    ax: axes.Axes, ids: list[str], heights: Floats, labelled: int, sign: int
-) -> None:
-    """Name the best queries under their bars, which stand up, and the worst above theirs.
-
-    Or the worst and the best, where lower values are better: a negative `sign`.
-    """
-    up, down = (axes.BETTER, axes.WORSE)[::sign]
-    best = [i for i in range(min(labelled, heights.size)) if heights[i] > 0]
-    worst = [i for i in range(heights.size)[-labelled or heights.size :] if heights[i] < 0]
-    for rows, x, y, ha, va, colour in (
-        (best, 0.01, 0.03, "left", "bottom", up),
-        (worst[::-1], 0.99, 0.97, "right", "top", down),
-    ):
-        listed = "\n".join(f"{ids[i]}  {_signed(heights[i])}" for i in rows)
-        if listed:
-            side = "best" if colour == axes.BETTER else "worst"
-            behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 2}
-            style = {"fontsize": 8.5, "color": colour, "linespacing": 1.3, "bbox": behind}
-            ax.text(x, y, f"{side}\n{listed}", transform=ax.transAxes, ha=ha, va=va, **style)
-
-
-def _draw_box(ax: axes.Axes, values: Floats, row: int) -> None:
-    low, first, median, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
-    for ends in ((low, first), (third, high)):
-        ax.plot(ends, [row, row], color=axes.INK, linewidth=1, zorder=3, solid_capstyle="butt")
-    style = {"facecolor": (1, 1, 1, 0.4), "edgecolor": axes.INK, "linewidth": 1, "zorder": 3}
-    ax.barh(row, third - first, left=first, height=0.42, **style)
-    ax.plot([median, median], [row - 0.21, row + 0.21], color=axes.INK, linewidth=1.8, zorder=4)
-    diamond = {"markersize": 5, "color": axes.WORSE, "markeredgecolor": "white", "zorder": 5}
-    ax.plot(values.mean(), row, "D", **diamond)
-
-
-def _signed(number: float) -> str:
-    return f"{number:+.3f}".replace("-", "−")
-
-
-def _draw_interval(
-    ax: axes.Axes, row: int, value: float, bounds: Floats, significant: bool
-) -> None:
-    """Draw a dot and its interval, where they are numbers that can be drawn."""
-    low, middle, high = (
-        each if abs(each) <= axes.LARGEST else np.nan for each in (bounds[0], value, bounds[1])
-    )
-    colour = axes.BETTER if significant else axes.MUTED
-    ax.plot([low, high], [row, row], color=colour, linewidth=2 if significant else 1.2)
-    inside = colour if significant else "white"
-    ax.plot(middle, row, "o", markersize=6, markeredgecolor=colour, color=inside)
-
-
-def _write_beside(ax: axes.Axes, row: float, said: str, strong: bool = False) -> None:
-    """Write something to the right of the axes."""
-    style = {"color": axes.INK, "fontweight": "bold"} if strong else {"color": axes.MUTED}
-    ax.text(1.02, row, said, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5, **style)
-
-
-MOST_BARS = 200  # of more queries neighbours share a bar
-HEIGHT, WIDTH = 3.4, 6.0  # inches
-
-
-def plot_figures(compared: Differences, pair: tuple[str, str] | None, digits: int) -> list[Figures]:
-    """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
-    check_digits(digits)
-    two = _choose_two(compared, pair)
-    pictures = []
-    for k, measure in enumerate(compared.measures):
-        figures = [_forest(compared, k, digits)]
-        figures += [] if two is None else _differences(compared, two, k)
-        pictures.append(Figures(measure, figures))
-    return pictures if compared.pairs else []
+def plot_combined(
+    rows: Sequence[Record], measure: str, *, ax: axes.Axes | None = None
+) -> axes.Axes:
+    """Plot people's, the model's and combined means; see `irbatch.comparing.judges.Combined`."""
+    ax = axes.new_axes(ax, height=1.2 + 0.6 * len(rows), legend=3)
+    kinds = {"people": "people alone", "combined": "combined", "model": "model alone"}
+    drawn = []
+    for shift, (kind, style) in enumerate(zip(kinds, axes.styles(3), strict=True)):
+        values = [row[kind] for row in rows]
+        bounds = [
+            [row.get(f"{kind}_{side}", row[kind]) for side in ("low", "high")] for row in rows
+        ]
+        places = np.arange(len(rows)) + 0.22 * (shift - 1)
+        look = {"marker": style.marker, "color": style.color}
+        drawn.append(axes.draw_intervals(ax, places, values, bounds, **look))
+    ax.set_yticks(range(len(rows)), axes.fit_names(row["system"] for row in rows))
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlabel(measure)
+    axes.tidy(ax, "x")
+    axes.add_legend(ax, drawn, list(kinds.values()))
+    return ax
 
 
 def _two(compared: Differences, a: str, b: str) -> list[int]:
@@ -281,6 +158,54 @@ def _two(compared: Differences, a: str, b: str) -> list[int]:
     if first == second:
         raise InputError(f"two systems differ, not {a!r} from itself", source="pair", value=a)
     return [first, second]
+
+
+def _ordered_differences(
+    compared: Differences, pair: Sequence[int], column: int
+) -> tuple[Floats, Positions]:
+    """Return differences that can be drawn, the largest first, and the rows of their queries."""
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        differences: Floats = np.subtract(*compared.values[list(pair), :, column])
+    known = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
+    rows = known[np.argsort(-differences[known], kind="stable")]
+    return differences[rows], rows
+
+
+def _count_signs(differences: Floats, sign: int) -> str:
+    better, worse = [int((differences > 0).sum()), int((differences < 0).sum())][::sign]
+    return f"{better} better, {differences.size - better - worse} equal, {worse} worse"
+
+
+def _signed(number: float) -> str:
+    return show_change(number, 4).replace("-", "−")
+
+
+def _name_extremes(ax: axes.Axes, ids: list[str], differences: Floats, sign: int) -> None:
+    """Name the largest differences under their bars, which stand up, the least above theirs."""
+    n = differences.size
+    up, down = (("best", axes.BETTER), ("worst", axes.WORSE))[::sign]
+    first = [i for i in range(NAMED_AT_EITHER_END) if differences[i] > 0]
+    last = [i for i in range(n - 1, n - 1 - NAMED_AT_EITHER_END, -1) if differences[i] < 0]
+    for rows, x, y, ha, va, (side, colour) in (
+        (first, 0.01, 0.03, "left", "bottom", up),
+        (last, 0.99, 0.97, "right", "top", down),
+    ):
+        if rows:
+            listed = "\n".join([side, *(f"{ids[i]}  {_signed(differences[i])}" for i in rows)])
+            behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 2}
+            look = {"fontsize": 8.5, "color": colour, "linespacing": 1.3, "bbox": behind}
+            ax.text(x, y, listed, transform=ax.transAxes, ha=ha, va=va, **look)
+
+
+def plot_figures(compared: Differences, pair: tuple[str, str] | None) -> list[Figures]:
+    """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
+    two = _choose_two(compared, pair)
+    if not compared.pairs:
+        return []
+    return [
+        Figures(measure, list(_figures(compared, two, column)))
+        for column, measure in enumerate(compared.measures)
+    ]
 
 
 def _choose_two(compared: Differences, pair: tuple[str, str] | None) -> list[int] | None:
@@ -299,48 +224,26 @@ def _choose_two(compared: Differences, pair: tuple[str, str] | None) -> list[int
     return [next(i for i in best if i != baseline), baseline]
 
 
-def _forest(compared: Differences, column: int, digits: int) -> Figure:
+def _figures(compared: Differences, pair: list[int] | None, column: int) -> Iterator[Figure]:
+    """Yield the forest of a measure, and the differences of two systems if any can be drawn."""
     measure = compared.measures[column]
-    lines = []
-    for pair, (a, b) in enumerate(compared.pairs):
-        low, high = compared.difference_intervals[pair, column].tolist()
-        difference = show_change(float(compared.differences[pair, column]), digits)
-        interval = show_interval(low, high, digits, signed=True)
-        lines.append(f"{compared.systems[a]} less {compared.systems[b]}: {difference} {interval}")
+    caption = f"Differences of means and their {percent(compared)} intervals."
 
-    def draw() -> Any:
+    def draw_forest() -> Any:
         return plot_forest(compared, measure).get_figure()
 
-    title = f"{measure}: differences of means"
-    caption = f"Differences of means and their {percent(compared)} intervals."
-    return Figure(title, "; ".join(lines), caption, draw)
-
-
-def _differences(compared: Differences, pair: list[int], column: int) -> Iterator[Figure]:
-    """Yield the picture of differences between two systems, if there is something to draw."""
-    measure = compared.measures[column]
-    a, b = (compared.systems[i] for i in pair)
-    with np.errstate(invalid="ignore"):  # of infinite ones
-        differences: Floats = np.subtract(*compared.values[pair, :, column])
-    bars = share_bars(differences, MOST_BARS)
-    if not bars[0].size:
+    yield Figure(f"{measure}: differences of means", caption, draw_forest)
+    differences, _ = _ordered_differences(compared, pair or (0, 0), column)
+    if pair is None or not differences.size:
         return
-    told = _tell(differences, int(compared.directions[column]))
+    a, b = (compared.systems[i] for i in pair)
 
-    def draw() -> Any:
-        ax = axes.new_axes(None, HEIGHT, WIDTH)
-        plot_differences(compared, a, b, measure, most=MOST_BARS, ax=ax)
-        return ax.get_figure()
+    def draw_differences() -> Any:
+        ax = axes.new_axes(None, 3.4, 6.0)
+        return plot_differences(compared, a, b, measure, ax=ax).get_figure()
 
-    caption = f"{isolate(a)} less {isolate(b)}, query by query: {told.replace('-', '−')}."
-    yield Figure(f"{measure}: {a} less {b}, query by query", told, caption, draw)
-
-
-def _tell(differences: Floats, sign: int) -> str:
-    """Say what a picture shows: ``30 better, 2 equal, 18 worse; from +0.4000 to -0.2000``."""
-    known = differences[np.isfinite(differences)]
-    better, worse = [int((known > 0).sum()), int((known < 0).sum())][::sign]
-    said = f"{better} better, {known.size - better - worse} equal, {worse} worse"
-    if known.size:
-        said += f"; from {show_change(known.max(), 4)} to {show_change(known.min(), 4)}"
-    return said + ("; a bar is the mean of several" if known.size > MOST_BARS else "")
+    told = _count_signs(differences, int(compared.directions[column]))
+    told += f"; from {_signed(differences[0])} to {_signed(differences[-1])}"
+    told += "; a bar is the mean of several" if differences.size > MOST_BARS else ""
+    caption = f"{isolate(a)} less {isolate(b)}, query by query: {told}."
+    yield Figure(f"{measure}: {a} less {b}, query by query", caption, draw_differences)

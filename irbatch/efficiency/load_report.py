@@ -233,7 +233,6 @@ class Load(Reported):
             InputError: if `ax` is not matplotlib's.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        axes.check_axes(ax)
         ax = axes.new_axes(ax, legend=len(DRAWN))
         handles, names = [], list(DRAWN)
         for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):

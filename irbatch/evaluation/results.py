@@ -426,7 +426,7 @@ class Results(Reported):
 
     def plot(
         self,
-        measure: str | Measure | None = None,
+        measure: str | Measure | Iterable[str | Measure] | None = None,
         *,
         interval: str | None = "t",
         level: float = 0.05,
@@ -434,9 +434,13 @@ class Results(Reported):
     ) -> Any:
         """Plot a measure against its cutoffs where there are several, else means as bars.
 
+        Intervals are bands, of up to six systems, or lines on bars; counts and geometric means have
+        none.
+
         Args:
-            measure: such as ``"nDCG"`` for all its cutoffs or ``"nDCG@10"``; default: the first
-                one if it has several cutoffs, else a bar for each.
+            measure: one or more that were evaluated; ``"nDCG"`` for that at all its cutoffs,
+                ``"iprec_at_recall"`` for precision against recall. Default: the first one at all
+                its cutoffs, if it has several (others are named above it), else a bar for each.
             interval: of the mean, by Student's ``"t"``, by bootstrap ``"percentile"`` or ``"bca"``,
                 or None for none.
             level: the chance that an interval misses.
@@ -446,8 +450,15 @@ class Results(Reported):
             The axes, which a notebook shows; ``.figure.savefig("results.svg")`` saves the picture.
 
         Raises:
-            InputError: if the measure was not evaluated.
+            InputError: if a measure was not evaluated, or not for every system.
             ImportError: naming the extra, when matplotlib is not installed.
+
+        >>> import irbatch
+        >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP P@{1,2}")
+        >>> results.plot("P").get_xlabel()
+        'cutoff'
+        >>> [label.get_text() for label in results.plot().get_yticklabels()]
+        ['AP', 'P@1', 'P@2']
         """
         from irbatch.evaluation.plots import plot_results
 

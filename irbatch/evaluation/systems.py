@@ -96,7 +96,7 @@ class SystemResults(Reported, dict[str, Results]):
 
     def plot(
         self,
-        measure: str | Measure | None = None,
+        measure: str | Measure | Iterable[str | Measure] | None = None,
         *,
         interval: str | None = "t",
         level: float = 0.05,

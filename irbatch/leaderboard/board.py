@@ -43,7 +43,6 @@ from irbatch.leaderboard.study import (
     find_pareto,
     find_significance,
 )
-from irbatch.report.axes import check_axes
 from irbatch.report.document import Document, Record
 from irbatch.report.reported import Path, Reported
 from irbatch.runtime.numbers import check_choice
@@ -459,17 +458,7 @@ class Leaderboard(Reported):
         found = (find_failures(self, each, required=required) for each in each_condition(given))
         return [said for some in found for said in some]
 
-    def plot(
-        self,
-        x: str,
-        y: str | None = None,
-        *,
-        log: bool | None = None,
-        intervals: bool = True,
-        labels: bool = True,
-        directions: Mapping[str, str] | None = None,
-        ax: Any = None,
-    ) -> Any:
+    def plot(self, x: str, y: str | None = None, *, ax: Any = None) -> Any:
         """Plot systems between two axes, and the Pareto frontier: those that no other dominates.
 
         The frontier is drawn as a staircase: on the way to a better system there is none better
@@ -477,17 +466,13 @@ class Leaderboard(Reported):
         conditions, such as on several machines, each has a frontier of its own. Systems without a
         value of an axis are left out, and counted above the axes. Names are placed for the size and
         the limits that the axes have then; where there is no room for a name stands a number, which
-        a legend explains.
+        a legend explains; of more than 100 systems those on the frontier are named. The x axis is
+        logarithmic if it is a quantity whose values are above zero and span more than a factor of
+        three.
 
         Args:
             x: an axis, as in ``"cost_per_million"``.
             y: another; default: the first measure.
-            log: whether the x axis is logarithmic; default: if it is a quantity whose values are
-                above zero and span more than a factor of three.
-            intervals: whether there are bars for the intervals that are known.
-            labels: whether systems are named; of more than 100, those on the frontier are. Systems
-                without a name or a number are counted above the axes.
-            directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
             ax: matplotlib's axes to draw on; default: those of a new figure, which
                 ``.figure.savefig("frontier.svg")`` of what returns saves.
 
@@ -495,13 +480,10 @@ class Leaderboard(Reported):
             The axes; nothing is shown.
 
         Raises:
-            InputError: if there is no such axis, no system has a value of both, or a system's has
-                no logarithm.
+            InputError: if there is no such axis, or no system has a value of both.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        check_axes(ax)
-        frontier = find_frontier(self, x, y, log=log, directions=directions)
-        return draw_frontier(frontier, intervals=intervals, labels=labels, ax=ax)
+        return draw_frontier(find_frontier(self, x, y), ax)
 
     @classmethod
     def from_json(
@@ -587,7 +569,7 @@ class Leaderboard(Reported):
         document = make_document(self, columns, marked, intervals, digits)
         if form != "html" or not plots:
             return document
-        pictures = picture_frontier(self, x, y, marked, digits)
+        pictures = picture_frontier(self, x, y, marked)
         return replace(document, parts=[*document.parts, *pictures])
 
     def _everything(self) -> Record:

@@ -144,10 +144,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, described for those who don't see it; `draw` returns matplotlib's figure."""
+    """A picture, and what it shows in words; `draw` returns matplotlib's figure."""
 
     title: str
-    description: str
     caption: str
     draw: Callable[[], Any]
 

@@ -203,7 +203,7 @@ def _figures(part: document.Figures) -> str:
 
 
 def _image(figure: document.Figure) -> str:
-    """Draw a picture, whose description is read out where it isn't seen."""
+    """Draw a picture, whose caption is read out where it isn't seen."""
     matplotlib = imported("pictures", "plot", "matplotlib")
     buffer = io.BytesIO()
     same = {"svg.fonttype": "none", "svg.hashsalt": ascii(figure.title)}  # text stays text
@@ -211,8 +211,9 @@ def _image(figure: document.Figure) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has them
         figure.draw().savefig(buffer, format="svg", metadata={"Date": None})
     source = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
-    title, description = (escape(printable(each)) for each in (figure.title, figure.description))
-    return f'<img src="{source}" title="{title}" alt="{title}: {description}">'
+    caption = document.without_marks(figure.caption)
+    title, told = (escape(printable(each)) for each in (figure.title, caption))
+    return f'<img src="{source}" title="{title}" alt="{title}: {told}">'
 
 
 def _details(part: document.Details) -> str:

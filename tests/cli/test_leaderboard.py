@@ -302,7 +302,6 @@ def test_bad_words_are_one_line_and_write_nothing(
     [
         (["--plot", "a.svg"], "--plot needs --x"),
         (["--y", "RR"], "--y needs --x"),
-        (["--no-log", "--x", "cost"], "--log needs --plot"),
         (["--seed", "0"], "--seed needs --qrels"),
         (["--significance"], "--significance needs --qrels"),
         (["--direction", "latency"], "--direction is of the form latency_p95=lower, not 'latency'"),

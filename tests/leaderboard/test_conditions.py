@@ -87,11 +87,11 @@ def test_each_of_the_conditions_has_a_frontier_in_the_picture() -> None:
     board = made(of_latency(9, hardware="small"), of_latency(5, hardware="large"),
                  of_latency(4, hardware="large"))  # fmt: skip
     ax = board.plot("latency")
-    assert len(ax.lines) == 2
-    assert len({line.get_color() for line in ax.lines}) == 2
+    lines = [line for line in ax.lines if len(line.get_xdata()) > 1]
+    assert len({line.get_color() for line in lines}) == len(lines) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["small", "large"]
     assert ax.get_title(loc="left") == "lines: a Pareto frontier each; grey: dominated"
-    assert len(board.plot("cost").lines) == 1
+    assert not board.plot("cost").get_legend()
     assert "measured under the same conditions." in board.to_html(x="latency")
 
 

@@ -87,8 +87,7 @@ def made(figures: bool = False) -> Document:
     if figures:
         shown = isolate(NASTY[11])
         parts += [
-            Figures(name, [Figure(name, name, f"{shown} less {name}", draw)] * 2)
-            for name in NASTY[:2]
+            Figures(name, [Figure(name, f"{shown} less {name}", draw)] * 2) for name in NASTY[:2]
         ]
     legend = [(BEST, NASTY[7]), (MARKS, NASTY[0]), ("●", NASTY[16])]
     return Document(NASTY[-1], " ".join(NASTY), legend, parts, " | ".join(NASTY))
@@ -137,5 +136,5 @@ DOCUMENTS: dict[str, Document] = {
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
 compared = random(4)
-PAGE = make_document(compared, 4, figures=plot_figures(compared, None, 4))
+PAGE = make_document(compared, 4, figures=plot_figures(compared, None))
 PAGE = replace(PAGE, title="title")
