@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import irbatch
-from irbatch.measures.spellings import TABLE
+from irbatch.measures.table import TABLE
 
 PACKAGE = Path(irbatch.__file__).parent
 FRAMEWORKS = (

@@ -43,7 +43,9 @@ def markdown_table() -> str:
     for each in CATALOGUE.values():
         parameters = " ".join(f"`{name}`" for name in each.parameters)
         names = " ".join(f"`{name}`" for name in _spelled(each, "trec_eval"))
-        cells = [f"`{each.name}`", each.definition, each.past_end, parameters, names, each.source]
+        words = each.words
+        about = words.definition, words.past_end, parameters, names, words.source
+        cells = [f"`{each.name}`", *about]
         lines.append([cell.replace("|", "\\|") for cell in cells])
     head = ["measure", "definition", "past the end", "parameters", "trec_eval", "source"]
     return write_lines(head, lines, [False] * len(head))
@@ -53,7 +55,9 @@ def _listing() -> str:
     width = max(map(len, CATALOGUE))
     indent = " " * (width + 2)
     return "\n".join(
-        textwrap.fill(f"{each.name:{width}}  {each.definition}", WIDTH, subsequent_indent=indent)
+        textwrap.fill(
+            f"{each.name:{width}}  {each.words.definition}", WIDTH, subsequent_indent=indent
+        )
         for each in CATALOGUE.values()
     )
 
@@ -62,8 +66,8 @@ def _entry(each: Declaration) -> str:
     """Say everything that is declared of a measure."""
     largest = "any" if each.range[1] == np.inf else f"{each.range[1]:g}"
     facts = {
-        "definition": each.definition,
-        "past the end": each.past_end,
+        "definition": each.words.definition,
+        "past the end": each.words.past_end,
         "no relevant": f"a query without relevant documents: {each.no_relevant}",
         "over queries": each.aggregate,
         "range": f"{each.range[0]:g} to {largest}",
@@ -72,7 +76,7 @@ def _entry(each: Declaration) -> str:
         "parameters": ", ".join(_parameters(each)),
         "also called": ", ".join(each.names[0]),
         "elsewhere": "; ".join(_elsewhere(each)),
-        "source": each.source,
+        "source": each.words.source,
     }
     wrap = textwrap.TextWrapper(WIDTH, subsequent_indent=" " * 16)
     lines = [wrap.fill(f"  {f'{name}:':14}{text}") for name, text in facts.items() if text]

@@ -37,7 +37,7 @@ from irbatch.measures.plan import (
     plan_of,
     relevant_levels,
 )
-from irbatch.measures.spellings import NICKNAMES, VERSIONS, Spelling
+from irbatch.measures.table import NICKNAMES, VERSIONS, Spelling
 
 __all__ = [
     "CATALOGUE", "DISCOUNTS", "GAINS", "GRADED", "MARKED", "NICKNAMES", "REL", "VERSIONS", "Choice",

@@ -24,7 +24,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import FULL_DEPTH
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.measures.parameters import REL, Number, Parameter
-from irbatch.measures.spellings import ROWS, Spelling, names_of
+from irbatch.measures.table import ROWS, Spelling, Words, names_of, words_of
 from irbatch.runtime.numbers import check_choice, is_real, is_whole
 
 if TYPE_CHECKING:
@@ -88,10 +88,8 @@ class Declaration:
         range: smallest and largest possible value.
         better: whether ``"higher"`` or ``"lower"`` values are, or ``"neither"``; or a function that
             says so of the measure with its settings.
-        past_end: what happens when fewer than k documents were retrieved.
         no_relevant: the value of a query without relevant documents.
         source: citation.
-        aliases, spellings: what else it is called, here and by other tools.
         builtin: protects the name from being defined again.
         undefined: the value of a query for which the formula returns NaN because it has none, or
             which is left out with ``no_relevant="skip"``; default: NaN is an error.
@@ -120,7 +118,7 @@ class Declaration:
 
     name: str
     _: KW_ONLY
-    definition: str
+    definition: str = ""
     parameters: Mapping[str, Parameter] = field(default_factory=lambda: {"rel": REL})
     takes_cutoff: bool = True
     aggregate: str = "mean"
@@ -129,11 +127,8 @@ class Declaration:
     in_order: bool = False
     range: tuple[float, float] = (0.0, 1.0)
     better: str | Callable[[Measure], str] = "higher"
-    past_end: str = ""
     no_relevant: str = "0"
     source: str = ""
-    aliases: tuple[str, ...] = ()
-    spellings: tuple[Spelling, ...] = ()
     builtin: bool = False
     undefined: float | None = None
     weight: Callable[..., Floats] | None = None
@@ -141,8 +136,6 @@ class Declaration:
 
     def __post_init__(self) -> None:
         name, reads, aggregate = self.name, self.reads, self.aggregate
-        if self.builtin:
-            self.past_end = self.past_end if self.takes_cutoff else ""
         if not isinstance(name, str) or not name.isidentifier():
             problem = f"{name!r} is not a word that a measure could be called by"
             raise InputError(problem, value=name)
@@ -202,7 +195,13 @@ class Declaration:
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
         """What it is called besides: here, and by other tools."""
-        return names_of(self.name) if self.builtin else (self.aliases, self.spellings)
+        return names_of(self.name) if self.builtin else ((), ())
+
+    @property
+    def words(self) -> Words:
+        """What people read of it."""
+        words = words_of(self.name) if self.builtin else Words(self.definition, self.source)
+        return words if self.takes_cutoff else words._replace(past_end="")
 
     @property
     def graded(self) -> bool:
@@ -211,7 +210,7 @@ class Declaration:
 
 
 define_measure = Declaration
-builtin = functools.partial(define_measure, builtin=True, past_end="Ranks past the end add 0.")
+builtin = functools.partial(define_measure, builtin=True)
 of_judged = functools.partial(builtin, reads="judged")
 
 
@@ -281,10 +280,6 @@ class Catalogue(UserDict[str, Any]):
     def __delitem__(self, name: str) -> None:
         del self.data[name]
         self.users += 1
-
-    def loaded(self) -> list[Declaration]:
-        """Return the declarations that are there already, all those of users among them."""
-        return [each for each in self.data.values() if not isinstance(each, str)]
 
 
 CATALOGUE = Catalogue()
@@ -460,9 +455,7 @@ def _spell(value: object) -> str:
 
 def styles() -> list[str]:
     """List the styles that names can be spelled in: ours, as they were given, other tools'."""
-    spellings = [names_of(name)[1] for name in ROWS]
-    spellings += [each.spellings for each in CATALOGUE.loaded() if not each.builtin]
-    declared = [spelling.style for each in spellings for spelling in each]
+    declared = [spelling.style for name in ROWS for spelling in names_of(name)[1]]
     return list(dict.fromkeys(["irbatch", AS_GIVEN, *declared]))
 
 

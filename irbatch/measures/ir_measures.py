@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from irbatch.errors import shown
 from irbatch.measures.declare import CATALOGUE, Measure, measure_error
-from irbatch.measures.spellings import ROWS, Spelling, names_of
+from irbatch.measures.table import ROWS, Spelling, names_of
 
 STYLE = "ir_measures"
 

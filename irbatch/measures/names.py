@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, measure_error, normal
-from irbatch.measures.spellings import NICKNAMES, TREC_EVAL, Spelling, names_of
+from irbatch.measures.table import NICKNAMES, ROWS, TREC_EVAL, Spelling, names_of
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
@@ -145,8 +145,7 @@ def _index(users: int) -> dict[str, tuple[str, Spelling | None]]:
     Canonical names come first. Of names that differ in case alone, nRBP and NRBP, each is known as
     it is written. `users` is that of the catalogue.
     """
-    own = {each.name: each.names for each in CATALOGUE.loaded()}
-    names = {name: own.get(name) or names_of(name) for name in CATALOGUE}
+    names = {name: names_of(name) if name in ROWS else ((), ()) for name in CATALOGUE}
     index: dict[str, tuple[str, Spelling | None]] = {}
     for canonical, (aliases, _) in names.items():
         for name in (canonical, *aliases):

@@ -2,7 +2,7 @@
 
 ``P.5,10`` is one of its names, the measure with parameters, and stands for several values, each
 with a label of its own: ``P_5`` and ``P_10``. What it has is listed in
-`irbatch.measures.spellings.TREC_EVAL`.
+`irbatch.measures.table.TREC_EVAL`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Measure
-from irbatch.measures.spellings import TREC_EVAL, TrecName
+from irbatch.measures.table import TREC_EVAL, TrecName
 from irbatch.runtime.numbers import DECIMAL
 
 LONGEST = 2**31  # relstring

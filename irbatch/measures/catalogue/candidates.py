@@ -16,13 +16,6 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics
 from irbatch.measures.declare import Measure, builtin
 
-LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
-LOWER = "Lower is better."
-FIRST_K = "The candidates are the first k, or as many as there are"
-WORST = f"{FIRST_K}; a query without a ranking has the worst value."
-BEHIND = "Relevant documents not among the first k count as rank k + 1 and, at full depth, of n, "
-BEHIND += "as n + 1; a query without a ranking is left out there."
-
 
 def at_full_depth(measure: Measure) -> bool:
     """Tell whether the number of relevant candidates is the same in any order of tied ones."""
@@ -33,13 +26,7 @@ of_candidates = functools.partial(builtin, reads="relevant", linear=at_full_dept
 
 
 @of_candidates(
-    "AUC",
-    definition="Area under the ROC curve of a query: the share of the pairs of a relevant and "
-    f"another candidate in which the relevant one stands higher; 0 without pairs. {LISTED}.",
-    undefined=0.0,
-    past_end=WORST,
-    no_relevant="0, or left out, as is a query without other candidates",
-    source="Hanley & McNeil 1982; at k: pyxclib",
+    "AUC", undefined=0.0, no_relevant="0, or left out, as is a query without other candidates"
 )
 def area_under_curve(j: JudgedRanks) -> Floats:
     pairs = _count_pairs(j)
@@ -53,14 +40,11 @@ def _weigh_users(j: JudgedRanks) -> Floats:
 
 @of_candidates(
     "GAUC",
-    definition="Grouped AUC: AUC, whose mean over queries (users) is weighted by their relevant "
-    "candidates; queries without relevant or without other candidates weigh nothing.",
     aggregate="weighted",
     weight=_weigh_users,
     takes_cutoff=False,
     undefined=0.0,
     no_relevant="left out",
-    source="Zhou et al. 2018 (RecBole)",
 )
 def grouped_area_under_curve(j: JudgedRanks) -> Floats:
     return area_under_curve(j)
@@ -68,44 +52,23 @@ def grouped_area_under_curve(j: JudgedRanks) -> Floats:
 
 @of_candidates(
     "RankingLoss",
-    definition="Label ranking loss: the share of the pairs of a relevant and another candidate in "
-    f"which the other one stands higher; 0 without pairs. {LISTED}. {LOWER}",
     better="lower",
     undefined=0.0,
-    past_end=WORST,
     no_relevant="0, or left out, as is a query without other candidates",
-    source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
 )
 def ranking_loss(j: JudgedRanks) -> Floats:
     return _share(j, _count_wrong(j), _count_pairs(j), worst=1.0)
 
 
 @of_candidates(
-    "CoverageError",
-    definition="Coverage error: the rank of the last relevant candidate, as deep as one has to go "
-    f"for all; 0 if none is relevant. {LISTED}. {LOWER}",
-    better="lower",
-    undefined=math.nan,
-    range=(0.0, np.inf),
-    past_end=f"{FIRST_K}; a query without a ranking is left out.",
-    no_relevant="0",
-    source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
+    "CoverageError", better="lower", undefined=math.nan, range=(0.0, np.inf), no_relevant="0"
 )
 def coverage_error(j: JudgedRanks) -> Floats:
     last = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[1:] - 1]
     return np.where(_is_unranked(j), np.nan, np.where(_count_hits(j) > 0, last, 0.0))
 
 
-@builtin(
-    "LRAP",
-    definition="Label ranking average precision: the mean of the precisions at the ranks of the "
-    f"relevant candidates; 1 if none is relevant. {LISTED}.",
-    linear=at_full_depth,
-    undefined=1.0,
-    past_end=WORST,
-    no_relevant="1, or left out",
-    source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, which takes a tie for one rank",
-)
+@builtin("LRAP", linear=at_full_depth, undefined=1.0, no_relevant="1, or left out")
 def label_ranking_average_precision(s: PrefixStatistics) -> Floats:
     return _share(s, s.precision_sum, s.hits, worst=0.0)
 
@@ -115,26 +78,17 @@ of_ranks = functools.partial(
     better="lower",
     undefined=math.nan,
     range=(1.0, np.inf),
-    past_end=BEHIND,
     no_relevant="as one that is not found",
-    source="Bordes et al. 2013",
 )
 
 
-@of_ranks(
-    "FirstRank",
-    definition="Rank of the first relevant document. Its mean over queries is known as MeanR, its "
-    f"median as MedR. {LOWER}",
-)
+@of_ranks("FirstRank")
 def first_rank(j: JudgedRanks) -> Floats:
     first = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[:-1]]
     return np.where(_count_hits(j) > 0, first, _rank_behind(j))
 
 
-@of_ranks(
-    "MeanRank",
-    definition=f"Mean rank of the relevant documents of a query. {LOWER}",
-)
+@of_ranks("MeanRank")
 def mean_rank(j: JudgedRanks) -> Floats:
     behind = _rank_behind(j)
     missed = (j.relevant - _count_hits(j)) * behind
@@ -142,11 +96,7 @@ def mean_rank(j: JudgedRanks) -> Floats:
     return np.where(j.relevant > 0, total / np.maximum(j.relevant, 1.0), behind)
 
 
-@of_ranks(
-    "MedianRank",
-    definition="Median rank of the relevant documents of a query, between the two in the middle "
-    f"if their number is even. {LOWER}",
-)
+@of_ranks("MedianRank")
 def median_rank(j: JudgedRanks) -> Floats:
     relevant = j.relevant.astype(np.int64)
     behind, ranks = _rank_behind(j), np.append(j.ordered_hit_ranks, 0.0)

@@ -16,8 +16,6 @@ from irbatch.measures.declare import builtin, ratio
 from irbatch.measures.parameters import Number, make_weighting
 
 SHARE = Number(0.5, least=0.0, most=1.0)
-REPEATS = "A document adds, for each subtopic it is relevant to, (1 - alpha)^c, c the documents of "
-REPEATS += "that subtopic above it."
 of_subtopics = functools.partial(builtin, reads="subtopics")
 
 
@@ -26,45 +24,26 @@ def _log2(s: SubtopicRanks, ranks: int) -> Floats:
     return make_weighting("linear", "log2", None).discount(ranks)[:ranks]
 
 
-@of_subtopics(
-    "alpha_DCG",
-    definition=f"Novelty-biased DCG over its most: what a ranking would reach whose documents were "
-    f"all relevant to every subtopic. {REPEATS}",
-    source="Clarke et al. 2008",
-)
+@of_subtopics("alpha_DCG")
 def alpha_dcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     divisors = _log2(s, s.ranks_to_sum())
     return ratio(s.add_up(s.gains(alpha) / divisors[s.ranks - 1]), s.most(alpha, divisors))
 
 
-@of_subtopics(
-    "alpha_nDCG",
-    definition=f"Novelty-biased nDCG: DCG over that of the ideal ranking, which is made greedily, "
-    f"the larger id first where documents add the same. {REPEATS}",
-    source="Clarke et al. 2008",
-)
+@of_subtopics("alpha_nDCG")
 def alpha_ndcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     divisors = _log2(s, s.longest)
     found = s.add_up(s.gains(alpha) / divisors[s.ranks - 1])
     return ratio(found, s.ideal(alpha, 1.0 / divisors))
 
 
-@of_subtopics(
-    "ERR_IA",
-    definition="Intent-aware expected reciprocal rank over its most, see alpha_DCG: what "
-    f"documents add is divided by their rank. {REPEATS}",
-    source="Chapelle et al. 2009; Clarke et al. 2011",
-)
+@of_subtopics("ERR_IA")
 def err_ia(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     most = s.most(alpha, np.arange(1.0, s.ranks_to_sum() + 1.0))
     return ratio(s.add_up(s.gains(alpha) / s.ranks), most)
 
 
-@of_subtopics(
-    "nERR_IA",
-    definition="Normalised ERR_IA: over that of the ideal ranking, see alpha_nDCG.",
-    source="Clarke et al. 2011",
-)
+@of_subtopics("nERR_IA")
 def nerr_ia(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     weights = 1.0 / np.arange(1.0, s.longest + 1.0)
     return ratio(s.add_up(s.gains(alpha) / s.ranks), s.ideal(alpha, weights))
@@ -76,34 +55,19 @@ def _rank_biased(s: SubtopicRanks, alpha: float, beta: float) -> tuple[Floats, F
     return weights, s.add_up(s.gains(alpha) * weights[s.ranks - 1])
 
 
-@of_subtopics(
-    "NRBP",
-    definition=f"Novelty- and rank-biased precision: (1 - (1 - alpha) beta) / subtopics times the "
-    f"sum over ranks i of beta^(i - 1) times what documents add. {REPEATS}",
-    source="Clarke, Kolla & Vechtomova 2009",
-)
+@of_subtopics("NRBP")
 def nrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats:
     _, found = _rank_biased(s, alpha, beta)
     return ratio((1.0 - (1.0 - alpha) * beta) * found, s.counts)
 
 
-@of_subtopics(
-    "nNRBP",
-    definition="Normalised NRBP: over that of the ideal ranking, see alpha_nDCG.",
-    source="Clarke, Kolla & Vechtomova 2009",
-)
+@of_subtopics("nNRBP")
 def nnrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats:
     weights, found = _rank_biased(s, alpha, beta)
     return ratio(found, s.ideal(alpha, weights))
 
 
-@of_subtopics(
-    "AP_IA",
-    definition="Intent-aware average precision: the mean over subtopics of AP, only documents "
-    "relevant to the subtopic being relevant.",
-    past_end="Relevant documents that were not retrieved add 0.",
-    source="Agrawal et al. 2009",
-)
+@of_subtopics("AP_IA")
 def ap_ia(s: SubtopicRanks) -> Floats:
     document, member, number = s.pairs
     queries = s.queries[s.row_index[document]]
@@ -113,23 +77,13 @@ def ap_ia(s: SubtopicRanks) -> Floats:
     return ratio(s.add_up(found), s.counts)
 
 
-@of_subtopics(
-    "P_IA",
-    definition="Intent-aware precision: the mean over subtopics of the share of the first k "
-    "documents that are relevant to it.",
-    source="Agrawal et al. 2009",
-)
+@of_subtopics("P_IA")
 def p_ia(s: SubtopicRanks) -> Floats:
     sizes = np.diff(s.subtopics.set_starts)[s.sets].astype(np.float64)
     return ratio(s.add_up(sizes), s.depth * s.counts)
 
 
-@of_subtopics(
-    "StRecall",
-    definition="Subtopic recall: the share of all subtopics to which one of the first k documents "
-    "is relevant.",
-    source="Zhai, Cohen & Lafferty 2003",
-)
+@of_subtopics("StRecall")
 def subtopic_recall(s: SubtopicRanks) -> Floats:
     document, _, number = s.pairs
     firsts = np.bincount(document[number == 1], minlength=s.sets.size).astype(np.float64)

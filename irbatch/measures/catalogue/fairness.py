@@ -29,15 +29,7 @@ from irbatch.runtime.ragged import row_index_of
 
 TARGET = Choice("given", ("given", "uniform", "relevant"))
 AGAINST: dict[str, Parameter] = {"target": TARGET, "discount": Discount("jk2"), "rel": REL}
-EXPOSURE = "An item at rank i gets 1 / discount(i) of attention, its groups their shares of that."
-THE_TARGET = "The target is the one given, the same for all groups (uniform), or as the relevant "
-THE_TARGET += "items belong to them (relevant)."
-PAST_END = "Ranks past the end get no attention."
-NOTHING = f"{PAST_END} 0 if no item retrieved belongs to a group."
-
-of_exposure = functools.partial(
-    builtin, reads="items", in_order=True, past_end=NOTHING, no_relevant=AS_ANY_OTHER
-)
+of_exposure = functools.partial(builtin, reads="items", in_order=True, no_relevant=AS_ANY_OTHER)
 
 
 def _attention(discount: str, ranks: int) -> Floats:
@@ -89,26 +81,12 @@ def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
     return np.where(found.any(axis=1) & wanted.any(axis=1), 1.0 - divergence, 0.0)
 
 
-@of_exposure(
-    "AWRF",
-    definition="Attention-weighted rank fairness: 1 - the divergence of Jensen and Shannon, of "
-    "logarithms to a base, between the groups' shares of the attention and the target. "
-    f"{EXPOSURE} {THE_TARGET}",
-    parameters={**AGAINST, "base": Number(math.e, above=1.0)},
-    source="Sapiezynski et al. 2019; FAIR TREC 2022",
-)
+@of_exposure("AWRF", parameters={**AGAINST, "base": Number(math.e, above=1.0)})
 def awrf(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     return _awrf(_shares(_exposure(r, discount)), _wanted(r, target), base)
 
 
-@of_exposure(
-    "FairnDCG",
-    definition="nDCG times AWRF, FAIR TREC's score of a ranking: the gain of relevant items is 1, "
-    "and both have the same discount. Documents that are not items have none.",
-    parameters={**AGAINST, "base": Number(math.e, above=1.0)},
-    no_relevant="0",
-    source="FAIR TREC 2022",
-)
+@of_exposure("FairnDCG", parameters={**AGAINST, "base": Number(math.e, above=1.0)}, no_relevant="0")
 def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     starts, _, grades = r.judged
     relevant = np.bincount(row_index_of(starts), grades >= r.rel, starts.size - 1)
@@ -120,40 +98,18 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     return ratio(found, ideal) * fair
 
 
-@of_exposure(
-    "Exposure",
-    better="neither",
-    definition="Exposure of a group: its share of the attention that items with groups get. "
-    f"{EXPOSURE}",
-    parameters={},
-    source="Singh & Joachims 2018",
-)
+@of_exposure("Exposure", better="neither", parameters={})
 def group_exposure(r: ItemRanks, group: str = Word(), discount: str = Discount("jk2")) -> Floats:
     return _shares(_exposure(r, discount))[:, _groups(r).place_of(group)]
 
 
-@of_exposure(
-    "ExposureRatio",
-    better="neither",
-    definition="A group's share of the attention over its target: 1 is fair, more is too much. "
-    f"{EXPOSURE} {THE_TARGET}",
-    parameters=AGAINST,
-    range=(0.0, math.inf),
-    past_end=f"{NOTHING} 0, too, where the target is 0.",
-    source="Singh & Joachims 2018",
-)
+@of_exposure("ExposureRatio", better="neither", parameters=AGAINST, range=(0.0, math.inf))
 def exposure_ratio(r: ItemRanks, target: str, discount: str, group: str = Word()) -> Floats:
     place = _groups(r).place_of(group)
     return ratio(_shares(_exposure(r, discount))[:, place], _wanted(r, target)[:, place])
 
 
-@of_exposure(
-    "ExposureParity",
-    definition="The least of the groups' ExposureRatio over the largest, of groups whose target is "
-    "not 0: 1 if all get what they should.",
-    parameters=AGAINST,
-    source="Singh & Joachims 2018",
-)
+@of_exposure("ExposureParity", parameters=AGAINST)
 def exposure_parity(r: ItemRanks, target: str, discount: str) -> Floats:
     found, wanted = _exposure(r, discount), _wanted(r, target)
     ratios = ratio(found, wanted)
@@ -165,9 +121,6 @@ def exposure_parity(r: ItemRanks, target: str, discount: str) -> Floats:
 
 
 OF_EXPECTED: dict[str, Parameter] = {**AGAINST, "of": Choice("relevant", ("relevant", "all"))}
-EXPECTED = "A group's exposure is the attention that its relevant items get (or all, of=all), the "
-EXPECTED += "mean over a query's rankings; its target exposure is the target times the attention "
-EXPECTED += "of k ranks."
 
 
 def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
@@ -181,40 +134,24 @@ def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
     return _wanted(r, target) * sums[depth, None]
 
 
-of_expected = functools.partial(
-    of_exposure, range=(0.0, math.inf), past_end=PAST_END, source="Diaz et al. 2020; FAIR TREC 2022"
-)
+of_expected = functools.partial(of_exposure, range=(0.0, math.inf))
 
 
-@of_expected(
-    "EEL",
-    better="lower",
-    definition=f"Expected exposure loss: the squared distance of groups' exposure to the target. "
-    f"{EXPECTED} {THE_TARGET}",
-    parameters=OF_EXPECTED,
-)
+@of_expected("EEL", better="lower", parameters=OF_EXPECTED)
 def ee_loss(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     missed = _exposure(r, discount, of) - _target_exposure(r, target, discount)
     return (missed * missed).sum(axis=1)
 
 
 @of_expected(
-    "EED",
-    better="neither",
-    definition="Expected exposure disparity: the sum of squares of groups' exposure, see EEL.",
-    parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")},
+    "EED", better="neither", parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")}
 )
 def ee_disparity(r: ItemRanks, discount: str, of: str) -> Floats:
     found = _exposure(r, discount, of)
     return (found * found).sum(axis=1)
 
 
-@of_expected(
-    "EER",
-    definition="Expected exposure relevance: the product of groups' exposure and the target, "
-    "summed, see EEL.",
-    parameters=OF_EXPECTED,
-)
+@of_expected("EER", parameters=OF_EXPECTED)
 def ee_relevance(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     return (_exposure(r, discount, of) * _target_exposure(r, target, discount)).sum(axis=1)
 

@@ -17,67 +17,28 @@ if TYPE_CHECKING:
     from irbatch.engine.judged import JudgedRanks, RankedGains
 
 
-@builtin(
-    "CG",
-    definition="Cumulative gain: the sum of the gains of the first k documents.",
-    linear=True,
-    parameters=UNDISCOUNTED,
-    range=(0.0, np.inf),
-    source="Järvelin & Kekäläinen 2002",
-)
+@builtin("CG", linear=True, parameters=UNDISCOUNTED, range=(0.0, np.inf))
 def cumulative_gain(s: PrefixStatistics) -> Floats:
     return s.gain
 
 
-@builtin(
-    "DCG",
-    definition="Discounted cumulative gain: the sum over the first k ranks i of "
-    "gain / log2(i + 1).",
-    linear=True,
-    parameters=GRADED,
-    range=(0.0, np.inf),
-    source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
-)
+@builtin("DCG", linear=True, parameters=GRADED, range=(0.0, np.inf))
 def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     return s.discounted_gain
 
 
-@builtin(
-    "IDCG",
-    definition="Ideal DCG: the DCG of all judged documents ranked by gain.",
-    linear=True,
-    parameters=GRADED,
-    range=(0.0, np.inf),
-    past_end="Looks at the judgments only, whatever was retrieved.",
-    source="Järvelin & Kekäläinen 2002",
-)
+@builtin("IDCG", linear=True, parameters=GRADED, range=(0.0, np.inf))
 def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     return s.ideal_discounted_gain
 
 
-@builtin(
-    "nDCG",
-    definition="Normalised DCG: DCG@k over IDCG@k, the best that any ranking of the judged "
-    "documents could reach.",
-    linear=True,
-    parameters=GRADED,
-    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
-    source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
-)
+@builtin("nDCG", linear=True, parameters=GRADED)
 def normalized_dcg(s: PrefixStatistics) -> Floats:
     """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
     return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)
 
 
-@builtin(
-    "nCG",
-    definition="Normalised cumulative gain: CG@k over that of the ideal ranking at the same "
-    "cutoff.",
-    linear=True,
-    parameters=UNDISCOUNTED,
-    past_end="Ranks past the end add 0 to CG; the ideal ranking does not shrink with the ranking.",
-    source="Järvelin & Kekäläinen 2002",
-)
+@builtin("nCG", linear=True, parameters=UNDISCOUNTED)
 def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
     return np.minimum(ratio(s.gain, s.ideal_gain), 1.0)
 
@@ -85,14 +46,7 @@ def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
 # Summed document by document: a formula reads `JudgedRanks` and returns float64 ``(queries,)``.
 
 
-@of_judged(
-    "nDCGrel",
-    definition="nDCG averaged at the documents of positive gain: at their ranks, or at the end "
-    "of the ranking for those not retrieved.",
-    parameters=GRADED,
-    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
-    source="Buckley (trec_eval)",
-)
+@of_judged("nDCGrel", parameters=GRADED)
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     found, ideal = j.gainful, j.ideal
     dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
@@ -103,15 +57,7 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     return np.where(found.sizes > 0, ratio(total, ideal.sizes), 0.0)
 
 
-@of_judged(
-    "RnDCG",
-    definition="nDCG averaged at the ranks where the ideal ranking passes to a lower gain, and, "
-    "with two or more ranks beyond the last of them, at the end of the ranking. With a level it is "
-    "0 where no document is judged to have that grade.",
-    parameters=GRADED,
-    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
-    source="Buckley (trec_eval)",
-)
+@of_judged("RnDCG", parameters=GRADED)
 def ndcg_at_levels(j: JudgedRanks, level: float | None = Number(None, least=0.0)) -> Floats:
     found, ideal = j.gainful, j.ideal
     dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
@@ -137,28 +83,13 @@ def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:
     return ranked.add_up_above(ranked.gains / j.divisors[ranked.ranks - 1])
 
 
-@of_judged(
-    "GAP",
-    definition="Graded average precision: at each document of the first k the sum, over it and "
-    "all above, of the smaller of the two documents' gains, over its rank; over the sum of the "
-    "gains of the ideal ranking's first k. A gain is the weight of the thresholds up to a grade: "
-    "gain=triangular weighs them by grade (NTCIREVAL), gain=linear equally.",
-    parameters={"gain": Gain("triangular"), "rel": GRADED["rel"]},
-    past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
-    source="Robertson, Kanoulas & Yilmaz 2010; gain=triangular: Sakai (NTCIREVAL)",
-)
+@of_judged("GAP", parameters={"gain": Gain("triangular"), "rel": GRADED["rel"]})
 def graded_average_precision(j: JudgedRanks) -> Floats:
     total = j.gainful.add_up(j.gainful.shared_gains() / j.gainful.ranks)
     return np.minimum(ratio(total, j.ideal.sum_of_first(j.cutoff)), 1.0)
 
 
-@of_judged(
-    "G",
-    definition="Normalised gain: each gain divided by log2(2 + what an ideal ranking would have "
-    "gained by then, at least 1 a rank, less what was gained), over the sum of all gains.",
-    parameters=UNDISCOUNTED,
-    source="Buckley (trec_eval)",
-)
+@of_judged("G", parameters=UNDISCOUNTED)
 def normalized_gain(j: JudgedRanks) -> Floats:
     values = np.zeros(j.queries)
     found, ideal = j.gainful, j.ideal
@@ -168,13 +99,7 @@ def normalized_gain(j: JudgedRanks) -> Floats:
     return values
 
 
-@of_judged(
-    "BinG",
-    definition="Binary G: the mean over relevant documents of 1 / log2(2 + the number of other "
-    "documents above).",
-    past_end="Relevant documents that were not retrieved add 0.",
-    source="Buckley (trec_eval)",
-)
+@of_judged("BinG")
 def binary_gain(j: JudgedRanks) -> Floats:
     others = j.hit_ranks - j.hit_numbers
     return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)

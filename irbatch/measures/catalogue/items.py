@@ -26,13 +26,7 @@ from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure, builtin
 from irbatch.measures.parameters import REL, Choice, Number
 
-of_items = functools.partial(
-    builtin,
-    reads="items",
-    parameters={},
-    past_end="Ranks past the end don't count.",
-    no_relevant=AS_ANY_OTHER,
-)
+of_items = functools.partial(builtin, reads="items", parameters={}, no_relevant=AS_ANY_OTHER)
 # The formula of a whole run's returns one number.
 of_run = cast(
     Callable[..., Callable[[Callable[..., float]], Measure]],
@@ -48,13 +42,7 @@ BY = Choice("embeddings", SIMILARITIES)
 TO_HISTORY = Choice(AS_GIVEN, (AS_GIVEN, *SIMILARITIES))
 
 
-@of_run(
-    "CatalogueCoverage",
-    definition="The share of the catalogue's items, and of as many more as `padding`, that are "
-    "recommended to anybody; with of=trained of the items with interactions, which may be above 1.",
-    range=INFINITE,
-    source="Ge, Delgado-Battenfeld & Jannach 2010",
-)
+@of_run("CatalogueCoverage", range=INFINITE)
 def catalogue_coverage(
     c: ItemCounts, of: str = Choice("catalogue", ("catalogue", "trained")), padding: float = PADDING
 ) -> float:
@@ -64,22 +52,12 @@ def catalogue_coverage(
     return int(np.count_nonzero(c.counts)) / max(size + padding, 1)
 
 
-@of_items(
-    "UserCoverage",
-    definition="The share of users with at least so many recommended items.",
-    source="Ge, Delgado-Battenfeld & Jannach 2010",
-)
+@of_items("UserCoverage")
 def user_coverage(r: ItemRanks, least: float = Number(1.0, least=1.0)) -> Floats:
     return (r.sizes >= least).astype(np.float64)
 
 
-@of_run(
-    "Gini",
-    better="lower",
-    definition="Gini index of how often each item is recommended, those never recommended and as "
-    "many more as `padding` among them: 0 if all are equally often, towards 1 if one alone is.",
-    source="Gini 1912; Fleder & Hosanagar 2009",
-)
+@of_run("Gini", better="lower")
 def gini(c: ItemCounts, padding: float = PADDING) -> float:
     size, total = c.items.size + int(padding), c.total
     if not total:
@@ -90,14 +68,7 @@ def gini(c: ItemCounts, padding: float = PADDING) -> float:
     return weighted / (size * total)
 
 
-@of_run(
-    "Entropy",
-    definition="Shannon entropy of the recommended items, in bits or nats: of the share that each "
-    "has of all recommendations; divided by the number of items recommended (per=recommended), or "
-    "by the most that the catalogue allows (per=most).",
-    range=INFINITE,
-    source="Shannon 1948",
-)
+@of_run("Entropy", range=INFINITE)
 def entropy(
     c: ItemCounts,
     unit: str = Choice("bits", ("bits", "nats")),
@@ -113,12 +84,7 @@ def entropy(
     return whole / log(max(c.items.size, 2)) if per == "most" else whole
 
 
-@of_run(
-    "Personalisation",
-    definition="1 less the mean cosine of the recommended items of two users, over all pairs of "
-    "users; that of a user without any is 0.",
-    source="Zhou et al. 2010 (inter-list distance)",
-)
+@of_run("Personalisation")
 def personalisation(c: ItemCounts) -> float:
     users, size = c.users, max(c.items.size, 1)
     lengths, rows = np.divmod(c.keys, size)
@@ -130,28 +96,14 @@ def personalisation(c: ItemCounts) -> float:
     return min(max(1.0 - mean, 0.0), 1.0)
 
 
-@of_items(
-    "AvgPopularity",
-    better="neither",
-    definition="Average popularity: the mean number of interactions of the first k items, or their "
-    "mean share of users (of=users).",
-    range=INFINITE,
-    source="Yin et al. 2012",
-)
+@of_items("AvgPopularity", better="neither", range=INFINITE)
 def average_popularity(r: ItemRanks, of: str = Choice("count", ("count", "users"))) -> Floats:
     if of == "users":
         return np.asarray(r.mean_of(_reach(r.items)) / r.items.need("users"))
     return r.mean_of(r.items.need("popularity"))
 
 
-@of_items(
-    "TailShare",
-    better="neither",
-    definition="The share of the first k items that are in the long tail: among the items with "
-    "interactions the share `tail` with the fewest, at least one, those first in the catalogue "
-    "where they have the same; with a tail above 1 those that have so many or fewer.",
-    source="Abdollahpouri, Burke & Mobasher 2017",
-)
+@of_items("TailShare", better="neither")
 def tail_share(r: ItemRanks, tail: float = Number(0.1, above=0.0)) -> Floats:
     return r.mean_of(r.items.table(("tail", tail), lambda: _in_tail(r.items, tail)))
 
@@ -168,27 +120,12 @@ def _in_tail(items: ItemArrays, tail: float) -> Floats:
     return found
 
 
-NOVELTY = "-log2 of its share of all interactions, or of the share of users that had it (of=users)"
-UNSEEN_TOLD = "Items without interactions count as if they had one, or add 0 (unseen=zero)."
-
-
-@of_items(
-    "Novelty",
-    definition=f"Mean self-information of the first k items, an item's {NOVELTY}. {UNSEEN_TOLD}",
-    range=INFINITE,
-    source="Zhou et al. 2010",
-)
+@of_items("Novelty", range=INFINITE)
 def novelty(r: ItemRanks, of: str = OF, unseen: str = UNSEEN) -> Floats:
     return r.mean_of(_information(r.items, of, unseen))
 
 
-@of_run(
-    "RunNovelty",
-    definition=f"Novelty of the whole run: the mean over all recommendations, not over users, of "
-    f"an item's {NOVELTY}. {UNSEEN_TOLD}",
-    range=INFINITE,
-    source="Castells, Vargas & Wang 2011",
-)
+@of_run("RunNovelty", range=INFINITE)
 def run_novelty(c: ItemCounts, of: str = OF, unseen: str = UNSEEN) -> float:
     information = _information(c.items, of, unseen)
     return math.fsum((c.counts * information).tolist()) / max(c.total, 1)
@@ -216,46 +153,17 @@ def _information(items: ItemArrays, of: str, unseen: str) -> Floats:
     return items.table(("information", of, unseen), make)
 
 
-SIMILARITY = "Similarity is the cosine of embeddings, or of who had the items "
-SIMILARITY += "(by=cooccurrence), or as given (by=similarity)."
-OF_HISTORY = (
-    "Similarity is the cosine of embeddings, or as in the matrix given, or, where neither is "
-)
-OF_HISTORY += "given (or by=cooccurrence), the cosine of who had the items."
-
-
-@of_items(
-    "ILD",
-    definition=f"Intra-list diversity: 1 less the mean similarity of two of the first k items; 0 "
-    f"of fewer than two. {SIMILARITY}",
-    range=(-math.inf, math.inf),
-    source="Ziegler et al. 2005",
-)
+@of_items("ILD", range=(-math.inf, math.inf))
 def ild(r: ItemRanks, by: str = BY) -> Floats:
     return np.where(r.sizes > 1, 1.0 - similarity_of_pairs(r, by), 0.0)
 
 
-@of_items(
-    "Unexpectedness",
-    definition="The mean over the first k items of 1 less their mean similarity to what the user "
-    f"had before; 1 each for a user who had nothing. {OF_HISTORY}",
-    range=(-math.inf, math.inf),
-    source="Zhang et al. 2012",
-)
+@of_items("Unexpectedness", range=(-math.inf, math.inf))
 def unexpectedness(r: ItemRanks, by: str = TO_HISTORY) -> Floats:
     return r.add_up(1.0 - similarity_to_histories(r, by)) / np.maximum(r.sizes, 1.0)
 
 
-@of_items(
-    "Serendipity",
-    definition="Unexpectedness of which only relevant items have their part: the mean over the "
-    "first k items of 1 less their mean similarity to what the user had before, or 0 for one that "
-    f"is not relevant. {OF_HISTORY}",
-    parameters={"rel": REL},
-    range=(-math.inf, math.inf),
-    no_relevant="0",
-    source="Zhang et al. 2012",
-)
+@of_items("Serendipity", parameters={"rel": REL}, range=(-math.inf, math.inf), no_relevant="0")
 def serendipity(r: ItemRanks, by: str = TO_HISTORY) -> Floats:
     terms = (1.0 - similarity_to_histories(r, by)) * r.relevant
     return r.add_up(terms) / np.maximum(r.sizes, 1.0)

@@ -23,26 +23,14 @@ UP = 0.9  # what trec_eval adds to a product before it drops the fraction
 ROUNDING = Choice("nearest", ("nearest", "up"))
 
 
-@of_judged(
-    "RprecMult",
-    definition="Precision at a multiple of R: P@c where c is times x R, fractions above 0.1 "
-    "rounded up.",
-    past_end="Ranks past the end count as not relevant: the divisor stays c.",
-    source="trec_eval",
-)
+@of_judged("RprecMult")
 def precision_at_multiple(j: JudgedRanks, times: float = Number(1.0, least=0.0)) -> Floats:
     cut = np.trunc(times * j.relevant + UP)
     within = j.hit_ranks <= cut[j.hit_rows]
     return ratio(np.bincount(j.hit_rows[within], minlength=j.queries).astype(np.float64), cut)
 
 
-@of_judged(
-    "IPrec",
-    definition="Interpolated precision: the best precision at any rank from which on at least "
-    "the given share of all relevant documents is found (0: at any rank).",
-    past_end="0 where that many relevant documents were not retrieved.",
-    source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
-)
+@of_judged("IPrec")
 def interpolated_precision(
     j: JudgedRanks, recall: float = Number(0.0, least=0.0, most=1.0), rounding: str = ROUNDING
 ) -> Floats:
@@ -58,15 +46,7 @@ def interpolated_precision(
     return values
 
 
-@of_judged(
-    "IPrecAvg",
-    definition="Mean of the interpolated precisions at some recall points; at the default eleven "
-    "it is known as 11-point average precision. Points `in_order`, if given, are taken as "
-    "trec_eval takes them, the last first: when one needs more hits than the one before, it and "
-    "all after it count as recall 0.",
-    past_end="As IPrec.",
-    source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
-)
+@of_judged("IPrecAvg")
 def mean_interpolated_precision(
     j: JudgedRanks,
     points: tuple[float, ...] = Points(ELEVEN_POINTS, least=0.0, most=1.0),
@@ -111,15 +91,7 @@ def _hits_needed(share: Floats, rounding: str) -> Floats:
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
 
 
-@of_judged(
-    "Bpref",
-    definition="Binary preference: the mean over relevant documents of the share of the first R "
-    "judged nonrelevant ones that do not stand above them: of the first min(R, N) (norm=min, N "
-    "nonrelevant ones judged), of R (norm=R), of all N (norm=N), or of the judged documents above "
-    "(norm=relative: the first judged document counts nothing).",
-    past_end="Relevant documents that were not retrieved add 0.",
-    source="Buckley & Voorhees 2004, as corrected in trec_eval 8; norm: Sakai 2007 (NTCIREVAL)",
-)
+@of_judged("Bpref")
 def binary_preference(
     j: JudgedRanks, norm: str = Choice("min", ("min", "R", "N", "relative"))
 ) -> Floats:
@@ -135,17 +107,7 @@ def binary_preference(
     return ratio(j.sum_over_hits(1.0 - ratio(counted, pairs)), j.relevant)
 
 
-@of_judged(
-    "Rpref",
-    definition="Graded bpref (rpref): the sum of gain x (1 - penalty / n) over the sum of all "
-    "judged gains, the penalty being the sum of (gain - other gain) / gain over judged documents "
-    "of lower gain above. n is the document's rank among judged documents (norm=relative2), one "
-    "less, the first counting nothing (norm=relative), or all judged documents less their gains' "
-    "sum over the gain of max_grade, where none is given the largest judged of the query (norm=N).",
-    parameters={"gain": GRADED["gain"], "rel": REL},
-    past_end="Documents of positive gain that were not retrieved add 0.",
-    source="De Beer & Moens 2006; norm: Sakai 2007 (NTCIREVAL)",
-)
+@of_judged("Rpref", parameters={"gain": GRADED["gain"], "rel": REL})
 def graded_preference(
     j: JudgedRanks,
     norm: str = Choice("relative2", ("relative2", "relative", "N")),
@@ -168,26 +130,12 @@ def graded_preference(
     return np.minimum(ratio(found.add_up(terms), gains), 1.0)
 
 
-@of_judged(
-    "GMBpref",
-    definition="Bpref, at least 0.00001, whose mean over queries is geometric.",
-    aggregate="geometric",
-    range=(LEAST_MEAN, 1.0),
-    past_end="As Bpref.",
-    no_relevant="0.00001",
-    source="trec_eval",
-)
+@of_judged("GMBpref", aggregate="geometric", range=(LEAST_MEAN, 1.0), no_relevant="0.00001")
 def geometric_binary_preference(j: JudgedRanks) -> Floats:
     return np.maximum(binary_preference(j), LEAST_MEAN)
 
 
-@of_judged(
-    "InfAP",
-    definition="Inferred average precision: AP with the precision at each relevant document "
-    "estimated from the judged ones above it; a negative grade means pooled but not judged.",
-    past_end="Relevant documents that were not retrieved add 0.",
-    source="Yilmaz & Aslam 2006",
-)
+@of_judged("InfAP")
 def inferred_average_precision(j: JudgedRanks) -> Floats:
     ranks = j.hit_ranks
     before = ranks - 1.0

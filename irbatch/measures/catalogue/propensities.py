@@ -15,15 +15,11 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.items import ItemRanks
 from irbatch.errors import InputError
-from irbatch.measures.declare import builtin, ratio
+from irbatch.measures.declare import Measure, builtin, ratio
 from irbatch.measures.parameters import Choice, Discount, make_weighting
 from irbatch.runtime.ragged import row_index_of
 
-NORM = Choice("ideal", ("ideal", "none"))
 LOG2 = Discount("log2")
-WEIGHT = "A relevant item weighs 1 / its propensity."
-OF_MEANS = "Of all queries: the mean over that of ideal rankings, by weight, and not the mean of "
-OF_MEANS += "queries' own shares. norm=none doesn't divide by the ideal."
 of_items = functools.partial(builtin, reads="items")
 
 
@@ -64,79 +60,51 @@ def _ideal(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
     return np.bincount(queries, terms, size).astype(np.float64), counts
 
 
-def _precision(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+Parts = Callable[[ItemRanks], tuple[Floats, Floats, Floats]]
+"""Returns what a ranking gets, what the ideal one gets, and what both are divided by."""
+
+
+def of_means(name: str, *, in_order: bool = False) -> Callable[[Parts], Measure]:
+    """Declare a measure that is a ratio of two means over queries."""
+
+    def declare(parts: Parts) -> Measure:
+        def share(r: ItemRanks, norm: str = Choice("ideal", ("ideal", "none"))) -> Floats:
+            found, best, divisor = parts(r)
+            return ratio(found, best if norm == "ideal" else divisor)
+
+        def weight(r: ItemRanks, norm: str) -> Floats:
+            _, best, divisor = parts(r)
+            return ratio(best, divisor) if norm == "ideal" else np.ones_like(best)
+
+        about = {"aggregate": "weighted", "in_order": in_order, "range": (0.0, math.inf)}
+        return of_items(name, weight=weight, **about)(share)
+
+    return declare
+
+
+@of_means("PSP")
+def scored_precision(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     if math.isinf(r.cutoff):
         raise InputError("PSP needs a cutoff, such as PSP@5", source="measures", value="PSP")
     best, _ = _ideal(r)
     return _found(r), best, np.full(best.size, r.cutoff)
 
 
-def _ndcg(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+@of_means("PSnDCG", in_order=True)
+def scored_ndcg(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     best, counts = _ideal(r, "log2")
     ranks = np.minimum(counts, r.cutoff).astype(np.int64)
     sums = np.cumsum(1.0 / _divisors("log2", int(ranks.max(initial=1))))
     return _found(r, "log2"), best, np.concatenate(([0.0], sums))[ranks]
 
 
-def _recall(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+@of_means("PSR")
+def scored_recall(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     best, counts = _ideal(r)
     return _found(r), best, counts
 
 
-Parts = Callable[[ItemRanks], tuple[Floats, Floats, Floats]]
-"""Returns what a ranking gets, what the ideal one gets, and what both are divided by."""
-
-
-def _of_means(name: str, parts: Parts, definition: str, *, in_order: bool = False) -> None:
-    """Declare a measure that is a ratio of two means over queries."""
-
-    def share(r: ItemRanks, norm: str = NORM) -> Floats:
-        found, best, divisor = parts(r)
-        return ratio(found, best if norm == "ideal" else divisor)
-
-    def weight(r: ItemRanks, norm: str) -> Floats:
-        _, best, divisor = parts(r)
-        return ratio(best, divisor) if norm == "ideal" else np.ones_like(best)
-
-    of_items(
-        name,
-        definition=f"{definition} {WEIGHT} {OF_MEANS}",
-        aggregate="weighted",
-        weight=weight,
-        in_order=in_order,
-        range=(0.0, math.inf),
-        source="Jain, Prabhu & Varma 2016",
-    )(share)
-
-
-_of_means(
-    "PSP",
-    _precision,
-    "Propensity-scored precision: what the first k weigh, over the most that k items weigh.",
-)
-_of_means(
-    "PSnDCG",
-    _ndcg,
-    "Propensity-scored nDCG: the DCG of what items weigh over that of the ideal ranking, both "
-    "divided by the most DCG that as many items of weight 1 have.",
-    in_order=True,
-)
-_of_means(
-    "PSR",
-    _recall,
-    "Propensity-scored recall: what the first k weigh, over the most that k items weigh, both "
-    "divided by the number of relevant items.",
-)
-
-
-@of_items(
-    "IPS",
-    definition=f"Inverse propensity scoring: the sum of 1 / discount(i) times what the item at "
-    f"rank i weighs: DCG, with discount=none recall, not divided by anything. {WEIGHT}",
-    in_order=True,
-    range=(0.0, math.inf),
-    source="Joachims, Swaminathan & Schnabel 2017; Yang et al. 2018",
-)
+@of_items("IPS", in_order=True, range=(0.0, math.inf))
 def inverse_propensity_score(r: ItemRanks, discount: str = LOG2) -> Floats:
     return _found(r, discount)
 
@@ -153,15 +121,7 @@ def _weight_of_query(r: ItemRanks, over: str, discount: str) -> Floats:
     return everything if over == "all" else np.ones_like(everything)
 
 
-@of_items(
-    "SNIPS",
-    definition="Self-normalised IPS: IPS over what all relevant items of the query weigh. Of all "
-    "queries: the mean, or (over=all) the sum of IPS over what all weigh together.",
-    aggregate="weighted",
-    weight=_weight_of_query,
-    in_order=True,
-    source="Swaminathan & Joachims 2015; Yang et al. 2018",
-)
+@of_items("SNIPS", aggregate="weighted", weight=_weight_of_query, in_order=True)
 def self_normalised(
     r: ItemRanks, over: str = Choice("query", ("query", "all")), discount: str = LOG2
 ) -> Floats:

@@ -17,7 +17,7 @@ from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.walks import NUMBERS, Documents, Model, Reading, Walk, expect, look_at
 from irbatch.measures.catalogue.graded import PERSISTENCE, highest_gain
-from irbatch.measures.declare import Measure, of_judged, parameters_of
+from irbatch.measures.declare import Measure, of_judged
 from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter, make_weighting
 
 RESIDUAL = "res"
@@ -27,9 +27,6 @@ COMMON: dict[str, Parameter] = {
     "max_grade": Number(1.0, above=0.0),
     **UNDISCOUNTED,
 }
-PAST_END = "Ranks past the end, to k or max_n, are unjudged documents, which gain 0; users stop at "
-PAST_END += "k at the latest."
-NO_RELEVANT = "EU and ETU 0, the others as any other"
 Formula = Callable[..., Floats | Reading]
 
 
@@ -38,30 +35,19 @@ def _better(measure: Measure) -> str:
     return "higher" if measure["number"] in ("EU", "ETU") else "neither"
 
 
-def user_model(
-    name: str,
-    definition: str,
-    source: str,
-) -> Callable[[Formula], Measure]:
+def user_model(name: str) -> Callable[[Formula], Measure]:
     """Declare a measure by its users."""
 
     def declare(model: Formula) -> Measure:
+        @functools.wraps(model)  # whose parameters are its own
         def formula(
             j: JudgedRanks, number: str, max_n: float, max_grade: float, **own: Any
         ) -> Floats:
             walked = functools.partial(model, **own)
-            key = (name, int(max_n), max_grade, *own.values())
-            return _number_of(j, number, key, walked)
+            return _number_of(j, number, (name, int(max_n), max_grade, *own.values()), walked)
 
-        return of_judged(
-            name,
-            definition=definition,
-            parameters={**parameters_of(model, 1, {}), **COMMON},
-            past_end=PAST_END,
-            no_relevant=NO_RELEVANT,
-            better=_better,
-            source=source,
-        )(formula)
+        about = {"no_relevant": "EU and ETU 0, the others as any other", "better": _better}
+        return of_judged(name, parameters=COMMON, **about)(formula)
 
     return declare
 
@@ -91,64 +77,36 @@ def _documents(j: JudgedRanks, max_n: int, max_grade: float) -> Documents:
 
 
 TARGET = Number(1.0, above=0.0)
-WEIGHED = "gains weighed by the chance of looking at them"
 
 
-@user_model(
-    "cwlP",
-    f"Precision in C/W/L: all users go on (C = 1), to rank k. EU is the mean of {WEIGHED}.",
-    "Moffat et al. 2017 (cwl-eval: P@k)",
-)
+@user_model("cwlP")
 def precision(walk: Walk) -> Floats:
     return np.ones_like(walk.ranks)
 
 
-@user_model(
-    "cwlRBP",
-    f"Rank-biased precision in C/W/L: C = p. EU is RBP, the sum of {WEIGHED}, over ranks to k or "
-    "max_n alone.",
-    "Moffat & Zobel 2008; Moffat et al. 2017",
-)
+@user_model("cwlRBP")
 def rank_biased(walk: Walk, p: float = PERSISTENCE) -> Floats:
     return np.full_like(walk.ranks, p)
 
 
-@user_model(
-    "NPV",
-    "Net present value: as cwlRBP, with p = 1 / (1 + rate).",
-    "Azzopardi et al. 2019 (cwl-eval)",
-)
+@user_model("NPV")
 def net_present_value(walk: Walk, rate: float = Number(0.1, above=0.0)) -> Floats:
     return np.full_like(walk.ranks, 1.0 / (1.0 + rate))
 
 
-@user_model(
-    "SDCG",
-    "Scaled DCG: C = log2(i + 1) / log2(i + 2). EU is DCG@k of gains from 0 to 1 over that of k "
-    "documents of gain 1.",
-    "Moffat et al. 2017, after Järvelin & Kekäläinen 2002",
-)
+@user_model("SDCG")
 def scaled_dcg(walk: Walk) -> Floats:
     ranks = walk.ranks.size
     logarithms = make_weighting("linear", "log2", None).discount(ranks + 1)[: ranks + 1]
     return logarithms[:-1] / logarithms[1:]
 
 
-@user_model(
-    "INSQ",
-    "Inverse squares: C = ((i + 2 T - 1) / (i + 2 T))^2, for a user who wants a gain of T.",
-    "Moffat, Scholer & Thomas 2012",
-)
+@user_model("INSQ")
 def inverse_squares(walk: Walk, T: float = TARGET) -> Floats:
     return _inverse_squares(walk.ranks, 2.0 * T)
 
 
-@user_model(
-    "INST",
-    "Adaptive inverse squares: as INSQ, of a user who wants a gain of T and goes by what of it is "
-    "left, T_i, after rank i: C = ((i + T + T_i - 1) / (i + T + T_i))^2.",
-    "Moffat, Bailey, Scholer & Thomas 2015",
-)
+@user_model("INST")
 def adaptive_inverse_squares(walk: Walk, T: float = Number(1.0, least=0.5)) -> Floats:
     return _inverse_squares(walk.ranks, T + (T - walk.gained))
 
@@ -158,13 +116,7 @@ def _inverse_squares(ranks: Floats, wanted: Floats | float) -> Floats:
     return ((far - 1.0) / far) ** 2
 
 
-@user_model(
-    "BPM",
-    "Bejeweled player model: C = 1 until a gain of T is reached, or a cost of K is spent, where K "
-    "is given; after each document T grows by hb, and K by hc, times its gain - median (static "
-    "where both are 0).",
-    "Zhang et al. 2017",
-)
+@user_model("BPM")
 def bejeweled_player(
     walk: Walk,
     T: float = TARGET,
@@ -187,22 +139,12 @@ def _moving(start: float, steps: Floats) -> Floats:
     return np.add.accumulate(limits, axis=1)
 
 
-@user_model(
-    "TBG",
-    "Time-biased gain: ranks are looked at in proportion to 2^(-s / h), s the costs of the "
-    "documents above, h the half-life.",
-    "Smucker & Clarke 2012",
-)
+@user_model("TBG")
 def time_biased_gain(walk: Walk, h: float = Number(224.0, above=0.0)) -> Reading:
     return look_at(np.exp2(-walk.spent_before / h))
 
 
-@user_model(
-    "Umeasure",
-    "U-measure: ranks but the last, max_n, are looked at in proportion to 1 - s / L, s the costs "
-    "of the documents above, or not from s = L on.",
-    "Sakai & Dou 2013",
-)
+@user_model("Umeasure")
 def u_measure(walk: Walk, L: float = Number(1000.0, above=0.0)) -> Reading:
     weights = np.maximum(1.0 - walk.spent_before / L, 0.0)
     if not walk.is_cut and weights.shape[-1] > 1:
@@ -210,13 +152,7 @@ def u_measure(walk: Walk, L: float = Number(1000.0, above=0.0)) -> Reading:
     return look_at(weights)
 
 
-@user_model(
-    "IFT",
-    "Information foraging: users stop as they come to a gain of T (rule=goal), C1 = 1 - 1 / (1 + "
-    "b1 e^((T - G) R1)), or as gain comes at a lower rate than A (rule=rate), C2 = 1 / (1 + b2 "
-    "e^((A - G / K) R2)), G and K the gain and cost down to i; or both, C = C1 C2 (rule=both).",
-    "Azzopardi, Thomas & Craswell 2018",
-)
+@user_model("IFT")
 def information_foraging(
     walk: Walk,
     rule: str = Choice("both", ("both", "goal", "rate")),
@@ -235,59 +171,32 @@ def information_foraging(
     return chances
 
 
-@user_model(
-    "NERR8",
-    "Nearly ERR by gain alone: C = 1 - gain of i.",
-    "Azzopardi, Mackenzie & Moffat 2021, equation 8",
-)
+@user_model("NERR8")
 def nearly_err_8(walk: Walk) -> Floats:
     return 1.0 - walk.gains
 
 
-@user_model(
-    "NERR9",
-    "Nearly ERR with reciprocal ranks: C = i / (i + 1) (1 - gain of i).",
-    "Azzopardi, Mackenzie & Moffat 2021, equation 9",
-)
+@user_model("NERR9")
 def nearly_err_9(walk: Walk) -> Floats:
     return walk.ranks / (walk.ranks + 1.0) * (1.0 - walk.gains)
 
 
-@user_model(
-    "NERR10",
-    "Nearly ERR with RBP's patience: C = p (1 - gain of i).",
-    "Azzopardi, Mackenzie & Moffat 2021, equation 10",
-)
+@user_model("NERR10")
 def nearly_err_10(walk: Walk, p: float = PERSISTENCE) -> Floats:
     return p * (1.0 - walk.gains)
 
 
-@user_model(
-    "NERR11",
-    "Nearly ERR with INSQ's goal: C = ((i + 2 T - 1) / (i + 2 T))^2 (1 - gain of i).",
-    "Azzopardi, Mackenzie & Moffat 2021, equation 11",
-)
+@user_model("NERR11")
 def nearly_err_11(walk: Walk, T: float = TARGET) -> Floats:
     return _inverse_squares(walk.ranks, 2.0 * T) * (1.0 - walk.gains)
 
 
-@user_model(
-    "cwlRR",
-    "Reciprocal rank in C/W/L: C = 1 until a document gains, then 0. EU is 1 / its rank times its "
-    "gain.",
-    "Moffat et al. 2017 (cwl-eval: RR)",
-)
+@user_model("cwlRR")
 def reciprocal_rank(walk: Walk) -> Floats:
     return (walk.gained == 0.0).astype(np.float64)
 
 
-@user_model(
-    "cwlAP",
-    "Average precision in C/W/L: ranks i are looked at in proportion to G / K, the gain and the "
-    "cost down to i (1 / K before the first gain); over the number R of documents that are judged "
-    "to gain this is W. EU of gains 0 and 1 is AP.",
-    "Moffat et al. 2017; here and in trec_eval AP is what cwl-eval calls TrAP",
-)
+@user_model("cwlAP")
 def average_precision(walk: Walk) -> Reading:
     gained = np.where(walk.gained == 0.0, 1.0, walk.gained)
     if gained.shape[1] > 1:
@@ -296,13 +205,7 @@ def average_precision(walk: Walk) -> Reading:
     return look_at(weights)._replace(total=np.maximum(walk.relevant, 1.0) / weights[:, 0])
 
 
-@user_model(
-    "cwlTrAP",
-    "Average precision in C/W/L of what was retrieved: C = S(i + 1) / S(i), S(i) the sum of gain / "
-    "rank from rank i on. EU of gains 0 and 1 is AP over the relevant documents retrieved, "
-    "AP(norm=found).",
-    "Moffat et al. 2017; cwl-eval calls it AP",
-)
+@user_model("cwlTrAP")
 def average_precision_retrieved(walk: Walk) -> Reading:
     shares = walk.gains / walk.ranks
     left = np.add.accumulate(shares[:, ::-1], axis=1)[:, ::-1]
@@ -313,12 +216,7 @@ def average_precision_retrieved(walk: Walk) -> Reading:
     return Reading(views, stops)
 
 
-@user_model(
-    "cwlSET",
-    "Search economics: C = w(i + 1) / w(i), w(i) = (i + 1)^beta - i^beta, so that each document "
-    "adds less than the one above.",
-    "Azzopardi 2014, its ranks from 2 on (cwl-eval: SET)",
-)
+@user_model("cwlSET")
 def search_economics(walk: Walk, beta: float = Number(0.5, above=0.0, most=1.0)) -> Floats:
     weights = np.diff(np.arange(1.0, walk.ranks.size + 3.0) ** beta)
     return weights[1:] / weights[:-1]
