@@ -9,13 +9,20 @@ from dataclasses import replace
 from shlex import quote
 
 from irbatch import compare
-from irbatch.cli.gates import GATE_FAILED, add_gate, check_axes, judge, list_conditions
+from irbatch.cli.gates import (
+    GATE_FAILED,
+    add_gate,
+    check_axes,
+    judge,
+    list_conditions,
+    tell_outcomes,
+)
 from irbatch.cli.inputs import check_inputs, name_runs, read_groups
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_rows, add_settings
 from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
-from irbatch.comparing.gate import Limit, parse_condition
+from irbatch.comparing.gate import MISSING, Limit, parse_condition
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.errors import InputError, imported, many, printable
 from irbatch.measures import parse_measures
@@ -60,7 +67,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "'nDCG@10 drops 1%% p<0.05', p being corrected; 'in every group: AP worsens 5%%'; "
         "'nDCG@10 < 0.35'",
         "'nDCG@10 not worse than baseline by 1%%', 'nDCG@10 equivalent to baseline within 1%%', "
-        "'nDCG@10 lower bound >= 0.35'",
+        "'nDCG@10 lower bound >= 0.35', 'missing queries <= 5'",
     )
     add_settings(parser)
     add = add_paper(parser)
@@ -80,11 +87,11 @@ def run(options: argparse.Namespace) -> int:
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
-    status = judge(
-        options, lambda text, required: (found.unmet if required else found.failures)(text)
-    )
+    outcomes = judge(options, found)
+    status = tell_outcomes(outcomes)
     shown = _renamed(found, [each.spelled(options.names) for each in measures])
-    output.write(of_report(shown))
+    write, gates = of_report(shown), {"gates": outcomes}
+    output.write(lambda form, **given: write(form, **given, **(gates if form == "json" else {})))
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
     _note(found.missing, "left out of all")
@@ -108,7 +115,7 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
             raise InputError(f"{word} needs --baseline", source="baseline")
         if options.groups is None and condition.scope is not None:
             raise InputError(f"{word} {text!r} needs --groups", source="groups")
-        if name not in measures:
+        if name not in (*measures, MISSING):
             problem = f"{name} is not compared: add -m {quote(name)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
     if options.power:

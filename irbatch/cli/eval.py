@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from irbatch.cli.gates import add_gate, check_axes, judge, list_conditions
+from irbatch.cli.gates import add_gate, check_axes, judge, list_conditions, tell_outcomes
 from irbatch.cli.inputs import add_items, check_inputs, name_runs, read_items
 from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
@@ -47,7 +47,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     default = "text on a terminal, tsv in a pipe"
     add = add_output(parser, FORMS, default=default)
     add("-q", "--per-query", action="store_true", help="values of each query too")
-    add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'nDCG@10 lower bound >= 0.3'")
+    add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'missing queries <= 5'")
     add_settings(parser)
     add_items(parser)
     add_paper(parser)
@@ -66,9 +66,10 @@ def run(options: argparse.Namespace) -> int:
     check_inputs(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
     shaped = {"names": options.names, "per_query": options.per_query}
-    output.write(lambda form, **given: _report(results, form, {**shaped, **given}))
+    outcomes = judge(options, results)
+    output.write(lambda form, **given: _report(results, outcomes, form, {**shaped, **given}))
     _note(results)
-    return _check_gate(results, options)
+    return tell_outcomes(outcomes)
 
 
 def _evaluate(
@@ -98,7 +99,9 @@ def _evaluate(
     return results
 
 
-def _report(results: Mapping[str, Results], form: str, shaped: dict[str, Any]) -> str:
+def _report(
+    results: Mapping[str, Results], outcomes: Sequence[Any], form: str, shaped: dict[str, Any]
+) -> str:
     """Return the form that is asked for, importing no other."""
     from irbatch.evaluation.systems import VALUE, SystemResults, list_values, make_table
 
@@ -110,6 +113,13 @@ def _report(results: Mapping[str, Results], form: str, shaped: dict[str, Any]) -
     if form == "tsv":  # control characters of names, tabs and line ends among them, are escaped
         rows = [list(VALUE), *(list(each.values()) for each in list_values(results, **shaped))]
         return "".join("\t".join(map(on_one_line, row)) + "\n" for row in rows)
+    if outcomes and form == "json":
+        from irbatch.report.reported import write_json
+
+        everything = SystemResults(results)._everything(**shaped)
+        for each in outcomes:
+            everything[each.system].setdefault("gates", []).append(each._asdict())
+        return write_json(everything, None)
     return str(getattr(SystemResults(results), f"to_{form}")(**shaped))
 
 
@@ -120,20 +130,12 @@ def _with_required(
     conditions = list_conditions(options)
     if not conditions:
         return measures
-    from irbatch.comparing.gate import parse_alone  # for those who have a gate
+    from irbatch.comparing.gate import MISSING, parse_alone  # for those who have a gate
 
     check_axes(options)
     limits = [parse_alone(text, required=required) for text, required in conditions]
-    return parse_measures([*measures, *(each.name for each in limits)])
-
-
-def _check_gate(results: Mapping[str, Results], options: argparse.Namespace) -> int:
-    """Say which conditions fail, and return the exit status."""
-    if not list_conditions(options):
-        return 0
-    from irbatch.comparing.gate import failures, unmet
-
-    return judge(options, lambda text, required: (unmet if required else failures)(results, text))
+    named = [each.name for each in limits if each.name != MISSING]
+    return parse_measures([*measures, *named])
 
 
 def _cutoffs(options: argparse.Namespace) -> list[int] | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
 from irbatch.errors import InputError, printable, shown
 from irbatch.measures import measure
 
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --require doesn't
-NOT_SO = ": of no system"  # what is said of a condition to fail by that has passed
 
 
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
@@ -31,28 +31,34 @@ def list_conditions(options: argparse.Namespace) -> list[tuple[str, bool]]:
     ]
 
 
-def judge(
-    options: argparse.Namespace,
-    find: Callable[[str, bool], Sequence[str]],
-    tell: Callable[[str, bool], str] = lambda text, required: text,
-) -> int:
-    """Say of each condition what failed, or that it passed, and return the exit status.
+def tell(verdicts: Iterable[tuple[bool, str]]) -> int:
+    """Say what has passed, then what failed, and return the exit status."""
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for passed, told in verdicts:
+        said[passed].append(told)
+    for passed, sentences in said.items():
+        for told in sentences:
+            verdict = "passed" if passed else "failed"
+            print(f"irbatch: {verdict}: {printable(told)}", file=sys.stderr)
+    return GATE_FAILED if said[False] else 0
 
-    Args:
-        options: of the command.
-        find: returns what fails of a condition, and is told whether it is required.
-        tell: returns what to say of one that has passed.
-    """
-    failed: list[str] = []
-    for text, required in list_conditions(options):
-        if failures := find(text, required):
-            failed += failures
-        else:
-            passed = tell(text, required) + ("" if required else NOT_SO)
-            print(f"irbatch: passed: {printable(passed)}", file=sys.stderr)
-    for failure in failed:
-        print(f"irbatch: failed: {printable(failure)}", file=sys.stderr)
-    return GATE_FAILED if failed else 0
+
+def judge(options: argparse.Namespace, systems: Any) -> list[Any]:
+    """Return the outcomes of all conditions for results or a comparison."""
+    if not list_conditions(options):
+        return []
+    from irbatch.comparing.gate import check  # for those who have a gate
+
+    return [
+        outcome
+        for text, required in list_conditions(options)
+        for outcome in check(systems, [text], required=required)
+    ]
+
+
+def tell_outcomes(outcomes: Iterable[Any]) -> int:
+    """Say what came of conditions, and return the exit status."""
+    return tell((each.passed, each.told) for each in outcomes)
 
 
 def check_axes(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from irbatch.cli.gates import add_gate, judge, list_conditions
+from irbatch.cli.gates import add_gate, list_conditions, tell
 from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
 from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper
 from irbatch.comparing.gate import parse_on_board
@@ -26,6 +26,7 @@ from irbatch.statistics.resampling import check_draws, check_level
 EXAMPLE = (
     '{"systems": [{"system": "bm25", "accuracy": {"RR@10": 0.187}, "latency": {"mean": 8}}, …]}'
 )
+NOT_SO = ": of no system"  # what is said of a condition to fail by that has passed
 NEEDS = {  # words that say nothing without another
     "y": "x",
     "plot": "x",
@@ -104,11 +105,12 @@ def run(options: argparse.Namespace) -> int:
     picture = None
     if options.plot is not None:
         picture = board.plot(options.x, options.y)
-    status = judge(
-        options,
-        lambda text, required: find_failures(board, text, required=required),
-        lambda text, required: tell_passed(board, text, required=required),
-    )
+    verdicts: list[tuple[bool, str]] = []
+    for text, required in list_conditions(options):
+        passed = tell_passed(board, text, required=required) + ("" if required else NOT_SO)
+        failed = find_failures(board, text, required=required)
+        verdicts += [(False, each) for each in failed] or [(True, passed)]
+    status = tell(verdicts)
     output.write(lambda form, **shaped: _report(board, options, form, shaped))
     if picture is not None:
         axes.save(picture, options.plot)

@@ -190,13 +190,12 @@ def _compare_groups(
     for query, name in names.items():
         inside.setdefault(name, set()).add(query)
     compared: dict[str, Comparison] = {}
-    alone: dict[str, Floats] = {}
     for name, some in rows.items():
         if len(some) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
-            alone[name] = aligned.values_of(some[0])
         else:
             compared[name] = _make(aligned.part(some, inside[name]), options)
+    alone = [name for name in rows if name not in compared]
     return _make(aligned, options, _strata(rows.values()), groups=compared, alone=alone)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irbatch.comparing.differences import Differences
-from irbatch.comparing.gate import judge_comparison
+from irbatch.comparing.gate import Outcome, check, failed
 from irbatch.comparing.report import (
     list_everything,
     list_means,
@@ -41,7 +41,7 @@ class Comparison(Reported, Differences):
     `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
     a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`
     have the option `power`, too, and the last two `per_query`, whether they have the values of
-    every query (True).
+    every query (True), and `gates`, what `irbatch.comparing.gate.check` returned.
 
     Attributes:
         systems, measures: names, in the order given.
@@ -64,8 +64,7 @@ class Comparison(Reported, Differences):
         missing: system to the queries that others have and it has not: they are left out.
         unanswered: system to the queries it has no ranking for, which count 0.
         groups: a comparison of each group of queries, by name.
-        alone: the values of each group of one query, ``(systems, measures)``, which `groups` lacks;
-            NaN where it weighs nothing in a weighted mean.
+        alone: the groups of one query, which `groups` lacks.
     """
 
     _label: ClassVar[str] = "tab:comparison"
@@ -84,14 +83,14 @@ class Comparison(Reported, Differences):
             *conditions: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
                 against the baseline, p being corrected; or
                 ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or
-                of an end of its interval. ``in GROUP:`` before it looks at a group of queries,
-                ``in every group:`` at each. A group of one query fails, but for limits of means.
+                of an end of its interval, or ``missing queries > NUMBER``. ``in GROUP:`` before it
+                looks at a group of queries, ``in every group:`` at each. One of one query fails.
 
         Raises:
             InputError: if there is none; or one is not of this form, can never hold, holds of what
                 is good, or takes a baseline and there is none.
         """
-        return judge_comparison(self, conditions, required=False)
+        return failed(check(self, conditions, required=False))
 
     def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say in a sentence which systems don't meet ``"nDCG@10 not worse than baseline by 1%"``.
@@ -101,12 +100,12 @@ class Comparison(Reported, Differences):
         Args:
             *requirements: ``MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]``: the
                 corrected p of `not_worse_than` is below the level, by default the comparison's; or
-                ``MEASURE [lower bound|upper bound] >= NUMBER``. Groups as in `failures`.
+                ``MEASURE [lower bound|upper bound] >= NUMBER[%]``. Groups as in `failures`.
 
         Raises:
             InputError: as `failures`, and if a requirement can never be met, or always is.
         """
-        return judge_comparison(self, requirements, required=True)
+        return failed(check(self, requirements, required=True))
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
@@ -159,8 +158,11 @@ class Comparison(Reported, Differences):
         )
         return document.renamed({}, DAGGERS) if daggers else document
 
-    def _everything(self, *, per_query: bool = True, power: bool = False) -> Record:
-        return list_everything(self, per_query, power)
+    def _everything(
+        self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
+    ) -> Record:
+        judged = {"gates": [each._asdict() for each in gates]} if gates else {}
+        return {**list_everything(self, per_query, power), **judged}
 
     def _records(
         self, *, means: bool = False, power: bool = False

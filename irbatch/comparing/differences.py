@@ -91,7 +91,7 @@ class Differences(ComparisonSettings):
     ranges: Floats | None = field(default=None, repr=False)  # of values, (2, measures), if known
     linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
     judged: Mapping[int, Floats] = field(default_factory=dict)
-    alone: Mapping[str, Floats] = field(default_factory=dict)  # of groups of one query: its values
+    alone: Sequence[str] = ()  # groups of one query
     model: ModelValues | None = field(default=None, repr=False)  # a model's, if they were added
 
     @cached_property

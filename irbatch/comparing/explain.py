@@ -81,7 +81,7 @@ def explain(
     (1, 0, 1)
     >>> [query] = found.queries
     >>> [(each.document, each.ranks, each.moved) for each in query.documents]
-    [('d2', (3, None), 'lost'), ('d1', (1, 2), 'down')]
+    [('d2', (3, None), 'lost'), ('d1', (1, 2), 'down'), ('d7', (2, 1), 'up')]
     >>> query.documents[1].adds
     (0.5, 0.25)
     """

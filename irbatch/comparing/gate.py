@@ -1,10 +1,10 @@
-"""Gates: conditions on systems, for a test or a release; when they hold, said in sentences.
+"""Gates: conditions on systems, for a test or a release; what came out, said in sentences.
 
 What must not be: ``nDCG@10 drops 1% p<0.05``, ``nDCG@10 < 0.35``. What must be: ``nDCG@10 not worse
-than baseline by 1%``, ``nDCG@10 equivalent to baseline within 1%``, ``nDCG@10 >= 0.35``. Before
-either ``in GROUP:`` or ``in every group:`` looks at groups of queries. Leaderboards take limits of
-every axis, ``latency_p95 > 50``, and ``dominated on nDCG@10, latency``, of one system after ``of
-SYSTEM:``.
+than baseline by 1%``, ``nDCG@10 equivalent to baseline within 1%``, ``nDCG@10 >= 0.35``,
+``missing queries <= 5``. Before either ``in GROUP:`` or ``in every group:`` looks at groups of
+queries. Leaderboards take limits of every axis, ``latency_p95 > 50``, and ``dominated on nDCG@10,
+latency``, of one system after ``of SYSTEM:``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,19 +41,18 @@ BOUNDS = {" lower bound": 0, " upper bound": 1}
 ROUNDING = 1e-12  # as near as this a value is the limit, and a mean that drops by 0.1 drops 10%
 LEVEL = 0.05  # chance of the interval of a mean alone to miss
 EVERY = "every group"
+MISSING = "missing queries"  # those that a system has no ranking for
 SIDES = {"drops": -1, "rises": 1, "changes": 0}
 FAIL_BY = (*SIDES, "worsens", "improves")  # what must not happen; other verbs are requirements
 
 # A number can be read in one way: so the time that a text takes is linear in its length.
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
-AMOUNT = rf"(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?"
-BELOW = rf"(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
 SCOPE = re.compile(r"(?P<word>in|of)\s+(?P<scope>\S.*):\s+(?P<rest>\S.*)")
-LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*\Z")
+LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*(%?)\s*\Z")
 VERDICT = re.compile(
     r"(?P<name>\S+)\s+(?P<verb>drops|rises|changes|worsens|improves|not\s+worse|equivalent)"
     r"(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?(?:\s+(?P<by>by|within))?"
-    rf"(?:\s+{AMOUNT})?{BELOW}"
+    rf"(?:\s+(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?)?(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
 )
 DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 
@@ -62,15 +60,32 @@ PURPOSES = "a condition to fail by", "a requirement"  # by whether it is require
 FORMS = (
     "'nDCG@10 drops 1% p<0.05' (or rises, changes, worsens, improves; 1% or 0.01; with p or "
     "without) or 'nDCG@10 < 0.35'",
-    "'nDCG@10 not worse than baseline by 1%', 'nDCG@10 equivalent to baseline within 1%' or "
-    "'nDCG@10 >= 0.35'",
+    "'nDCG@10 not worse than baseline by 1%', 'nDCG@10 equivalent to baseline within 1%', "
+    "'nDCG@10 >= 0.35' or 'missing queries <= 5'",
 )
 OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
-HINTS = {  # what is near a form, and what it is there
-    r"\sp\s*<=": "; p stands before '<', as in 'p<0.05'",
-    r"\s(falls|decreases|declines)\b": "; did you mean 'drops'?",
-    r"\s(increases|grows)\b": "; did you mean 'rises'?",
-}
+
+
+class Outcome(NamedTuple):
+    """What came of a condition for one system.
+
+    Args:
+        condition: as it was written.
+        system: its name; empty of a group that cannot be judged.
+        passed: whether the gate lets it through.
+        value: what was looked at: a mean, an end of an interval, or a difference; NaN if unknown.
+        limit: what it was compared with: the number, or the margin.
+        p: of a test, corrected.
+        told: all of this as a sentence.
+    """
+
+    condition: str
+    system: str
+    passed: bool
+    value: float
+    limit: float
+    p: float | None
+    told: str
 
 
 class Limit(NamedTuple):
@@ -86,20 +101,11 @@ class Limit(NamedTuple):
     limit: float
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value compares so; a difference by rounding is ignored."""
+        """Tell whether a value compares so, NaN never; a difference by rounding is ignored."""
         near = math.isclose(value, self.limit, rel_tol=ROUNDING, abs_tol=ROUNDING)
-        return OPERATORS[self.operator](self.limit if near else value, self.limit)
-
-    def judge(self, values: Iterable[tuple[str, float]], *, required: bool) -> Iterator[str]:
-        """Yield a sentence for each named value that the limit rejects, NaN among them.
-
-        >>> limit = Limit("nDCG@10", None, ">=", 0.35)
-        >>> list(limit.judge([("new", 0.3), ("old", 0.4)], required=True))
-        ['new: nDCG@10 is 0.3, not >= 0.35']
-        """
-        for name, value in values:
-            if math.isnan(value) or self.holds(value) != required:
-                yield f"{printable(name)}: {self.told(value)}, {'not ' if required else ''}{self}"
+        return not math.isnan(value) and OPERATORS[self.operator](
+            self.limit if near else value, self.limit
+        )
 
     def told(self, value: float) -> str:
         """Say what a value is, in as many digits as tell it from the limit."""
@@ -159,27 +165,21 @@ def parse_condition(text: str, *, required: bool) -> Condition:
             baseline=None)
     """
     scope, said = _split_scope(text, "in") if isinstance(text, str) else (None, "")
-    verdict, limit = VERDICT.fullmatch(said), None
-    if verdict is not None:
+    if (verdict := VERDICT.fullmatch(said)) is not None:
         must = verdict["verb"] not in FAIL_BY
-        whole = bool(verdict["by"] and verdict["amount"]) if must else not verdict["baseline"]
-        verdict = verdict if whole else None
-    else:
-        limit = read_limit(said)
-    form: Limit | Verdict
-    if verdict is not None:
-        _check_purpose(text, is_requirement=must, required=required)
-        form = _read_verdict(verdict, text)
-    elif limit is not None and " " not in " ".join(limit.name.split()):
-        of = measure(limit.name)
-        form = limit._replace(name=str(of))
-        check_side(text, form, of.sign, required=required)
-        check_range(text, form, *of.range)
-    else:
-        forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
-        hint = next((hint for form, hint in HINTS.items() if re.search(form, str(text))), "")
-        raise InputError(f"condition {shown(text)} is not of the form {forms}{hint}", value=text)
-    return Condition(text, required, form, scope)
+        if (verdict["by"] and verdict["amount"]) if must else not verdict["baseline"]:
+            _check_purpose(text, is_requirement=must, required=required)
+            return Condition(text, required, _read_verdict(verdict, text), scope)
+    elif (limit := read_limit(said, share=True)) is not None:
+        name = " ".join(limit.name.split())
+        if name == MISSING or " " not in name:
+            of = None if name == MISSING else measure(name)
+            limit = limit._replace(name=MISSING if of is None else str(of))
+            check_side(text, limit, -1 if of is None else of.sign, required=required)
+            check_range(text, limit, *((0.0, math.inf) if of is None else of.range))
+            return Condition(text, required, limit, scope)
+    forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
+    raise InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
 
 
 def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit | list[str]]:
@@ -215,18 +215,22 @@ def parse_alone(text: str, *, required: bool) -> Limit:
     raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
 
 
-def read_limit(text: str) -> Limit | None:
-    """Read NAME [lower bound|upper bound] < NUMBER, or another operator; None of other texts."""
+def read_limit(text: str, *, share: bool = False) -> Limit | None:
+    """Read NAME [lower bound|upper bound] < NUMBER, or another operator; None of other texts.
+
+    The number may be in per cent if it may be a `share`.
+    """
     matched = LIMIT.search(text)
     name = "" if matched is None else text[: matched.start()].strip()
-    if matched is None or not name or not math.isfinite(float(matched[2])):
+    if matched is None or not name or (matched[3] and not share):
         return None
+    number = float(matched[2]) / (100 if matched[3] else 1)
     bound = next((each for each in BOUNDS if name.endswith(each)), "")
     name = name.removesuffix(bound).strip()
     if any(word in name for word in (*OPERATORS, " and ", " or ")):
         problem = f"{shown(text)} is more than one condition: give each by itself"
         raise InputError(problem, value=text)
-    return Limit(name, BOUNDS.get(bound), matched[1], float(matched[2]))
+    return Limit(name, BOUNDS.get(bound), matched[1], number) if math.isfinite(number) else None
 
 
 def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
@@ -314,9 +318,10 @@ def failures(
 
     Args:
         results: of `irbatch.evaluate` or `irbatch.evaluate_runs`.
-        *conditions: ``MEASURE [lower bound|upper bound] < NUMBER``, or another operator; of the
+        *conditions: ``MEASURE [lower bound|upper bound] < NUMBER[%]``, or another operator; of the
             mean, or of an end of an interval of 95 % that holds for all values in the measure's
-            range; by Student's t where it has none.
+            range; by Student's t where it has none. Or ``missing queries > NUMBER``, of those that
+            a system has no ranking for.
 
     Raises:
         InputError: as `irbatch.Comparison.failures`, and if a condition takes a baseline or groups.
@@ -326,30 +331,55 @@ def failures(
     >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
     (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.2144, not >= 0.5'])
     """
-    return _judge_alone(results, conditions, required=False)
+    return failed(check(results, conditions, required=False))
 
 
 def unmet(
     results: Results | Mapping[str, Results], *requirements: str | Iterable[str]
 ) -> list[str]:
     """Say in a sentence which systems don't meet ``"nDCG@10 >= 0.35"``; otherwise as `failures`."""
-    return _judge_alone(results, requirements, required=True)
+    return failed(check(results, requirements, required=True))
 
 
-def _judge_alone(
-    results: Results | Mapping[str, Results], texts: Iterable[object], *, required: bool
-) -> list[str]:
-    named = {results.name or "run": results} if isinstance(results, Results) else results
-    said: list[str] = []
+def failed(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return the sentences of what does not pass."""
+    return [each.told for each in outcomes if not each.passed]
+
+
+def check(
+    systems: Differences | Results | Mapping[str, Results],
+    texts: Iterable[object],
+    *,
+    required: bool,
+) -> list[Outcome]:
+    """Judge systems, compared or each alone, by conditions; errors as `failures`."""
+    outcomes: list[Outcome] = []
     for text in each_condition(texts):
+        if isinstance(systems, Differences):
+            outcomes += _check_scope(systems, parse_condition(text, required=required))
+            continue
         limit = parse_alone(text, required=required)
+        named = {systems.name or "run": systems} if isinstance(systems, Results) else systems
         values = [(name, _value_of(each, limit)) for name, each in named.items()]
-        said += limit.judge(values, required=required)
-    return said
+        outcomes += _check_limit(Condition(text, required, limit), limit, values)
+    return outcomes
+
+
+def _check_limit(
+    condition: Condition, limit: Limit, values: Iterable[tuple[str, float]]
+) -> Iterator[Outcome]:
+    """Compare each named value; NaN does not pass."""
+    for name, value in values:
+        holds = limit.holds(value)
+        told = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
+        passed = holds == condition.required and not math.isnan(value)
+        yield Outcome(condition.text, name, passed, value, limit.limit, None, told)
 
 
 def _value_of(results: Results, limit: Limit) -> float:
     """Return a mean, or a bound of its interval: NaN where `values_behind` returns None."""
+    if limit.name == MISSING:
+        return float(results.counts.missing)
     if limit.name not in results:
         problem = f"{limit.name} was not evaluated; there are: {', '.join(results)}"
         raise InputError(problem, source="measures", value=limit.name)
@@ -389,18 +419,10 @@ def within_range(results: Results, name: str, low: float, high: float) -> tuple[
     return max(low, min(least, mean)), min(high, max(most, mean))
 
 
-def judge_comparison(
-    comparison: Differences, texts: Iterable[object], *, required: bool
-) -> list[str]:
-    """Say in a sentence which systems of a comparison conditions reject."""
-    conditions = [parse_condition(text, required=required) for text in each_condition(texts)]
-    return [said for condition in conditions for said in _judge_scope(comparison, condition)]
-
-
-def _judge_scope(comparison: Differences, condition: Condition) -> Iterator[str]:
-    """Yield what is said of all queries, or of the groups that a condition names."""
+def _check_scope(comparison: Differences, condition: Condition) -> Iterator[Outcome]:
+    """Yield what comes of all queries, or of the groups that a condition names."""
     if condition.scope is None:
-        yield from _judge(comparison, condition)
+        yield from _check_compared(comparison, condition)
         return
     names = [*comparison.groups, *comparison.alone]
     if condition.scope != EVERY:
@@ -411,36 +433,41 @@ def _judge_scope(comparison: Differences, condition: Condition) -> Iterator[str]
         names = [condition.scope]
     if not names:
         raise InputError("there are no groups: give groups= to compare", source="groups")
-    of_means = isinstance(condition.form, Limit) and condition.form.bound is None
     for name in names:
-        said: Iterable[str] = ["it has one query, which says nothing of others"]
+        told = "it has one query, which says nothing of others"
+        found = iter([Outcome(condition.text, "", False, math.nan, math.nan, None, told)])
         if name in comparison.groups:
-            said = _judge(comparison.groups[name], condition)
-        elif of_means:
-            said = _judge(replace(comparison, means=comparison.alone[name]), condition)
-        yield from (f"in {printable(name)}: {each}" for each in said)
+            found = _check_compared(comparison.groups[name], condition)
+        yield from (each._replace(told=f"in {printable(name)}: {each.told}") for each in found)
 
 
-def _judge(comparison: Differences, condition: Condition) -> Iterator[str]:
+def _check_compared(comparison: Differences, condition: Condition) -> Iterator[Outcome]:
     form = condition.form
-    column = comparison.find_measure(form.name)
     if isinstance(form, Limit):
-        values = comparison.means[:, column]
-        if form.bound is not None:
-            values = comparison.sure_intervals(column)[:, form.bound]
-        named = zip(comparison.systems, values.tolist(), strict=True)
+        if form.name == MISSING:
+            lacking = comparison.unanswered, comparison.missing
+            values = [sum(len(some.get(each, ())) for some in lacking)
+                      for each in comparison.systems]  # fmt: skip
+        else:
+            column = comparison.find_measure(form.name)
+            of_systems = comparison.means[:, column]
+            if form.bound is not None:
+                of_systems = comparison.sure_intervals(column)[:, form.bound]
+            values = of_systems.tolist()
+        named = zip(comparison.systems, map(float, values), strict=True)
         candidates = [each for each in named if each[0] != comparison.baseline]
-        return form.judge(candidates, required=condition.required)
+        return _check_limit(condition, form, candidates)
+    column = comparison.find_measure(form.name)
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
-    find = _find_changed if form.verb in FAIL_BY else _find_not_shown
-    return find(comparison, form, column, condition.text)
+    judge = _check_changed if form.verb in FAIL_BY else _check_shown
+    return judge(comparison, form, column, condition.text)
 
 
-def _find_changed(
+def _check_changed(
     comparison: Differences, change: Verdict, column: int, text: str
-) -> Iterator[str]:
-    """Yield what is said of systems whose means have changed as they must not."""
+) -> Iterator[Outcome]:
+    """Yield whether means have changed as they must not."""
     side = change.side(comparison.sign_of(column))
     if change.p is not None:
         problem = ""
@@ -451,6 +478,7 @@ def _find_changed(
             problem = f": alternative={comparison.alternative!r} tests the other side"
         if problem:
             raise InputError(f"condition {shown(text)} can never hold{problem}", value=text)
+    level = comparison.level if change.p is None else change.p
     for pair in range(len(comparison.pairs)):
         difference = float(comparison.differences[pair, column])
         size, p = difference, float(comparison.corrected[pair, column])
@@ -458,17 +486,17 @@ def _find_changed(
             share = float(comparison.relative[pair, column])
             size = math.copysign(math.inf, difference) if math.isnan(share) else share
         signed = size * side if side else abs(size)
-        certain = change.p is None or p < change.p
-        far = signed > 0 and signed >= change.margin.amount - ROUNDING
-        if difference and far and certain:
-            level = comparison.level if change.p is None else change.p
-            yield f"{_tell_change(comparison, pair, column)}, p {show_p(p, level)}"
+        far = difference and signed > 0 and signed >= change.margin.amount - ROUNDING
+        passed = not (far and (change.p is None or p < change.p))
+        system, told = _tell_change(comparison, pair, column)
+        told += f", p {show_p(p, level)}" + (f"; not so: {text}" if passed else "")
+        yield Outcome(text, system, passed, size, change.margin.amount, p, told)
 
 
-def _find_not_shown(
+def _check_shown(
     comparison: Differences, within: Verdict, column: int, text: str
-) -> Iterator[str]:
-    """Yield what is said of systems that are not shown to be as good, within the margin."""
+) -> Iterator[Outcome]:
+    """Yield whether systems are shown to be as good, within the margin."""
     if within.baseline not in (None, "baseline", comparison.baseline):
         problem = f"condition {shown(text)}: the baseline is {shown(comparison.baseline)}"
         raise InputError(problem, source="baseline", value=within.baseline)
@@ -489,18 +517,22 @@ def _find_not_shown(
     if least is not None and queries < least:
         few = f": {queries} queries are too few, {least} could show it if none were {what}"
     for pair, p in enumerate(test(margin)[:, column].tolist()):
-        if not p < level:
-            said = _tell_change(comparison, pair, column)
-            shown_p = show_p(p, level)
-            yield f"{said}, not shown to be less than {within.margin} {what}, p {shown_p}{few}"
+        system, told = _tell_change(comparison, pair, column)
+        passed = p < level
+        told += f", {'' if passed else 'not '}shown to be less than {within.margin} {what}"
+        told += f", p {show_p(p, level)}{'' if passed else few}"
+        value = float((comparison.relative if within.margin.relative else comparison.differences)
+                      [pair, column])  # fmt: skip
+        yield Outcome(text, system, passed, value, within.margin.amount, p, told)
 
 
-def _tell_change(comparison: Differences, pair: int, column: int) -> str:
-    """Say by how much a system differs from the baseline."""
-    name = printable(comparison.systems[comparison.pairs[pair][0]])
+def _tell_change(comparison: Differences, pair: int, column: int) -> tuple[str, str]:
+    """Name a system, and say by how much it differs from the baseline."""
+    system = comparison.systems[comparison.pairs[pair][0]]
     difference, share = (
         float(each[pair, column]) for each in (comparison.differences, comparison.relative)
     )
     told = "" if math.isnan(share) else f" ({share:+.1%})"
     against = f"against {printable(comparison.baseline or '')}"
-    return f"{name}: {comparison.measures[column]} {difference:+.4f}{told} {against}"
+    measured = f"{comparison.measures[column]} {difference:+.4f}{told} {against}"
+    return system, f"{printable(system)}: {measured}"

@@ -57,14 +57,6 @@ class Aligned:
             unanswered=keep(self.unanswered),
         )
 
-    def values_of(self, row: int) -> Floats:
-        """Return the means of one query, ``(systems, measures)``; NaN where it weighs nothing."""
-        values = self.values[:, row].copy()
-        if self.weights is not None:
-            values[:, self.weights[row] == 0] = np.nan
-        values.flags.writeable = False
-        return values
-
 
 def align(
     results: Mapping[str, Results] | Iterable[Results], measures: Sequence[str] | None = None

@@ -149,20 +149,24 @@ def test_a_condition_that_holds_leaves_with_3(cli: Cli, files: list[Path], out: 
     path = out / "report.json"
     status, printed, said = cli(*words, "--fail-if", GATE, "--json", path)
     assert status == 3
-    assert said == "irbatch: failed: worse: RR -0.2500 (-50.0%) against old, p <0.001\n"
+    assert said.splitlines() == [
+        f"irbatch: passed: new: RR +0.5000 (+100.0%) against old, p <0.001; not so: {GATE}",
+        "irbatch: failed: worse: RR -0.2500 (-50.0%) against old, p <0.001",
+    ]
     assert printed == cli(*words)[1], "the report is printed all the same"
-    assert json.loads(path.read_text())["baseline"] == "old", "and written"
+    told = json.loads(path.read_text())
+    assert told["baseline"] == "old", "and written"
+    assert [each["passed"] for each in told["gates"]] == [True, False]
+    failed = {"system": "worse", "condition": GATE, "value": -0.5, "limit": 0.01}
+    assert failed.items() <= told["gates"][1].items()
 
 
 def test_several_conditions(cli: Cli, files: list[Path]) -> None:
     words = ["--fail-if", "RR rises 0.4", "--fail-if", "RR rises 0.6", "--fail-if", "P@2 drops"]
     status, _, said = cli(*files, "-m", "RR P@2", "--baseline", "old", *words)
     assert status == 3
-    assert [line.split()[2:4] for line in said.splitlines()] == [
-        ["RR", "rises"],
-        ["new:", "RR"],
-        ["worse:", "P@2"],
-    ]
+    failed = [line.split()[2:4] for line in said.splitlines() if "failed" in line]
+    assert failed == [["new:", "RR"], ["worse:", "P@2"]]
 
 
 @pytest.mark.parametrize(
@@ -170,8 +174,8 @@ def test_several_conditions(cli: Cli, files: list[Path]) -> None:
 )
 def test_a_condition_that_does_not_hold(cli: Cli, files: list[Path], condition: str) -> None:
     words = ["-m", "RR P@2", "--baseline", "old", "--fail-if", condition]
-    said = f"irbatch: passed: {condition}: of no system\n"
-    assert cli(*files[:3], *words)[::2] == (0, said)
+    status, _, said = cli(*files[:3], *words)
+    assert (status, said.endswith(f"; not so: {condition}\n")) == (0, True)
 
 
 def test_a_condition_takes_the_corrected_p_value(cli: Cli, files: list[Path]) -> None:
@@ -284,7 +288,9 @@ def test_bad_words_are_one_line_and_write_nothing(
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["--require", "RR >= 0.2"], 0, "irbatch: passed: RR >= 0.2\n"),
+        (["--require", "RR >= 0.2"], 0, "irbatch: passed: new: RR is 1, >= 0.2\n"),
+        (["--require", "missing queries <= 5"], 0, "new: missing queries is 0, <= 5\n"),
+        (["--fail-if", "RR < 30%"], 3, "worse: RR is 0.25, < 0.3"),
         (["--fail-if", "latency_p95 > 50"], 2, "`irbatch leaderboard` takes latency_p95"),
         (["--require", "RR >= 0.3"], 3, "worse: RR is 0.25, not >= 0.3"),
         (["--fail-if", "RR < 0.3"], 3, "worse: RR is 0.25, < 0.3"),
@@ -321,7 +327,8 @@ def test_gates_of_groups(cli: Cli, files: list[Path], tmp_path: Path) -> None:
     words = [*files, "-m", "RR", "--baseline", "old", "--groups", groups]
     status, _, said = cli(*words, "--fail-if", "in every group: RR worsens")
     assert status == 3
-    assert [line.split()[3] for line in said.splitlines()] == ["a:", "b:"]
+    failed = [line.split()[3] for line in said.splitlines() if "failed" in line]
+    assert failed == ["a:", "b:"]
     assert cli(*words, "--fail-if", "in c: RR worsens")[0] == 2
 
 

@@ -318,7 +318,7 @@ def test_a_gate_of_one_run(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         *words, "--require", "nDCG@10 lower bound >= 0.7", "--fail-if", "P@5 < .9"
     )
     assert (status, "failed" in err) == (0, False)
-    assert "irbatch: passed: nDCG@10 lower bound >= 0.7\n" in err
+    assert "irbatch: passed: pca10: the lower bound of nDCG@10 is 0.7084, >= 0.7\n" in err
     assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["AP", "P@5", "nDCG@10"]
     words += ["--require", "nDCG@10 lower bound >= 0.75", "-o", tmp_path / "x.json"]
     status, out, err = cli(*words, "--fail-if", "map < 0.76")
@@ -327,7 +327,14 @@ def test_a_gate_of_one_run(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         "irbatch: failed: pca10: AP is 0.7541, < 0.76",
         "irbatch: failed: pca10: the lower bound of nDCG@10 is 0.7084, not >= 0.75",
     ]
-    assert json.loads((tmp_path / "x.json").read_text())["pca10"]["mean"]["nDCG@10"] > 0.75
+    told = json.loads((tmp_path / "x.json").read_text())["pca10"]
+    assert told["mean"]["nDCG@10"] > 0.75
+    assert [each["passed"] for each in told["gates"]] == [False, True, False]
+    assert irbatch.Results.from_json(tmp_path / "x.json")["AP"] == told["mean"]["AP"]
+    missing = ["--require", "missing queries <= 3", "--require", "judged@10 >= 90%"]
+    _, _, err = cli("eval", *files[:2], *missing)
+    assert "failed: pca10: missing queries is 4, not <= 3" in err
+    assert "pca10: Judged@10 is 0." in err
     for option, condition, said in (
         ("--fail-if", "AP drops 5% p<0.05", "`irbatch compare --baseline`"),
         ("--require", "AP not worse than baseline by 1%", "needs a baseline"),

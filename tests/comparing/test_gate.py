@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 from support.input_errors import ANYTHING, input_error
 from support.paths import REPOSITORY
@@ -17,6 +17,7 @@ from irbatch.comparing.gate import (
     Condition,
     Limit,
     Verdict,
+    check,
     failures,
     parse_condition,
     unmet,
@@ -91,6 +92,8 @@ def test_forms(text: str, expected: tuple[Any, ...], scope: str | None) -> None:
         ("AP >= 0.35", Limit("AP", None, ">=", 0.35)),
         ("map lower bound > .3", Limit("AP", 0, ">", 0.3)),
         ("in a: FirstRank upper bound <= 3", Limit("FirstRank", 1, "<=", 3.0)),
+        ("judged@10 >= 90%", Limit("Judged@10", None, ">=", 0.9)),
+        ("missing  queries <= 5", Limit("missing queries", None, "<=", 5.0)),
     ],
 )
 def test_limits(text: str, expected: Limit) -> None:
@@ -108,7 +111,7 @@ def test_limits(text: str, expected: Limit) -> None:
         "AP drops 1%p<0.05", "AP drops p<0.05 1%", "AP drops 1% q<0.05", "AP drops 1% p<0.05!",
         "AP drops 1% p<0.05, RR drops", "AP RR drops", "drops AP 1%", "AP drops ١%", "AP drops ½",
         "in web AP drops", "in : AP drops", "web: AP drops", "AP 0.35", "AP <", "AP drops < 0.35",
-        "AP drops more than 1%", "AP >= 80%", None, 1, b"AP drops",
+        "AP drops more than 1%", "AP >= 80%%", None, 1, b"AP drops",
     ],
 )  # fmt: skip
 def test_what_is_none(text: Any) -> None:
@@ -347,8 +350,6 @@ def test_worse_is_what_the_measure_says() -> None:
         ("P@10 drops 1", "1 is the whole range of P@10; did you mean 1%?"),
         ("P@10 drops 1.0", "1.0 is the whole range of P@10"),
         ("P@10 drops 100%", "100% is the whole mean of P@10"),
-        ("P@10 drops 1% p<=0.05", "p stands before '<', as in 'p<0.05'"),
-        ("P@10 falls 1%", "did you mean 'drops'?"),
         ("P@10 < 0", "never holds: P@10 is between 0 and 1"),
         ("P@10 <= 1", "always holds: P@10 is between 0 and 1"),
         ("P@10 < 1.5", "always holds"),
@@ -389,7 +390,9 @@ def test_one_sided_p_values_tell_of_one_side() -> None:
         ("AP >= 0", "always holds"),
         ("AP > 1", "never holds"),
         ("AP is good", "is not of the form 'nDCG@10 not worse than baseline by 1%', 'nDCG@10"),
-        ("AP >= 80%", "a condition to fail by: 'nDCG@10 drops 1% p<0.05'"),
+        ("AP >= 800%", "never holds"),
+        ("missing queries >= 5", "lower values of missing queries are better"),
+        ("missing queries >= -1", "lower values"),
         ("AP not worse", "is not of the form"),
         ("AP equivalent to baseline", "is not of the form"),
         ("AP equivalent to baseline within 0%", "asks for what cannot be"),
@@ -569,22 +572,33 @@ def test_a_group_of_one_query() -> None:
     groups = {f"q{i}": "solo" if i == 0 else "others" for i in range(QUERIES)}
     with pytest.warns(irbatch.InputWarning, match="one query"):
         found = compared(old=5, new=[2] + [6] * 9, groups=groups)
-    told = ["in solo: new: P@10 is 0.2, not >= 0.3"]
-    assert found.unmet(f"in every group: {ALL} >= 0.3") == told
-    assert found.unmet(f"in solo: {ALL} >= 0.3") == told
-    assert not found.unmet(f"in solo: {ALL} >= 0.2")
-    assert found.failures(f"in solo: {ALL} < 0.3") == ["in solo: new: P@10 is 0.2, < 0.3"]
-    for condition in ("drops 1% p<0.05", "drops 90%", "lower bound < 0.1"):
-        said = found.failures(f"in every group: {ALL} {condition}")
-        assert said == ["in solo: it has one query, which says nothing of others"]
+    said = ["in solo: it has one query, which says nothing of others"]
+    for condition in ("drops 1% p<0.05", "drops 90%", "lower bound < 0.1", "< 0.1"):
+        assert found.failures(f"in every group: {ALL} {condition}") == said
     assert found.unmet(f"in solo: {ALL} not worse by 1%") == said
 
 
-def test_a_query_that_weighs_nothing_alone() -> None:
-    alone = {"solo": np.full((2, 1), np.nan)}
-    found = replace(FALLEN, alone=alone)
-    assert found.unmet(f"in solo: {ALL} >= 0.1") == ["in solo: new: P@10 is nan, not >= 0.1"]
-    assert found.failures(f"in solo: {ALL} < 0.1")
+def test_outcomes_have_values_and_limits() -> None:
+    both = [*check(FALLEN, [f"{ALL} drops 20%"], required=False),
+            *check(FALLEN, [f"{ALL} >= 50%"], required=True)]  # fmt: skip
+    assert [(each.system, each.passed, each.value, each.limit) for each in both] == [
+        ("new", False, pytest.approx(-0.25), 0.2), ("new", True, pytest.approx(0.6), 0.5)
+    ]  # fmt: skip
+    assert json.loads(FALLEN.to_json(gates=both))["gates"][1]["told"] == "new: P@10 is 0.6, >= 0.5"
+
+
+def test_missing_queries() -> None:
+    qrels = {f"q{i}": {"d": 1} for i in range(4)}
+    runs = {
+        "old": {query: {"d": 1.0} for query in qrels},
+        "new": {"q0": {"d": 1.0}, "q1": {"d": 1.0}},
+    }
+    for missing in ("zero", "skip"):
+        found = irbatch.compare(qrels, runs, "RR", missing=missing)
+        told = ["new: missing queries is 2, not <= 1"]
+        assert found.unmet("missing queries <= 1") == told
+        results = irbatch.evaluate_runs(qrels, runs, "RR", missing=missing)
+        assert unmet(results, "missing queries <= 1") == told
 
 
 def test_several_conditions() -> None:
