@@ -20,7 +20,6 @@ from irbatch.leaderboard.study import find_failures, tell_passed
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.resampling import check_draws, check_level
 
 EXAMPLE = (
@@ -30,7 +29,7 @@ NOT_SO = ": of no system"  # what is said of a condition to fail by that has pas
 NEEDS = {  # words that say nothing without another
     "y": "x",
     "plot": "x",
-    **dict.fromkeys(("level", "draws", "seed", "interval"), "qrels"),
+    **dict.fromkeys(("level", "draws", "seed"), "qrels"),
 }
 
 
@@ -88,10 +87,8 @@ def _add_studies(parser: argparse.ArgumentParser) -> None:
     """Add the options of intervals and tests."""
     add = parser.add_argument_group("how sure it is (with --qrels)").add_argument
     add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
-    told = "how intervals of accuracy are made (default: t)"
-    add("--interval", choices=INTERVALS, help=told)
-    add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
-    add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
+    add("--draws", type=int, metavar="N", help="of the tests (default: 10000)")
+    add("--seed", type=int, metavar="N", help="of the tests (default: 0)")
     told = "mark systems not significantly worse than the best (all pairs, Holm)"
     add("--significance", action="store_true", help=told)
 
@@ -142,7 +139,7 @@ def _read(options: argparse.Namespace) -> Leaderboard:
     """Read the systems, and evaluate their runs if there are qrels."""
     given = {
         name: getattr(options, name)
-        for name in ("qrels", "measures", "level", "draws", "seed", "interval")
+        for name in ("qrels", "measures", "level")
         if getattr(options, name) is not None
     }
     if options.qrels is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -98,20 +99,13 @@ def is_of_machine(name: str) -> bool:
     return name in QUANTITIES and QUANTITIES[name].unit in ("ms", "s", "queries/s")
 
 
-def is_share(name: str) -> bool:
-    """Tell whether a measure is never above 1; False for a name that is not a measure's."""
-    try:
-        return measure(name).range[1] <= 1
-    except InputError:
-        return False
-
-
 def lower_measures(measures: Iterable[str]) -> dict[str, str]:
     """Return the way that is better of the measures of which lower values are."""
     known = (name for name in measures if canonical_name(name) is not None)
     return {name: LOWER for name in known if measure(name).sign < 0}
 
 
+@functools.cache
 def canonical_name(name: str) -> str | None:
     """Return a measure's own name for one in any spelling; None if it is not a measure's."""
     try:

@@ -24,7 +24,7 @@ from irbatch.leaderboard.axes import (
     list_axes,
     lower_measures,
 )
-from irbatch.leaderboard.joining import Records, join_accuracy, name_records, set_prices
+from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.leaderboard.json_form import (
     board_to_dict,
     check_accuracy,
@@ -45,9 +45,7 @@ from irbatch.leaderboard.study import (
 )
 from irbatch.report.document import Document, Record
 from irbatch.report.reported import Path, Reported
-from irbatch.runtime.numbers import check_choice
-from irbatch.statistics.intervals import INTERVALS, IntervalOptions
-from irbatch.statistics.resampling import check_draws, check_level
+from irbatch.statistics.resampling import check_level
 
 NEEDS = {  # what quantities that are worked out follow from
     "cost_per_million": ": it takes price_per_hour and a mean latency",
@@ -79,10 +77,7 @@ class Leaderboard(Reported):
         measures: those shown; default: all that some system has. What a system lacks is shown as
             ``–``, and said in a warning.
         directions: axis to ``"higher"`` or ``"lower"`` (is better), where it isn't as above.
-        level: the chance that an interval of accuracy misses.
-        draws, seed: of a bootstrap over queries; 0 draws: no intervals.
-        interval: how they are made: by Student's ``"t"``, or by bootstrap, ``"percentile"`` or
-            ``"bca"``.
+        level: the chance that an interval of accuracy misses, by Student's t over queries.
 
     Attributes:
         systems: names, in the order of the rows; of several rows of a system with the instance,
@@ -107,11 +102,11 @@ class Leaderboard(Reported):
     (default: the hardware, batch size and source where they differ, all measures, and the usual
     quantities that some system has); what `tested` found is marked in any case; `frontier`, axes
     whose Pareto frontier is marked; `intervals`, whether values come with theirs (False); `digits`,
-    how many decimals measures have (4), typed ones no more than were typed, where quantities have
-    four significant digits. On a page: `plots`, whether there is a picture of the frontier (True),
-    which takes matplotlib; `x`, the axis across it (default: that of a `frontier` of two axes; or
-    else the cost, the mean latency or the median, the first that all systems have, or some; without
-    any there is no picture); `y`, the axis along it (default: the first measure).
+    how many decimals measures have (4), where quantities have four significant digits. On a page:
+    `plots`, whether there is a picture of the frontier (True), which takes matplotlib; `x`, the
+    axis across it (default: that of a `frontier` of two axes; or else the cost, the mean latency or
+    the median, the first that all systems have, or some; without any there is no picture); `y`, the
+    axis along it (default: the first measure).
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `from_json` reads what `to_json` wrote.
@@ -135,7 +130,6 @@ class Leaderboard(Reported):
     measures: list[str]
     means: Floats
     intervals: Floats
-    decimals: Floats
     n_queries: list[int | None]
     settings: dict[str, str]
     results: list[Any]
@@ -153,23 +147,17 @@ class Leaderboard(Reported):
         measures: Iterable[str] | str | None = None,
         directions: Mapping[str, str] | None = None,
         level: float = 0.05,
-        draws: int = 2000,
-        seed: int = 0,
-        interval: str = "t",
     ) -> None:
-        check_choice("interval", interval, INTERVALS)
         check_level(level)
-        check_draws(draws, seed, least=0)
-        how = IntervalOptions(interval, level, draws, seed)
         named = name_records(records)
-        accuracy = join_accuracy(results, named, measures, how)
-        turned = check_directions(directions, accuracy.measures)
+        accuracy = join_accuracy(results, named, measures, level)
+        turned = check_directions(directions, accuracy["measures"])
         vars(self).update(
-            accuracy._asdict(),
+            accuracy,
             systems=list(named),
             records=list(named.values()),
             level=level,
-            directions={**lower_measures(accuracy.measures), **turned},
+            directions={**lower_measures(accuracy["measures"]), **turned},
             constraints=[],
             left_out={},
             significance=None,
@@ -232,11 +220,6 @@ class Leaderboard(Reported):
             raise field_error(of_system(self.systems[place]), axis, "is not finite", np.inf)
         return values
 
-    def decimals_of(self, name: str, most: int) -> list[int]:
-        """Return how many decimals of each system's mean are shown: no more than were typed."""
-        shown_of = np.minimum(self.decimals[:, self.measures.index(name)], most)
-        return [int(each) for each in shown_of.tolist()]
-
     def bounds(self, name: str) -> Floats:
         """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
         axis = find_axis(name, self.measures).name
@@ -264,18 +247,15 @@ class Leaderboard(Reported):
         known = [each for each in self.records if each.value(axis.name) is not None]
         return {each.currency: each.system for each in reversed(known)}
 
-    def sorted(self, by: str, *, best_first: bool = True) -> Self:
-        """Return the leaderboard in the order of an axis; systems without a value come last.
+    def sorted(self, by: str) -> Self:
+        """Return the leaderboard in the order of an axis, the best first; without a value last.
 
         Raises:
             InputError: if no system has a value, or the values are in several currencies.
         """
-        axis, values = self.axis(by), self.values(by)
-        self.check_currency(axis.name)
-        if len(self) and np.isnan(values).all():
-            self.comparable(axis.name)
-        turned = values * axis.sign * (-1 if best_first else 1)
-        return self.at(np.argsort(turned, kind="stable").tolist())
+        axis = self.axis(by)
+        self.having([axis.name])
+        return self.at(np.argsort(-self.values(by) * axis.sign, kind="stable").tolist())
 
     def select(self, *systems: str) -> Self:
         """Return the leaderboard of some systems, in the order in which they are named.
@@ -328,34 +308,38 @@ class Leaderboard(Reported):
         >>> board.values("cost").tolist()
         [5.0]
         """
-        return self._with(records=set_prices(self.records, prices, currency))
+        if not isinstance(prices, Mapping):
+            problem = f"prices go from instances to numbers, not {shown(prices)}"
+            raise InputError(problem, source="prices", value=prices)
+        instances = {record.hardware.instance: None for record in self.records}
+        for instance in prices:
+            if instance not in instances:
+                hint = did_you_mean(instance, filter(None, instances))
+                problem = f"no system was measured on {shown(instance)}{hint}"
+                raise InputError(problem, source="prices", value=instance)
+        found = [prices.get(record.hardware.instance or "") for record in self.records]
+        both = zip(self.records, found, strict=True)
+        records = [each if price is None else each.priced(price, currency) for each, price in both]
+        return self._with(records=records)
 
-    def tested(
-        self,
-        *,
-        test: str = "randomisation",
-        correction: str = "holm",
-        level: float = 0.05,
-        draws: int = 10_000,
-        seed: int = 0,
-    ) -> Self:
+    def tested(self, *, level: float = 0.05, draws: int = 10_000, seed: int = 0) -> Self:
         """Return the leaderboard that knows which systems are significantly worse than the best.
 
         Each measure's systems are tested against each other, on the values of queries that their
-        `Results` have, as `irbatch.compare` does; ``significance`` of what returns has p-values,
-        and tables mark the systems that are not significantly worse than the best of a measure.
+        `Results` have, by the paired randomisation test of `irbatch.compare`; ``significance`` of
+        what returns has p-values, and tables mark the systems that are not significantly worse than
+        the best of a measure. All pairs are corrected for, by Holm's method, as the best is not
+        known beforehand: against it alone, one of eight systems that are alike would be
+        significantly worse in 10 % of cases, not in 5 %.
 
         Args:
-            test, correction, level, draws, seed: as of `irbatch.compare`; all pairs are corrected
-                for, as the best is not known beforehand: against it alone, one of eight systems
-                that are alike would be significantly worse in 10 % of cases, not in 5 %.
+            level, draws, seed: as of `irbatch.compare`.
 
         Raises:
             InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or
                 they were evaluated on different ones.
         """
-        options = {"test": test, "correction": correction, "level": level, "draws": draws}
-        return self._with(significance=find_significance(self, {**options, "seed": seed}))
+        return self._with(significance=find_significance(self, level, draws, seed))
 
     def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
@@ -378,27 +362,35 @@ class Leaderboard(Reported):
         turned = check_directions(directions, self.measures)
         better = [turned.get(name, self.axis(name).better) for name in names]
         signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
-        values = np.stack([known.comparable(name) for name in names], axis=1)
+        values = np.stack([known.values(name) for name in names], axis=1)
         return find_pareto(known.systems, names, values * signs, known.conditions(names), lacking)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
         """Return the leaderboard of the systems with values of all axes, and what others lack.
 
         Raises:
-            InputError: if no system has a value of each axis.
+            InputError: if no system has a value of each axis, or they are in several currencies.
         """
         lacking: dict[str, list[str]] = {}
         for name in names:
-            unknown = np.isnan(self.values(name))
-            if unknown.all():
-                self.comparable(name)
-            for place in np.flatnonzero(unknown).tolist():
+            unknown = np.flatnonzero(np.isnan(self.values(name))).tolist()
+            if unknown and len(unknown) == len(self):
+                others = f", as for {many(len(self) - 1, 'other system')}" if len(self) > 1 else ""
+                problem = f"is missing{NEEDS.get(name, '')}{others}"
+                raise field_error(of_system(self.systems[0]), name, problem, None)
+            for place in unknown:
                 lacking.setdefault(self.systems[place], []).append(name)
         if lacking and len(lacking) == len(self):
             problem = f"no system has a value of each of {join_words(list(names))}"
             raise InputError(problem, source="leaderboard")
-        places = [i for i, system in enumerate(self.systems) if system not in lacking]
-        return self.at(places), {name: lacking[name] for name in self.systems if name in lacking}
+        known = self.at([i for i, system in enumerate(self.systems) if system not in lacking])
+        for name in names:
+            if len(currencies := known.currencies(name)) > 1:
+                (one, system), (other, owner), *_ = currencies.items()
+                unsaid = "no currency that is said"
+                problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
+                raise field_error(of_system(system), name, problem, one)
+        return known, {name: lacking[name] for name in self.systems if name in lacking}
 
     def caption(self) -> str:
         """Say how many systems and queries there are, how they were measured, and who is left out.
@@ -413,29 +405,10 @@ class Leaderboard(Reported):
         """Return a leaderboard of some systems, in some order."""
         listed = ("systems", "records", "n_queries", "results")
         chosen = {name: [getattr(self, name)[i] for i in places] for name in listed}
-        arrays = {name: getattr(self, name)[places] for name in ("means", "intervals", "decimals")}
+        arrays = {name: getattr(self, name)[places] for name in ("means", "intervals")}
         # What was found is of all of them together.
         found = self.significance if len(places) == len(self) else None
         return self._with(**chosen, **arrays, significance=found)
-
-    def comparable(self, axis: str) -> Floats:
-        """Return values along an axis, which every system must have and in the same currency."""
-        values = self.values(axis)
-        missing = [self.systems[place] for place in np.flatnonzero(np.isnan(values)).tolist()]
-        if missing:
-            others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
-            problem = f"is missing{NEEDS.get(axis, '')}{others}"
-            raise field_error(of_system(missing[0]), axis, problem, None)
-        self.check_currency(axis)
-        return values
-
-    def check_currency(self, axis: str) -> None:
-        """Reject values along an axis that are in several currencies."""
-        (one, system), *others = [*self.currencies(axis).items()] or [("", "")]
-        for other, owner in others:
-            unsaid = "no currency that is said"
-            problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
-            raise field_error(of_system(system), axis, problem, one)
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.
@@ -494,9 +467,6 @@ class Leaderboard(Reported):
         measures: Measures | None = None,
         cutoffs: Cutoffs = None,
         level: float = 0.05,
-        draws: int = 2000,
-        seed: int = 0,
-        interval: str = "t",
         directions: Mapping[str, str] | None = None,
         **settings: Unpack[EvaluateOptions],
     ) -> Self:
@@ -511,8 +481,7 @@ class Leaderboard(Reported):
             measures: those shown, or with `qrels` those evaluated; default: all that some have;
                 with `qrels` they must be given.
             cutoffs: of those evaluated, as in `irbatch.evaluate`.
-            level, draws, seed, interval: as of `Leaderboard`, with `qrels`; without, the level is
-                the JSON's.
+            level: as of `Leaderboard`, with `qrels`; without, it is the JSON's.
             directions: axis to ``"higher"`` or ``"lower"``, before what the JSON says.
             **settings: of `irbatch.evaluate`, with `qrels`.
 
@@ -544,9 +513,6 @@ class Leaderboard(Reported):
             records,
             measures=measures,  # type: ignore[arg-type]
             level=level if qrels is not None or statement.level is None else statement.level,
-            draws=draws if qrels is not None else 0,
-            seed=seed,
-            interval=interval,
         )
         said = {} if qrels is not None else stated_fields(board, statement, rows)
         turned = check_directions(directions, board.measures)

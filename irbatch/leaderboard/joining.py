@@ -5,47 +5,28 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.gate import values_behind, within_range
-from irbatch.comparing.report import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
-from irbatch.leaderboard.axes import canonical_name, is_share
+from irbatch.leaderboard.axes import canonical_name
 from irbatch.measures import Measure, parse_measures
-from irbatch.runtime.numbers import is_number, is_whole
-from irbatch.statistics.intervals import IntervalOptions, find_intervals
+from irbatch.runtime.numbers import is_number
+from irbatch.statistics.intervals import find_intervals
 
 Record = EfficiencyRecord | Measurement | Load
 Records = Mapping[str, Record] | Iterable[Record] | Record
 
-Stated = dict[str, tuple[str, Any]]  # measure to what a system calls it, and its value
-
 NAMED = 5  # systems in an error
-PERCENT = 100
-BOUNDS = ("low", "high")
-INTERVALS_ARE = "intervals of measures"  # a setting
-MEASURED = 99  # decimals of what was evaluated, more than are ever shown
-
-
-class Accuracy(NamedTuple):
-    """How accurate systems are; `irbatch.leaderboard.Leaderboard` explains the names."""
-
-    measures: list[str]
-    means: Floats
-    intervals: Floats
-    decimals: Floats
-    n_queries: list[int | None]
-    settings: dict[str, str]
-    results: list[Any]
+PARTS = ("mean", "low", "high")  # of what is stated of a measure
 
 
 def name_records(records: Any) -> dict[str, EfficiencyRecord]:
@@ -56,11 +37,11 @@ def name_records(records: Any) -> dict[str, EfficiencyRecord]:
         raise InputError(f"records are several, not {shown(records)}", source="records")
     listed: list[EfficiencyRecord] = []
     pairs = records.items() if isinstance(records, Mapping) else enumerate(records)
-    for name, given in pairs:
-        if not isinstance(given, Record):
-            problem = f"a record is an EfficiencyRecord, not {kind_of(given)}"
-            raise InputError(problem, source="records", value=given)
-        record = given if isinstance(given, EfficiencyRecord) else given.record
+    for name, value in pairs:
+        if not isinstance(value, Record):
+            problem = f"a record is an EfficiencyRecord, not {kind_of(value)}"
+            raise InputError(problem, source="records", value=value)
+        record = value if isinstance(value, EfficiencyRecord) else value.record
         if isinstance(records, Mapping) and record.system != name:
             problem = f"the record of {shown(name)} says that it is of {shown(record.system)}"
             raise InputError(problem, source="records", value=name)
@@ -95,46 +76,15 @@ def name_rows(records: Sequence[EfficiencyRecord]) -> list[str]:
     return rows
 
 
-def set_prices(
-    records: Sequence[EfficiencyRecord], prices: Mapping[str, float], currency: str | None
-) -> list[EfficiencyRecord]:
-    """Return records with the prices of their instances; errors are those of `priced`."""
-    if not isinstance(prices, Mapping):
-        problem = f"prices go from instances to numbers, not {shown(prices)}"
-        raise InputError(problem, source="prices", value=prices)
-    instances = {record.hardware.instance for record in records} - {None}
-    for instance in prices:
-        if instance not in instances:
-            hint = did_you_mean(instance, map(str, instances))
-            problem = f"no system was measured on {shown(instance)}{hint}"
-            raise InputError(problem, source="prices", value=instance)
-    priced = []
-    for record in records:
-        price = prices.get(record.hardware.instance or "")
-        priced.append(record if price is None else record.priced(price, currency))
-    return priced
-
-
 def join_accuracy(
-    results: Any,
-    records: Mapping[str, EfficiencyRecord],
-    measures: Iterable[str] | str | None,
-    how: IntervalOptions,
-) -> Accuracy:
-    """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
+    results: Any, records: Mapping[str, EfficiencyRecord], measures: Any, level: float
+) -> dict[str, Any]:
+    """Return the fields of a `Leaderboard` that say how accurate the systems of records are."""
     listed = _results_by_row(results, records)
     systems = list(records)
-    spellings = {str(name) for each in listed for name in each}
-    canonical = {text: canonical_name(text) or text for text in spellings}
-    stated = [_by_measure(each, canonical) for each in listed]
+    stated = [_by_measure(system_results) for system_results in listed]
     columns = _choose_columns(measures, stated)
-    cells = [
-        [_cell(system, each, of_system.get(name)) for name in columns]
-        for system, each, of_system in zip(systems, listed, stated, strict=True)
-    ]
-    table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
-    means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
-    called = {name: own for each in reversed(stated) for name, (own, _) in each.items()}
+    called = {name: own for of_system in reversed(stated) for name, (own, _) in of_system.items()}
     names = [called.get(name, name) for name in columns]
     for name in names:
         if names.count(name) > 1:
@@ -142,14 +92,27 @@ def join_accuracy(
         if name in QUANTITIES or name in ALIASES:
             problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
             raise InputError(problem, source="measures", value=name)
-    _warn_of_missing(names, means, systems, listed)
-    _warn_of_percent(names, means, systems)
-    counts = [each.counts.queries if isinstance(each, Results) else None for each in listed]
-    settings = _common_settings(systems, listed)
-    if how.draws and _find_intervals(bounds, listed, columns, how):
-        drawn = "" if how.kind == "t" else f", {how.draws} draws, seed {how.seed}"
-        settings[INTERVALS_ARE] = f"{INTERVAL_NAMES[how.kind]}{drawn}"
-    return Accuracy(names, means, bounds, decimals, counts, settings, listed)
+    table = np.full((len(systems), len(columns), len(PARTS)), np.nan)
+    for i, (system, system_results, by_measure) in enumerate(
+        zip(systems, listed, stated, strict=True)
+    ):
+        for k, column in enumerate(columns):
+            if column in by_measure:
+                own, value = by_measure[column]
+                table[i, k] = _read_value(system, own, value)
+                if isinstance(system_results, Results) and system_results.has_values:
+                    table[i, k, 1:] = _find_interval(system_results, own, level)
+    _warn_of_missing(names, table[..., 0], systems, listed)
+    return {
+        "measures": names,
+        "means": table[..., 0],
+        "intervals": table[..., 1:],
+        "n_queries": [
+            each.counts.queries if isinstance(each, Results) else None for each in listed
+        ],
+        "settings": _common_settings(systems, listed),
+        "results": listed,
+    }
 
 
 def _results_by_row(results: Any, records: Mapping[str, EfficiencyRecord]) -> list[Any]:
@@ -157,47 +120,46 @@ def _results_by_row(results: Any, records: Mapping[str, EfficiencyRecord]) -> li
     named = name_systems([results] if isinstance(results, Results) else results, "result")
     systems = {record.system for record in records.values()}
     listed = [named.get(row, named.get(record.system)) for row, record in records.items()]
-    for row, each in zip(records, listed, strict=True):
-        if each is None:
+    for row, row_results in zip(records, listed, strict=True):
+        if row_results is None:
             others = join_words([shown(name) for name in list(named)[:NAMED]]) or "no system"
             hint = did_you_mean(row, map(str, named))
             problem = f"is missing: there are results of {others}{hint}"
             raise field_error(of_system(row), "accuracy", problem, None)
-    for name, each in named.items():
+    for name, system_results in named.items():
         if name not in records and name not in systems:
             problem = f"system {shown(name)} has results and no efficiency record"
             raise InputError(problem, source="records", value=name)
-        if not isinstance(each, Mapping | Results):
-            problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
-            raise field_error(of_system(name), "accuracy", problem, each)
+        if not isinstance(system_results, Mapping | Results):
+            problem = f"is {kind_of(system_results)}, not of irbatch.evaluate or means by measure"
+            raise field_error(of_system(name), "accuracy", problem, system_results)
     return listed
 
 
-def _by_measure(results: Any, canonical: Mapping[str, str]) -> Stated:
-    """Return a system's results by the measures' canonical names, however they are spelled."""
-    stated: Stated = {}
+def _by_measure(results: Any) -> dict[str, tuple[str, Any]]:
+    """Return what a system calls its measures, and their values, by the canonical names."""
+    stated: dict[str, tuple[str, Any]] = {}
     for name in results:
-        text = str(name)
-        if canonical[text] in stated:
-            raise InputError(f"{text} is given twice", source="measures", value=name)
-        stated[canonical[text]] = text, results[name]
+        canonical = canonical_name(str(name)) or str(name)
+        if canonical in stated:
+            raise InputError(f"{name} is given twice", source="measures", value=name)
+        stated[canonical] = str(name), results[name]
     return stated
 
 
-def _choose_columns(measures: Any, stated: Sequence[Stated]) -> list[str]:
+def _choose_columns(measures: Any, stated: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the canonical names of those that are chosen: by default all that some system has."""
-    if measures is None:
-        columns = list(dict.fromkeys(name for each in stated for name in each))
-    else:
+    columns = list(dict.fromkeys(name for by_measure in stated for name in by_measure))
+    if measures is not None:
         is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
         columns = []
-        for each in [measures] if is_one else measures:
-            if not isinstance(each, str | Measure):
+        for measure in [measures] if is_one else measures:
+            if not isinstance(measure, str | Measure):
                 problem = f"measures are names, not {shown(measures)}"
                 raise InputError(problem, source="measures", value=measures)
-            name = canonical_name(str(each)) or str(each)
+            name = canonical_name(str(measure)) or str(measure)
             try:  # "P@{5,10}" names two
-                columns += [name] if name in stated[0] else map(str, parse_measures(str(each)))
+                columns += [name] if name in stated[0] else map(str, parse_measures(str(measure)))
             except InputError:  # a measure of another tool
                 columns.append(name)
     if not columns:
@@ -205,44 +167,37 @@ def _choose_columns(measures: Any, stated: Sequence[Stated]) -> list[str]:
     return columns
 
 
-def _cell(
-    system: str, results: Any, stated: tuple[str, Any] | None
-) -> tuple[float, float, float, int]:
-    """Return a mean, the bounds of its interval where they are given, and typed decimals.
-
-    NaN of what is missing.
-    """
-    if stated is None:
-        return np.nan, np.nan, np.nan, MEASURED
-    measure, value = stated
-    given = value if isinstance(value, Mapping) else {"mean": value}
-    if "mean" not in given or set(given) - {"mean", *BOUNDS}:
-        named = ", ".join(map(str, given))
-        problem = f"has a mean, and may have low and high bounds; not {named}"
-        raise field_error(of_system(system), measure, problem, given)
-    numbers = dict.fromkeys(BOUNDS, math.nan)
-    for name, number in given.items():
-        if number is None and name in BOUNDS:
-            continue
-        if not is_number(number) or not math.isfinite(number):
-            what = "a text, not a number" if isinstance(number, str) else "no finite number"
-            field = measure if name == "mean" else f"{name} bound of {measure}"
-            problem = f"is {shown(number)}, which is {what}"
+def _read_value(system: str, measure: str, value: Any) -> list[float]:
+    """Return a mean and the bounds of its interval, NaN of those that aren't stated."""
+    stated = value if isinstance(value, Mapping) else {"mean": value}
+    if "mean" not in stated or set(stated) - set(PARTS):
+        problem = f"has a mean, and may have low and high bounds; not {', '.join(map(str, stated))}"
+        raise field_error(of_system(system), measure, problem, stated)
+    numbers = []
+    for part in PARTS:
+        number = stated.get(part)
+        if number is None and part != "mean":
+            number = math.nan
+        elif not is_number(number) or not math.isfinite(number):  # type: ignore[arg-type]
+            field = measure if part == "mean" else f"{part} bound of {measure}"
+            problem = f"is {shown(number)}, which is not a finite number"
             raise field_error(of_system(system), f"accuracy: {field}", problem, number)
-        numbers[name] = float(number)
-    low, high = numbers["low"], numbers["high"]
-    if low > high:  # the mean may lie outside: of few draws it does
+        numbers.append(float(number))  # type: ignore[arg-type]
+    _, low, high = numbers
+    if low > high:  # the mean may lie outside
         problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
-        raise field_error(of_system(system), measure, problem, given)
-    typed = MEASURED if isinstance(results, Results) else max(map(_decimals, given.values()))
-    return numbers["mean"], low, high, typed
+        raise field_error(of_system(system), measure, problem, stated)
+    return numbers
 
 
-def _decimals(value: Any) -> int:
-    """Count the decimals that a number was typed with: 1 of 18.7, none of 18."""
-    if value is None or is_whole(value):
-        return 0
-    return max(0, -int(Decimal(repr(float(value))).as_tuple().exponent))
+def _find_interval(results: Results, measure: str, level: float) -> tuple[float, float]:
+    """Return the interval of a mean over queries by Student's t; NaN where it has none."""
+    behind = values_behind(results, measure)
+    if behind is None:
+        return math.nan, math.nan
+    values: Floats = behind[0][None, :, None]
+    found = find_intervals(values, [], "t", level, 0, 0, geometric=np.array([behind[1]]))
+    return within_range(results, measure, *found.means[0, 0].tolist())
 
 
 def _warn_of_missing(
@@ -260,44 +215,6 @@ def _warn_of_missing(
             raise field_error(of, missing, f"is missing{hint}", None)
         if lacking:
             warn(f"{of}: {join_words(lacking)} missing, shown as –")
-
-
-def _find_intervals(
-    bounds: Floats, results: Sequence[Any], measures: Sequence[str], how: IntervalOptions
-) -> bool:
-    """Put intervals of means over queries where there are values of queries; tell if there are any.
-
-    One set of draws serves all systems and measures that have values of as many queries.
-    Intervals are written into `bounds`, float64 ``(systems, measures, 2)``, and end where values of
-    the measure do.
-    """
-    alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
-    for i, each in enumerate(results):
-        for k, measure in enumerate(
-            measures if isinstance(each, Results) and each.has_values else ()
-        ):
-            if measure in each and (behind := values_behind(each, measure)) is not None:
-                alike.setdefault(len(behind[0]), []).append((i, k, *behind))
-    for group in alike.values():
-        geometric = np.array([each[3] for each in group])
-        table = np.stack([each[2] for each in group], axis=1)[None]
-        found = find_intervals(table, [], *how, geometric=geometric)
-        for (i, k, *_), (low, high) in zip(group, found.means[0].tolist(), strict=True):
-            bounds[i, k] = within_range(results[i], measures[k], low, high)
-    return bool(alike)
-
-
-def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[str]) -> None:
-    """Warn where a measure that is never above 1 is so for some systems: per cent, perhaps."""
-    for name, column in zip(measures, means.T, strict=True):
-        above, within = (column > 1) & (column <= PERCENT), column <= 1
-        if above.any() and within.any() and is_share(name):
-            one, other = int(np.argmax(above)), int(np.argmax(within))
-            others = f"that of {shown(systems[other])} is {column[other]:g}"
-            warn(
-                f"{name} of {shown(systems[one])} is {column[one]:g}, and {others}: is one of "
-                "them in per cent?"
-            )
 
 
 def _common_settings(systems: Sequence[str], results: Sequence[Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ queries, need to stand with the first of them. What stands beside ``"systems"`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -34,13 +34,30 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.formats.files import begins_as_run
 from irbatch.leaderboard.axes import Board, canonical_name, check_directions
-from irbatch.leaderboard.joining import MEASURED, name_rows
+from irbatch.leaderboard.joining import name_rows
 from irbatch.leaderboard.study import Significance
 from irbatch.statistics.resampling import check_level
 from irbatch.version import __version__
 
 SOURCE = "leaderboard"
 RECORD = [each.name for each in fields(EfficiencyRecord)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What stands with a system beside its record.
+
+    Attributes:
+        accuracy: measure to number, or to ``{"mean": 0.187, "low": 0.18, "high": 0.19}``.
+        run: in place of it, or beside it, the path of a run file, from the JSON's folder on.
+        queries: how many the accuracy is the mean of.
+        row: what it is called, where that isn't clear without rows that were left out.
+    """
+
+    accuracy: Any = None
+    run: str | None = None
+    queries: Whole | None = None
+    row: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +75,12 @@ class Statement:
         significance: what tests found.
     """
 
-    systems: Sequence[dict[str, Any]]
+    systems: list[dict[str, Any]]
     irbatch: str | None = None
     level: float | None = None
     settings: dict[str, str] = field(default_factory=dict)
     directions: dict[str, str] = field(default_factory=dict)
-    constraints: Sequence[str] = ()
+    constraints: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     significance: Significance | None = None
 
@@ -74,29 +91,7 @@ class Statement:
             raise field_error(SOURCE, "systems", "are none", self.systems)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """What stands with a system beside its record.
-
-    Attributes:
-        accuracy: measure to number, or to ``{"mean": 0.187, "low": 0.18, "high": 0.19}``.
-        run: in place of it, or beside it, the path of a run file, from the JSON's folder on.
-        queries: how many the accuracy is the mean of.
-        typed: whether it is shown with the digits it has here: not by default in what a
-            leaderboard has written.
-        row: what it is called, where that isn't clear without rows that were left out.
-    """
-
-    accuracy: Any = None
-    run: str | None = None
-    queries: Whole | None = None
-    typed: bool | None = None
-    row: str | None = None
-
-
-SHARED = ("accuracy", "run", "queries", "typed")  # by the rows of a system
 OURS = [each.name for each in fields(Row)]
-
 Rows = dict[str, Row]  # by the names of the rows
 
 
@@ -107,49 +102,39 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[E
     if not isinstance(document, dict):
         problem = f"it is an object with systems, or their list, not {shown(document)}"
         raise InputError(problem, source=SOURCE, value=document)
-    for key in document:
-        if key in (*RECORD[1:], *OURS):
-            problem = "is not a field of a leaderboard; it stands with each system"
-            raise field_error(SOURCE, shown(key), problem, key)
     statement: Statement = read_fields(Statement, document, SOURCE)
-    return statement, *_read_systems(statement.systems)
-
-
-def _read_systems(stated: Sequence[dict[str, Any]]) -> tuple[Rows, list[EfficiencyRecord]]:
-    """Return rows by their names, and records."""
     records: list[EfficiencyRecord] = []
-    shared: dict[str, dict[str, Any]] = {}
     rows: list[Row] = []
-    for number, values in enumerate(stated, 1):
+    first: dict[str, dict[str, Any]] = {}  # what the rows of a system share
+    for number, values in enumerate(statement.systems, 1):
         name = values.get("system")
         if not isinstance(name, str) or not name.strip():
-            problem = f"is called {shown(name)}, which is not a name"
-            problem = 'has no "system", which is its name' if name is None else problem
+            problem = 'has no "system", which is its name'
+            if name is not None:
+                problem = f"is called {shown(name)}, which is not a name"
             raise field_error(SOURCE, f"system {number}", problem, name)
         own = {key: value for key, value in values.items() if key in OURS}
         if "accuracy" in own or "run" in own:
-            shared.setdefault(name, {key: own[key] for key in SHARED if key in own})
+            first.setdefault(name, {key: own[key] for key in own if key != "row"})
         else:
-            own = {**shared.get(name, {}), **own}
+            own = {**first.get(name, {}), **own}
         row: Row = read_fields(Row, own, of_system(name))
         check_fields(row, of_system(name))
         rows.append(row)
-        records.append(_read_record(name, values))
-    return dict(zip(name_rows(records), rows, strict=True)), records
+        record = {key: value for key, value in values.items() if key not in OURS}
+        _check_keys(name, record)
+        records.append(EfficiencyRecord.from_dict(record))
+    return statement, dict(zip(name_rows(records), rows, strict=True)), records
 
 
-def _read_record(system: str, values: dict[str, Any]) -> EfficiencyRecord:
-    record = {key: value for key, value in values.items() if key not in OURS}
-    for key, value in record.items():
-        if key in (*RECORD, "units", "derived", "cost_per_million"):
-            continue
-        hint = "; did you mean accuracy?" if key in ("metrics", "measures", "scores") else ""
-        hint = hint or did_you_mean(key.lower(), ("accuracy", "run"))
+def _check_keys(system: str, record: Mapping[str, Any]) -> None:
+    """Reject a system's keys that are meant for its accuracy."""
+    for key in set(record) - {*RECORD, "units", "derived"}:
+        hint = did_you_mean(key.lower(), ("accuracy", "run"))
         if not hint and canonical_name(key) is not None:
             hint = f'; write "accuracy": {{"{printable(key)}": …}}'
         if hint:
-            raise field_error(of_system(system), shown(key), f"is not known{hint}", value)
-    return EfficiencyRecord.from_dict(record)
+            raise field_error(of_system(system), shown(key), f"is not known{hint}", record[key])
 
 
 def check_accuracy(system: str, row: Row) -> None:
@@ -160,27 +145,22 @@ def check_accuracy(system: str, row: Row) -> None:
     if row.accuracy is None:
         hint = ": its run is evaluated where qrels are given" if row.run is not None else ""
         problem = f"is missing{hint}"
-    elif row.accuracy == {}:
-        problem = "has no measure"
     raise field_error(of_system(system), "accuracy", problem, row.accuracy)
 
 
 def stated_fields(board: Board, statement: Statement, rows: Rows) -> dict[str, Any]:
     """Return the fields of a leaderboard of stated numbers that are said beside these."""
-    by_hand = statement.irbatch is None
     names = [row.row or name for name, row in rows.items()]
     if len(set(names)) < len(names):
         raise field_error(SOURCE, "row", "is the same of two systems", names)
-    typed = [by_hand if row.typed is None else row.typed for row in rows.values()]
     found = statement.significance
     return {
+        "systems": names,
         "level": statement.level,
         "settings": statement.settings,
-        "constraints": list(statement.constraints),
+        "constraints": statement.constraints,
         "left_out": statement.left_out,
-        "systems": names,
         "n_queries": [row.queries for row in rows.values()],
-        "decimals": np.where(np.array(typed)[:, None], board.decimals, MEASURED),
         "significance": None if found is None else found.among(names, board.measures),
     }
 
@@ -190,11 +170,8 @@ def stated_directions(board: Board, statement: Statement, rows: Rows) -> dict[st
     of_systems = [row.accuracy for row in rows.values() if isinstance(row.accuracy, dict)]
     known = list(dict.fromkeys([*board.measures, *(name for each in of_systems for name in each)]))
     directions = check_directions(statement.directions, known)
-    return {
-        axis: better
-        for axis, better in directions.items()
-        if axis in board.measures or axis not in known
-    }
+    hidden = set(known) - set(board.measures)
+    return {axis: better for axis, better in directions.items() if axis not in hidden}
 
 
 def evaluate_systems(
@@ -251,6 +228,16 @@ def _find_run(system: str, run: str | None, folder: Path) -> Path:
 
 def board_to_dict(board: Board) -> dict[str, Any]:
     """Return what a leaderboard knows, as `read_statement` reads it."""
+    systems = []
+    for row, (name, record) in enumerate(zip(name_rows(board.records), board.records, strict=True)):
+        accuracy: dict[str, Any] = {}
+        for k in np.flatnonzero(~np.isnan(board.means[row])).tolist():
+            mean, (low, high) = float(board.means[row, k]), board.intervals[row, k].tolist()
+            ends = {end: value for end, value in (("low", low), ("high", high)) if value == value}
+            accuracy[board.measures[k]] = {"mean": mean, **ends} if ends else mean
+        own = board.systems[row] if board.systems[row] != name else None
+        more = only_known({"queries": board.n_queries[row], "row": own})
+        systems.append({**record.to_dict(), **more, "accuracy": accuracy})
     tests = {} if board.significance is None else {"significance": asdict(board.significance)}
     return {
         "irbatch": __version__,
@@ -260,21 +247,5 @@ def board_to_dict(board: Board) -> dict[str, Any]:
         "constraints": list(board.constraints),
         "left_out": {system: list(broken) for system, broken in board.left_out.items()},
         **tests,
-        "systems": [_describe(board, *each) for each in enumerate(name_rows(board.records))],
+        "systems": systems,
     }
-
-
-def _describe(board: Board, row: int, name: str) -> dict[str, Any]:
-    """Return what is known of a row, which is called so unless it says otherwise."""
-    accuracy: dict[str, Any] = {}
-    for k in np.flatnonzero(~np.isnan(board.means[row])).tolist():
-        bounds = zip(("low", "high"), board.intervals[row, k].tolist(), strict=True)
-        ends = {end: bound for end, bound in bounds if not np.isnan(bound)}
-        mean = float(board.means[row, k])
-        accuracy[board.measures[k]] = {"mean": mean, **ends} if ends else mean
-    more = {
-        "queries": board.n_queries[row],
-        "typed": True if (board.decimals[row] < MEASURED).any() else None,
-        "row": board.systems[row] if board.systems[row] != name else None,
-    }
-    return {**board.records[row].to_dict(), **only_known(more), "accuracy": accuracy}

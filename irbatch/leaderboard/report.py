@@ -10,10 +10,8 @@ import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Quantity
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
-from irbatch.efficiency.record import CLOSED, OPEN
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
-from irbatch.leaderboard.joining import INTERVALS_ARE
 from irbatch.report.document import (
     BEST,
     Column,
@@ -37,23 +35,24 @@ USUAL = (
 )
 MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "GPU",
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
-CALLS = (  # fields of records
-    *("batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size"),
-    *("sustained_p99", "wall_time", "user_time", "system_time", "children_time", "start_time"),
-    *("energy", "emissions", "dataset"),
-    *("source", "currency"),
-)
-LOOP = ("loop", "rate", "arrivals", "errors", "timeouts")  # fields of latencies
+INSIDE = (
+    "system",
+    "hardware",
+    "latency",
+    "stated_cost",
+)  # fields of records that are no columns themselves
+CALLS = [  # other columns that are no axes, of records and of their latencies
+    *(each.name for each in fields(EfficiencyRecord) if each.name not in {*QUANTITIES, *INSIDE}),
+    *("loop", "rate", "arrivals", "errors", "timeouts"),
+]
 NAMED = 6  # systems that are named where they are many
 
 
 def list_facts(board: Board) -> list[Column]:
     """Return the columns of what is known beside the axes, a row's place being the item."""
 
-    def column(name: str, owners: Sequence[Any], heading: str | None = None) -> Column:
-        values = [getattr(owner, name) for owner in owners]
+    def column(name: str, heading: str, values: Sequence[Any]) -> Column:
         is_text = any(isinstance(value, str) for value in values)
-        heading = heading or name.replace("_", " ")
         return Column(
             heading,
             "text" if is_text else "number",
@@ -64,23 +63,23 @@ def list_facts(board: Board) -> list[Column]:
         )
 
     machines = [record.hardware for record in board.records]
-    latencies = [record.latency or Latency() for record in board.records]
+    owners = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
     hardware = [str(machine) or None for machine in machines]
-    counts = Column("queries", name="queries", value=board.n_queries.__getitem__)
     return [
         Column(HARDWARE, "text", value=hardware.__getitem__),
-        *(column(each.name, machines, MACHINE[each.name]) for each in fields(Hardware)),
-        *(column(name, board.records) for name in CALLS),
-        *(column(name, latencies) for name in LOOP),
-        counts,
+        *(
+            column(name, heading, [getattr(machine, name) for machine in machines])
+            for name, heading in MACHINE.items()
+        ),
+        *(column(name, name.replace("_", " "), [each[name] for each in owners]) for name in CALLS),
+        column("queries", "queries", board.n_queries),
     ]
 
 
 def list_axis(board: Board, name: str, intervals: bool, digits: int) -> list[Column]:
     """Return an axis' column, and those of its bounds, which only programs read."""
     axis, values, bounds = board.axis(name), board.values(name), board.bounds(name)
-    is_measure = name in board.measures
-    decimals = board.decimals_of(name, digits) if is_measure else [None] * len(board)
+    decimals = digits if name in board.measures else None
     known = ~np.isnan(values)
     measured = {each for each, has in zip(board.conditions([name]), known, strict=True) if has}
     best = np.nan  # one value alone is not the best
@@ -92,7 +91,7 @@ def list_axis(board: Board, name: str, intervals: bool, digits: int) -> list[Col
 
     def tell(i: int) -> Record:
         value = rows[i][0]
-        text, low, high = (write_value(each, decimals[i]) for each in rows[i])
+        text, low, high = (write_value(number, decimals) for number in rows[i])
         within = f"[{low}, {high}]" if bounded[i] else ""
         marks = [NOT_WORSE] if board.systems[i] in not_worse and value != best else []
         return {"text": text, "stands_out": value == best, "after": within, "marks": marks}
@@ -221,12 +220,11 @@ def _explain(
         if cell.after
     }
     if sure:
-        how = board.settings.get(INTERVALS_ARE)
-        of_measures = f", of measures by {how}" if how else ""
-        yield "[low, high]", f"{show_levels(sure) or 'bounds of'} intervals{of_measures}"
+        yield "[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"
     if (tests := board.significance) is not None:
         meaning = f"not significantly worse than the best of the measure ({tests.caption()})"
-        untested = [system for system in board.systems if not tests.has(system)]
+        tested = {system for by_system in tests.p_values.values() for system in by_system}
+        untested = [system for system in board.systems if system not in tested]
         untested += [name for name in board.measures if name not in tests.p_values]
         more = f"; not tested: {list_names(untested, str)}" if untested else ""
         yield NOT_WORSE, meaning + more
@@ -265,7 +263,7 @@ def write_caption(board: Board) -> str:
     least = f"{counts[0]} to " if len(counts) > 1 else ""
     known = counts and None not in board.n_queries
     queries = f", {least}{many(counts[-1], 'query')}" if known else ""
-    said = [f"{count_systems(records)}{queries}.", *_calls(records, counts if known else [])]
+    said = [f"{count_systems(records)}{queries}.", *_tell_calls(records)]
     machines = [record.hardware for record in records if record.hardware != Hardware()]
     if len(set(machines)) == 1:
         which = f"{many(len(machines), 'system')} measured"
@@ -306,30 +304,18 @@ def count_systems(records: Sequence[EfficiencyRecord]) -> str:
     return f"{many(systems, 'system')}{on}"
 
 
-def _calls(records: Sequence[EfficiencyRecord], counts: list[int]) -> Iterator[str]:
-    """Say how latency and throughput were measured, of systems of which it is known."""
-    timed = [record for record in records if record.latency is not None and record.latency.calls]
-    if timed:
-        queries = sorted({record.n_queries for record in timed if record.n_queries is not None})
-        others = queries and queries != counts
-        of = f", of {join_words(list(map(str, queries)))} queries" if others else ""
-        loops = {record.latency.loop for record in timed if record.latency is not None}
-        told: dict[tuple[str | None, ...], str] = {
-            (CLOSED,): ", in a closed loop",
-            (OPEN,): ", in an open loop, from when a query was due",
-        }
-        loop = told.get(tuple(loops), "")
-        sizes = {record.batch_size for record in timed}
-        yield f"Latency in ms, of calls of {_tell_sizes(sizes)}{of}{loop}."
-    bounds = {record.sustained_p99 for record in records if record.sustained_rate is not None}
-    bound = bounds.pop() if len(bounds) == 1 else None
-    if bound is not None:
-        yield f"Sustained rate: with p99 within {show_quantity(bound)} ms."
-    larger = {record.throughput_batch_size for record in records if record.throughput is not None}
-    if stated := {size for size in larger if size is not None}:
-        yield f"Throughput of calls of {_tell_sizes(stated)}."
+def _tell_calls(records: Sequence[EfficiencyRecord]) -> Iterator[str]:
+    """Say what latencies, throughputs and sustained rates are of, where that isn't a query."""
 
+    def join(values: Iterable[float | None]) -> str:
+        known = {value for value in values if value is not None} - {1}
+        return join_words([show_quantity(value) for value in sorted(known)], "or")
 
-def _tell_sizes(sizes: set[int]) -> str:
-    written = join_words([str(size) for size in sorted(sizes)], "or")
-    return f"{written} {'query' if sizes == {1} else 'queries'}"
+    larger = [record.batch_size for record in records if record.latency is not None]
+    if sizes := join(larger):
+        yield f"Latency of calls of {sizes} queries."
+    sizes = join(record.throughput_batch_size for record in records if record.throughput)
+    if sizes:
+        yield f"Throughput of calls of {sizes} queries."
+    if bounds := join(record.sustained_p99 for record in records):
+        yield f"Sustained rate: with p99 within {bounds} ms."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from irbatch.comparing.gate import (
     read_limit,
     values_behind,
 )
-from irbatch.comparing.report import NAMES
 from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, join_words, many, printable, shown
 from irbatch.evaluation.results import Results
@@ -86,20 +84,21 @@ def find_pareto(
     return Pareto(axes, frontier, dominated_by, left_out, measured)
 
 
+# ---------------------------------------------------------------- tests of accuracy
+
+
 @dataclass(frozen=True)
 class Significance:
     """What `Leaderboard.tested` found: of each measure the best system, and all others against it.
 
     Attributes:
-        test, correction, level: as of `irbatch.compare`; p-values are corrected for all pairs of
-            systems, as which is the best is known from the same values.
+        level: p-values below it are significant.
         queries: how many were compared.
         best: measure to the system of the best mean, of those tested.
-        p_values: measure to system to the corrected p-value of its difference from the best.
+        p_values: measure to system to the p-value of its difference from the best, corrected for
+            all pairs of systems, as which is the best is known from the same values.
     """
 
-    test: str
-    correction: str
     level: float
     queries: int
     best: dict[str, str]
@@ -109,9 +108,6 @@ class Significance:
         source = "significance"
         check_fields(self, source)
         check_level(self.level)
-        for name in (self.test, self.correction):
-            if name not in NAMES and name != "none":
-                raise InputError(f"there is no test {shown(name)}", source=source, value=name)
         for name, by_system in self.p_values.items():
             if self.best.get(name) not in by_system:
                 problem = f"the best of {shown(name)} is not among its systems"
@@ -123,12 +119,12 @@ class Significance:
 
     def among(self, systems: Sequence[str], measures: Sequence[str]) -> Significance:
         """Return what was found of some measures; `InputError` if it is of other systems."""
-        for system in (each for by_system in self.p_values.values() for each in by_system):
+        for system in (name for by_system in self.p_values.values() for name in by_system):
             if system not in systems:
                 problem = f"there is no system {shown(system)}"
                 raise InputError(problem, source="significance", value=system)
-        best = {name: each for name, each in self.best.items() if name in measures}
-        p_values = {name: each for name, each in self.p_values.items() if name in measures}
+        best = {name: system for name, system in self.best.items() if name in measures}
+        p_values = {name: by for name, by in self.p_values.items() if name in measures}
         return replace(self, best=best, p_values=p_values)
 
     def not_worse(self, measure: str) -> list[str]:
@@ -136,20 +132,14 @@ class Significance:
         p_values = self.p_values.get(measure, {})
         return [system for system, p in p_values.items() if p >= self.level]
 
-    def has(self, system: str) -> bool:
-        """Tell whether a system was tested."""
-        return any(system in p_values for p_values in self.p_values.values())
-
     def caption(self) -> str:
         """Say what was tested, and how."""
-        corrected = (
-            "" if self.correction == "none" else f", {NAMES[self.correction]} over all pairs"
-        )
-        return f"{NAMES[self.test]}{corrected}, {self.queries} queries, level {self.level:g}"
+        how = "paired randomisation test, Holm correction over all pairs"
+        return f"{how}, {self.queries} queries, level {self.level:g}"
 
 
-def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
-    """Test the differences between systems; `options` are of `irbatch.compare`.
+def find_significance(board: Board, level: float, draws: int, seed: int) -> Significance:
+    """Test the differences between systems; arguments are of `Leaderboard.tested`.
 
     Systems are left out that have no values of queries, and measures that one of the others lacks
     or that are not means of queries. Rows of one system have the same results, tested once.
@@ -164,7 +154,9 @@ def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
     for system, results in rows.items():
         owners.setdefault(id(results), system)
     chosen = {system: _with_measures(rows[system], measures) for system in owners.values()}
-    found = compare(chosen, **options)
+    found = compare(
+        chosen, test="randomisation", correction="holm", level=level, draws=draws, seed=seed
+    )
     best: dict[str, str] = {}
     p_values: dict[str, dict[str, float]] = {}
     for k, name in enumerate(measures):
@@ -176,8 +168,7 @@ def find_significance(board: Board, options: Mapping[str, Any]) -> Significance:
             for i, system in enumerate(found.systems)
         }
         p_values[name] = {system: p[owners[id(results)]] for system, results in rows.items()}
-    queries = len(found.query_ids)
-    return Significance(found.test, found.correction, found.level, queries, best, p_values)
+    return Significance(found.level, len(found.query_ids), best, p_values)
 
 
 def _choose_measures(measures: Sequence[str], rows: Mapping[str, Results]) -> list[str]:
@@ -210,6 +201,9 @@ def _with_measures(results: Results, measures: Sequence[str]) -> Results:
     return Results(values, queries, columns, results.counts, results.settings, marks=results.marks)
 
 
+# ---------------------------------------------------------------- conditions
+
+
 def find_failures(board: Board, text: str, *, required: bool) -> list[str]:
     """Say in a sentence which systems a condition holds of, or if `required` does not hold of.
 
@@ -222,7 +216,10 @@ def find_failures(board: Board, text: str, *, required: bool) -> list[str]:
     if isinstance(said, list):
         found = dict(_find_dominated(board, said))
     else:
-        found = dict(_find_beyond(board, text, said, required=required))
+        limit = said._replace(name=board.axis(said.name).name)
+        check_side(text, limit, int(board.axis(limit.name).sign), required=required)
+        _check_range(board, text, limit)
+        found = dict(_find_rejected(board, limit, required=required))
     chosen = board.systems if system is None else board.select(system).systems
     return [f"{printable(name)}: {found[name]}" for name in chosen if name in found]
 
@@ -232,6 +229,21 @@ def tell_passed(board: Board, text: str, *, required: bool) -> str:
     _, said = parse_on_board(text, required=required)
     name = board.axis(said.name).name if isinstance(said, Limit) else ""
     return text if name in text else f"{text} ({name})"
+
+
+def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
+    """Read a constraint; return it as it is said, and by which systems it is broken, and how."""
+    limit = read_limit(text) if isinstance(text, str) else None
+    if limit is None:
+        problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
+        raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
+    limit = limit._replace(name=board.axis(limit.name).name)
+    bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
+    said = f"{limit.name}{bound} {limit}"
+    rejected = _find_rejected(board, limit, required=True)
+    return said, {
+        system: why if why == f"{limit.name} is missing" else said for system, why in rejected
+    }
 
 
 def _find_dominated(board: Board, axes: list[str]) -> Iterator[tuple[str, str]]:
@@ -244,50 +256,33 @@ def _find_dominated(board: Board, axes: list[str]) -> Iterator[tuple[str, str]]:
         yield system, f"{join_words(lacking)} is missing"
 
 
-def _find_beyond(
-    board: Board, text: str, limit: Limit, *, required: bool
-) -> Iterator[tuple[str, str]]:
+def _find_rejected(board: Board, limit: Limit, *, required: bool) -> Iterator[tuple[str, str]]:
     """Yield systems of which a limit holds, or if `required` doesn't; those without a value."""
-    axis = board.axis(limit.name)
-    limit = limit._replace(name=axis.name)
-    check_side(text, limit, int(axis.sign), required=required)
-    known, lacking = board.having([axis.name])
-    values = known.comparable(axis.name)
-    low, high = 0.0, math.inf
-    if axis.name in board.measures:
-        is_ours = canonical_name(axis.name) is not None
-        low, high = measure(axis.name).range if is_ours else (-math.inf, math.inf)
-    beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
-    if values.size and not beyond.size:  # or they are in per cent
-        check_range(text, limit, low, high)
-    elif beyond.size and low <= limit.limit <= high:  # values are, and the limit isn't
-        value = float(beyond[0])
-        problem = f"condition {shown(text)}: {axis.name} of {value:.4g} is not between {low:g} and "
-        problem += f"{high:g}" + (": in per cent?" if high == 1 and 0 <= value <= 100 else "")
-        raise InputError(problem, source="accuracy", value=value)
+    known, lacking = board.having([limit.name])
     for system, value in zip(known.systems, _judged(known, limit), strict=True):
         if math.isnan(value):
-            yield system, f"{axis.name} has no interval"
+            yield system, f"{limit.name} has no interval"
         elif limit.holds(value) != required:
             yield system, f"{limit.told(value)}, {'not ' if required else ''}{limit}"
     for system in lacking:
-        yield system, f"{axis.name} is missing"
+        yield system, f"{limit.name} is missing"
 
 
-def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
-    """Read a constraint; return it as it is said, and by which systems it is broken, and how."""
-    limit = read_limit(text) if isinstance(text, str) else None
-    if limit is None:
-        problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
-        raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
-    limit = limit._replace(name=board.axis(limit.name).name)
-    known, lacking = board.having([limit.name])
-    known.check_currency(limit.name)
-    bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
-    said = f"{limit.name}{bound} {limit}"
-    values = zip(known.systems, _judged(known, limit), strict=True)
-    broken = {system: said for system, value in values if not limit.holds(value)}
-    return said, {**broken, **dict.fromkeys(lacking, f"{limit.name} is missing")}
+def _check_range(board: Board, text: str, limit: Limit) -> None:
+    """Reject a condition that always holds, or never; values are perhaps in per cent."""
+    low, high = 0.0, math.inf
+    if limit.name in board.measures:
+        is_ours = canonical_name(limit.name) is not None
+        low, high = measure(limit.name).range if is_ours else (-math.inf, math.inf)
+    values = board.values(limit.name)
+    beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
+    if not beyond.size:
+        check_range(text, limit, low, high)
+    elif low <= limit.limit <= high:
+        value = float(beyond[0])
+        hint = ": in per cent?" if high == 1 and 0 <= value <= 100 else ""
+        problem = f"{limit.name} of {value:.4g} is not between {low:g} and {high:g}{hint}"
+        raise InputError(f"condition {shown(text)}: {problem}", source="accuracy", value=value)
 
 
 def _judged(board: Board, limit: Limit) -> list[float]:

@@ -151,24 +151,6 @@ def test_runs_are_evaluated(cli: Cli, runs: tuple[Path, Path]) -> None:
     assert list(means(cli, *words)["bm25"]) == ["nDCG@10", "AP", "RR", "P@10", "R@100"]
 
 
-def test_the_bootstrap_hears_of_the_options(cli: Cli, runs: tuple[Path, Path]) -> None:
-    mixed = "".join(ranking(1 + i % 5, [query]) for i, query in enumerate(QUERIES))
-    runs[0].with_name("bm25.run").write_text(mixed)
-    given = {"level": 0.2, "interval": "bca", "draws": 100, "seed": 3}
-    words = [word for name, value in given.items() for word in (f"--{name}", value)]
-    start = [runs[0], "--qrels", runs[1], "-m", "RR"]
-    status, printed, said = cli(*start, *words, "--intervals")
-    assert (status, said) == (0, "")
-    board = Leaderboard.from_json(runs[0], qrels=runs[1], measures=["RR"], **given)
-    assert printed == board.to_text(intervals=True)
-    assert "[low, high]: 95% and 80% intervals, of measures by BCa bootstrap, 100 dr" in printed
-    assert printed != cli(*start, *words[:-1], 4, "--intervals")[1]
-    unlike = cli(*start, "--draws", 0, "--intervals", "--columns", "RR")[1]
-    assert "[low, high]" not in unlike
-    for name, value in {"level": 0.05, "interval": "t", "draws": 2000}.items():
-        assert cli(*start, f"--{name}", value, "--intervals") == cli(*start, "--intervals")
-
-
 def test_standard_input_has_the_qrels(
     cli: Cli, runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,7 +199,7 @@ def test_tests_and_draws_are_those_of_python(cli: Cli, runs: tuple[Path, Path]) 
     axes = ["RR@10", "latency_mean"]
     words = [path, "--qrels", qrels, "-m", "RR@10", "--x", "latency", "--draws", "50"]
     _, printed, _ = cli(*words, "--significance", "--level", "0.1")
-    board = Leaderboard.from_json(path, qrels=qrels, measures="RR@10", level=0.1, draws=50)
+    board = Leaderboard.from_json(path, qrels=qrels, measures="RR@10", level=0.1)
     expected = board.tested(level=0.1, draws=50)
     assert printed == expected.to_text(frontier=axes)
     assert "not significantly worse" in printed

@@ -55,7 +55,7 @@ def evaluated() -> Leaderboard:
         EfficiencyRecord(system="slow", latency=Latency(mean=100)),
     ]  # fmt: skip
     board = Leaderboard(results, records, directions={"cpu_used": "higher", "MRR@10": "higher"},
-                        level=0.1, draws=100)  # fmt: skip
+                        level=0.1)  # fmt: skip
     return board.where("latency < 50", "RR@10 >= 0")
 
 
@@ -127,16 +127,6 @@ def test_measures_that_are_shown() -> None:
     input_error(lambda: read_leaderboard(text, measures=[]), "no measure")
 
 
-def test_typed_numbers_keep_their_digits_in_what_is_written() -> None:
-    results = {"mixed": irbatch.evaluate({"q": {"d": 1}}, {"q": {"x": 2, "d": 1}}, "RR"),
-               "typed": {"RR": 0.25}}  # fmt: skip
-    records = [EfficiencyRecord(system=name) for name in results]
-    again = read_leaderboard(Leaderboard(results, records).to_json())
-    assert again.to_markdown().splitlines()[2:4] == ["| mixed | **0.5000** |", "| typed | 0.25 |"]
-    assert read_leaderboard(again.to_json()).to_markdown() == again.to_markdown()
-    input_error(lambda: read_leaderboard(written(typed(typed=1))), "'bm25'", "typed")
-
-
 def test_directions_that_are_given_come_first() -> None:
     text = written(typed(), directions={"MRR@10": "lower", "qps": "lower", "cost": "higher"})
     board = read_leaderboard(text, directions={"RR@10": "higher", "memory": "higher"})
@@ -149,7 +139,7 @@ def test_directions_that_are_given_come_first() -> None:
 
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": None}, ("accuracy is missing",)),
-    ({"accuracy": {}}, ("accuracy has no measure",)),
+    ({"accuracy": {}}, ("accuracy is {}",)),
     ({"accuracy": [0.5]}, ("accuracy is [0.5], not an object",)),
     *(({"accuracy": {"P@1": value}}, ("P@1 is",))
       for value in (None, "0.5", True, [0.5], math.nan, math.inf, 10**400)),
@@ -171,7 +161,6 @@ SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"latency": {"std": 8}}, ("latency: 'std' is not known: known are mean, p50",)),
     ({"hardware": {"GPU": "A100"}}, ("hardware: 'GPU'", "did you mean gpu?")),
     ({"nDCG@10": 0.5}, ("'nDCG@10' is not known", 'write "accuracy": {"nDCG@10": …}')),
-    ({"metrics": {"nDCG@10": 0.5}}, ("'metrics' is not known", "did you mean accuracy?")),
     ({"Accuracy": {"nDCG@10": 0.5}}, ("'Accuracy' is not known", "did you mean accuracy?")),
 ]  # fmt: skip
 
@@ -191,7 +180,7 @@ TABLES: list[tuple[str, str]] = [
     ('{"systems": {"bm25": {}}}', "systems: {'bm25': {}} is not a list"),
     ('{"system": "bm25"}', "'system' is not known; did you mean systems?"),
     (written(typed(), x=1), "'x' is not known: known are systems, irbatch"),
-    (written(typed(), currency="EUR"), "'currency' is not a field of a leaderboard; it stands"),
+    (written(typed(), currency="EUR"), "'currency' is not known"),
     ("[3]", "systems, 1: 3 is not an object"),
     (written(typed(), {"accuracy": {}}), 'system 2 has no "system", which is its name'),
     (written({"system": " "}), "system 1 is called ' '"),
@@ -256,14 +245,9 @@ def folder(tmp_path: Path) -> Path:
 def test_runs_are_evaluated(folder: Path, form: str) -> None:
     qrels: Any = {"path": folder / "qrels.txt", "mapping": QRELS, "qrels": irbatch.Qrels(QRELS)}
     found = read_leaderboard(folder / "systems.json", qrels=qrels[form], measures=["RR", "P@1"],
-                             level=0.2, draws=9, seed=7, interval="percentile")  # fmt: skip
+                             level=0.2)  # fmt: skip
     results = irbatch.evaluate_runs(QRELS, RUNS, ["RR", "P@1"])
-    assert_same(
-        found,
-        Leaderboard(results, found.records, level=0.2, draws=9, seed=7, interval="percentile"),
-    )
-    other = Leaderboard(results, found.records, level=0.2, draws=9, interval="percentile")
-    assert (found.intervals != other.intervals).any(), "the seed counts"
+    assert_same(found, Leaderboard(results, found.records, level=0.2))
     assert found.n_queries == [3, 3]
     assert not np.isnan(found.intervals).any()
     assert found.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
@@ -280,8 +264,6 @@ def test_measures_and_settings_of_runs(folder: Path) -> None:
     cut = read_leaderboard(path, qrels=QRELS, measures=["P", irbatch.measure("RR")], cutoffs=[1, 5])
     assert cut.measures == ["P@1", "P@5", "RR@1", "RR@5"]
     assert read_leaderboard(path, qrels=QRELS, measures=irbatch.measure("RR")).measures == ["RR"]
-    none = read_leaderboard(path, qrels=QRELS, measures="RR", draws=0)
-    assert np.isnan(none.intervals).all()
     for measures in (None, []):
         input_error(lambda each=measures: read_leaderboard(path, qrels=QRELS, measures=each),
                 "no measure")  # fmt: skip
@@ -375,15 +357,14 @@ def test_what_is_wrong_in_a_run_names_the_system_and_the_file(folder: Path) -> N
                                      measures="RR"), "qrels", "line 1")  # fmt: skip
 
 
-@pytest.mark.parametrize("draws", [1, 100])
-def test_every_digit_is_read_back(draws: int) -> None:
+def test_every_digit_is_read_back() -> None:
     runs = {
         f"q{i}": {f"d{j}": 9.0 - j for j in range(1 + i % 8)} | {"good": 0.5} for i in range(21)
     }
     results = irbatch.evaluate({query: {"good": 1} for query in runs}, runs, ["RR", "nDCG@10"])
     typed_so = {"RR": {"mean": 1 / 3, "low": None, "high": 1.0}, "nDCG@10": 5e-324}
     records = [EfficiencyRecord(system="a", price_per_hour=1 / 3), EfficiencyRecord(system="b")]
-    board = Leaderboard({"a": results, "b": typed_so}, records, draws=draws)
+    board = Leaderboard({"a": results, "b": typed_so}, records)
     assert not np.isnan(board.intervals[0]).any()
     assert_same(board, read_leaderboard(board.to_json()))
     input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "takes qrels")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from support.comparisons import NASTY
-from support.efficiency_records import as_evaluated
 from support.pages import Page, pictures
 
 from irbatch import InputError
@@ -39,7 +38,7 @@ def made(
         name: {"RR@10": {"mean": mean, "low": mean - 0.01, "high": mean + 0.02}}
         for name, mean in zip(names, map(float, accuracy), strict=False)
     }
-    return as_evaluated(Leaderboard(means, records))
+    return Leaderboard(means, records)
 
 
 def test_names_are_text_and_nothing_more() -> None:

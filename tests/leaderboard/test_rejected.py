@@ -151,8 +151,6 @@ OF_BOARDS: list[Row] = [
     (lambda x: of(ACCURACY, measures=x), [["RR", "nDCG"]], ("'a'", "nDCG is missing")),
     (lambda x: one({"a": RESULTS}, measures=x), [["RR", "RR"], ["RR", "MRR"]], ("twice",)),
     (lambda x: one({"a": {"RR": 1}}, level=x), LEVELS, ("level",)),
-    (lambda x: one({"a": RESULTS}, draws=x), DRAWS, ("draws",)),
-    (lambda x: one({"a": RESULTS}, draws=9, seed=x), DRAWS, ("seed",)),
     *((act, NO_AXES, ("axis",)) for act in (
         BOARD.axis, BOARD.values, BOARD.bounds, BOARD.sorted, lambda x: BOARD.pareto(["RR", x]),
         lambda x: of(ACCURACY, directions={x: "lower"}),
@@ -251,7 +249,7 @@ def test_what_is_handed_in_stays_and_may_change_later() -> None:
     accuracy = {"a": {"RR": {"mean": 0.5, "low": 0.4}}, "b": {"RR": 0.4}, "c": RESULTS}
     directions, records = {"RR": "lower"}, [*RECORDS, record("c", 2)]
     kept = copy.deepcopy((accuracy["a"], directions)), RESULTS.values.copy()
-    board = of(accuracy, records, directions=directions, draws=20)
+    board = of(accuracy, records, directions=directions)
     board.pareto(["MRR", "latency"], directions={"MRR": "higher"})
     part = board.where("RR > 0.45")
     part.means[:] = part.intervals[:] = 7

@@ -70,9 +70,6 @@ def test_systems_are_tested_as_compare_does() -> None:
     }
     assert found.not_worse("RR") == ["best", "near"]
     assert found.queries == 16
-    other = evaluated().tested(test="sign", correction="none", level=0.5).significance
-    assert other is not None
-    assert other.caption() == "sign test, 16 queries, level 0.5"
 
 
 def test_the_best_is_so_in_the_measure_s_own_direction() -> None:
@@ -150,7 +147,6 @@ def test_findings_are_written_and_read_back() -> None:
     ("place", "value", "said"),
     [
         (("significance",), [], "significance is [], a list, not an object"),
-        (("significance", "test"), "guess", "there is no test 'guess'"),
         (("significance", "level"), 2, "level=2"),
         (("significance", "p_values", "RR", "far"), 1.5, "is 1.5, not 0 to 1"),
         (("significance", "p_values", "RR", "nobody"), 0.5, "there is no system 'nobody'"),

@@ -13,8 +13,6 @@ from irbatch.efficiency import (
     Hardware,
     Latency,
 )
-from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.joining import MEASURED
 
 RUN = "q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.5 bm25\nq2 Q0 d1 1 3.0 bm25\n"
 
@@ -202,9 +200,3 @@ def refusal(act: Callable[[], Any]) -> str:
     with pytest.raises(InputError) as caught:
         act()
     return str(caught.value)
-
-
-def as_evaluated(board: Leaderboard) -> Leaderboard:
-    """Take away that numbers were typed: they are shown with all decimals."""
-    board.decimals[:] = MEASURED
-    return board
