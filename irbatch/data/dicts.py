@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints, Ints2
+from irbatch.array_types import Floats, Ints
 from irbatch.runtime.kernels import (
     FLOAT_VALUE,
     TEXT_HASH,
@@ -58,11 +58,12 @@ class Found(NamedTuple):
     scores: Floats  # NaN where a document was not retrieved: then the others say nothing
     above: Ints  # how many documents score higher
     equal: Ints  # how many score the same, itself included; NOT_COUNTED where it is not known
+    before: Ints  # of these, how many ids put before it, or NOT_COUNTED
 
     @classmethod
     def empty(cls, judged: int) -> Found:
         """Make room for the answers."""
-        return cls(np.empty(judged), *np.empty((2, judged), np.int64))
+        return cls(np.empty(judged), *np.empty((3, judged), np.int64))
 
 
 class Space(NamedTuple):
@@ -74,15 +75,16 @@ class Space(NamedTuple):
     judged: Ints  # (most judged,): their addresses, and their hashes
     hashes: Ints
     scores: Floats  # (longest + 1,): of one ranking
-    likely: Ints2  # (2, longest + 1): places and addresses of documents that may be judged
+    likely: Ints  # (longest + 1,): places of documents that may be judged
+    keys: Ints  # (longest + 1,): the addresses of all
 
     @classmethod
     def of(cls, most_judged: int, longest: int) -> Space:
         """Make as much as rankings take."""
         item, slots = np.empty(3, np.int64), np.empty(_slots_for(most_judged), np.int32)
         judged, hashes = np.empty((2, most_judged), np.int64)
-        scores, likely = np.empty(longest + 1), np.empty((2, longest + 1), np.int64)
-        return cls(item, item.ctypes.data, slots, judged, hashes, scores, likely)
+        scores, (likely, keys) = np.empty(longest + 1), np.empty((2, longest + 1), np.int64)
+        return cls(item, item.ctypes.data, slots, judged, hashes, scores, likely, keys)
 
 
 def are_dicts(table: Mapping[Any, Any]) -> bool:
@@ -109,6 +111,7 @@ def find_in_rankings(
     documents: Sequence[Collection[object]],
     judged_starts: Ints,
     score_dtype: str,
+    direction: int = 0,
 ) -> Found | None:
     """Find judged documents in rankings, dictionaries of text to scores; None if they aren't such.
 
@@ -116,6 +119,8 @@ def find_in_rankings(
         rankings, starts: one a query, and where each begins and ends, were they in a row.
         documents, judged_starts: the ids of each query's judged documents, lists or dictionaries.
         score_dtype: what scores are rounded to, see `as_compared`.
+        direction: which ids are before others where scores are the same: 1 the higher, -1 the lower
+            ones; 0: that isn't counted.
     """
     found = Found.empty(int(judged_starts[-1]))
     dicts = Dicts.of(rankings, starts), Dicts.of(documents, judged_starts)
@@ -123,7 +128,8 @@ def find_in_rankings(
     # By other means: a score an eighth of a cell's time in plain Python, a look-up a half.
     work, rounded = int(starts[-1]) // 8 + found.scores.size // 2, score_dtype == "float32"
     try:
-        done = _find_judged.run_compiled(work, *dicts, TYPES, rounded, found, Space.of(*sizes))
+        options = TYPES, rounded, direction
+        done = _find_judged.run_compiled(work, *dicts, *options, found, Space.of(*sizes))
     except ERRORS:
         return None
     return found if done == len(rankings) else None
@@ -153,7 +159,13 @@ def _read_judgments(judged: Dicts, types: Types, grades: Floats, item: Ints, ite
 
 @kernel_on_objects
 def _find_judged(
-    rankings: Dicts, documents: Dicts, types: Types, rounded: bool, found: Found, space: Space
+    rankings: Dicts,
+    documents: Dicts,
+    types: Types,
+    rounded: bool,
+    direction: int,
+    found: Found,
+    space: Space,
 ) -> int:
     """Read rankings one after the other; return how many come before an odd one."""
     for q in range(rankings.addresses.size):
@@ -172,9 +184,9 @@ def _find_judged(
         found.equal[first : first + n_judged] = 0
         scores = space.scores[:size]
         for i in range(n_likely):
-            d = _look_up(space.likely[1, i], space, last_slot)
+            place = space.likely[i]
+            d = _look_up(space.keys[place], space, last_slot)
             if d >= 0:
-                place = space.likely[0, i]
                 found.scores[first + d] = scores[place]
                 if is_ordered:
                     above, equal = _count_in_order(scores, place)
@@ -183,6 +195,11 @@ def _find_judged(
                 else:
                     above, equal = 0, NOT_COUNTED
                 found.above[first + d], found.equal[first + d] = above, equal
+                begin, end = (above, above + equal) if is_ordered else (0, size)
+                found.before[first + d] = NOT_COUNTED
+                if direction != 0 and equal > 1 and n_likely * (end - begin) <= FEW_COMPARED:
+                    before = _count_before(space.keys, scores, place, begin, end, direction)
+                    found.before[first + d] = before
     return rankings.addresses.size
 
 
@@ -195,7 +212,7 @@ def _read_ranking(
     Also return whether the scores descend. Most documents are not judged: which may be is written
     down without a branch, that the processor would guess wrong, and then looked at.
     """
-    item, at, slots, likely = space.item, space.item_at, space.slots, space.likely
+    item, at, slots, likely, keys = space.item, space.item_at, space.slots, space.likely, space.keys
     place, n_likely, previous, is_ordered = 0, 0, np.inf, True
     item[0] = 0
     while next_item(ranking, at, at + 8, at + 16) != 0:
@@ -211,7 +228,7 @@ def _read_ranking(
         is_ordered = is_ordered and score <= previous
         previous = score
         space.scores[place] = score
-        likely[0, n_likely], likely[1, n_likely] = place, key
+        likely[n_likely], keys[place] = place, key
         n_likely += slots[text_hash & last_slot] >= 0
         place += 1
     return (n_likely if place == size else ODD), is_ordered
@@ -249,6 +266,18 @@ def _count(scores: Floats, score: float) -> tuple[int, int]:
         above += each > score
         equal += each == score
     return above, equal
+
+
+@kernel
+def _count_before(
+    keys: Ints, scores: Floats, place: int, begin: int, end: int, direction: int
+) -> int:
+    """Count the documents that have the score of the one at a place, and ids before its own."""
+    number = 0
+    for i in range(begin, end):
+        if scores[i] == scores[place]:
+            number += compare_texts(keys[i], keys[place]) * direction > 0
+    return number
 
 
 @kernel

@@ -8,15 +8,14 @@ the same order whatever container they came in.
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Codes, Floats, Ints
+from irbatch.array_types import Bools, Bytes, Codes, Floats, Ints
 from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
@@ -209,14 +208,108 @@ def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
     return places
 
 
-def rank_in_tie(policy: TiePolicy, tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
-    """Rank some documents of a tie, from 0; `tied` are the ids of all, as they came in."""
-    if policy == TiePolicy.INDEX:
-        return [tied.index(each) for each in documents]
-    ordered = sorted(id_texts(tied))
-    if policy == TiePolicy.ID_ASCENDING:
-        return [bisect.bisect_left(ordered, str(each)) for each in documents]
-    return [len(tied) - bisect.bisect_right(ordered, str(each)) for each in documents]
+class Texts(NamedTuple):
+    """Ids in UTF-8, whose bytes have the order of texts; see `irbatch.data.ids.TextColumn`."""
+
+    text: Bytes
+    starts: Ints
+    lengths: npt.NDArray[np.int32]
+
+
+def rank_tied(
+    policy: TiePolicy, ids: Texts, order: Ints, begins: Ints, sizes: Ints, judged: Texts
+) -> Ints:
+    """Rank judged documents among those of their scores, from 0, where ids or positions decide.
+
+    Args:
+        ids, order: of whole rankings, one after the other, and their rows from the highest score
+            down, equal ones as they came in.
+        begins, sizes: int64 ``(judged,)``, where in `order` the tie of each begins, its size.
+        judged: the ids of these.
+    """
+    by_tie, before = np.argsort(begins, kind="stable"), np.empty(begins.size, np.int64)
+    work = 40 * int(sizes.sum())
+    _rank_tied.run(work, ids, order, begins, sizes, judged, policy.by_id, by_tie, before)
+    return sizes - 1 - before if policy == TiePolicy.ID else before
+
+
+@kernel
+def _rank_tied(
+    ids: Texts,
+    order: Ints,
+    begins: Ints,
+    sizes: Ints,
+    judged: Texts,
+    by_id: bool,
+    by_tie: Ints,
+    before: Ints,
+) -> None:
+    """Rank judged documents, `by_tie`, which is then by id within a tie, too, both ascending.
+
+    Each document of a tie is looked up among the judged ones, which are few.
+    """
+    first = 0
+    while first < by_tie.size:
+        begin, size = begins[by_tie[first]], sizes[by_tie[first]]
+        last = first
+        while last < by_tie.size and begins[by_tie[last]] == begin:
+            before[by_tie[last]] = 0
+            last += 1
+        _sort_judged(judged, by_tie, first, last)
+        for place in range(size):
+            row = order[begin + place]
+            low, high, is_same = first, last, False
+            while low < high:
+                middle = (low + high) // 2
+                unlike = _compare(judged, by_tie[middle], ids, row)
+                is_same = is_same or unlike == 0
+                if unlike < 0:
+                    low = middle + 1
+                else:
+                    high = middle
+            if not by_id and is_same:
+                before[by_tie[low]] = place
+            elif by_id and low + is_same < last:
+                before[by_tie[low + is_same]] += 1
+        for i in range(first + 1, last if by_id else first):
+            before[by_tie[i]] += before[by_tie[i - 1]]
+        first = last
+
+
+@kernel
+def _sort_judged(judged: Texts, rows: Ints, first: int, last: int) -> None:
+    """Sort some rows by their ids: Shell's way, in place."""
+    gap = last - first
+    while gap > 1:
+        gap = (5 * gap) // 11 if gap > 2 else 1
+        for i in range(first + gap, last):
+            row, at = rows[i], i
+            while at - gap >= first and _compare(judged, rows[at - gap], judged, row) > 0:
+                rows[at] = rows[at - gap]
+                at -= gap
+            rows[at] = row
+
+
+@kernel
+def _compare(some: Texts, row: int, others: Texts, other: int) -> int:
+    """Return a number below 0, 0 or above 0: whether a text comes before another one."""
+    start, other_start = some.starts[row], others.starts[other]
+    length, other_length = int(some.lengths[row]), int(others.lengths[other])
+    for i in range(min(length, other_length)):
+        # As signed numbers: of bytes compiled code would make unsigned ones.
+        unlike = np.int64(some.text[start + i]) - np.int64(others.text[other_start + i])
+        if unlike != 0:
+            return int(unlike)
+    return length - other_length
+
+
+def order_rows(scores: Floats, starts: Ints) -> Ints:
+    """Return the rows of rankings, one after the other, by score descending, equal ones as is."""
+    order = np.arange(scores.size)
+    for row in np.flatnonzero(check_order(scores, starts[:-1], starts[1:]) != DESCENDING).tolist():
+        own = slice(starts[row], starts[row + 1])
+        order[own] = starts[row] + np.argsort(-scores[own], kind="stable")
+    return order
 
 
 class OpenTies(NamedTuple):
@@ -272,10 +365,6 @@ class TieGroups:
         self._negative = np.bincount(self._group, grades < 0, mixed.size).astype(np.int64)
         self._mixed = mixed
         self._matters = (mixed & (grades[lasts] > 0))[self._group]
-
-    def __iter__(self) -> Iterator[Ints]:
-        """Yield the positions of each group's documents."""
-        return iter(np.split(self._order, self._firsts[1:]))
 
     def count_before(self, by_key: Callable[[], Ints]) -> Ints:
         """Count how many of its group stand before each: `by_key` if ids or positions decide."""

@@ -18,13 +18,12 @@ from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, JudgedItems
 from irbatch.engine.matrix import plan_blocks
 from irbatch.engine.ties import (
-    DESCENDING,
     Ordering,
     TiePolicy,
     as_compared,
-    check_order,
     id_texts,
     order_documents,
+    order_rows,
     place_ids,
 )
 from irbatch.errors import InputError
@@ -133,10 +132,8 @@ def _first_rows(
     positions = joined_ranges(begins, sizes)
     starts = offsets_of(sizes)
     scores = as_compared(table.numbers[positions], ordering.score_dtype)
-    for row in np.flatnonzero(check_order(scores, starts[:-1], starts[1:]) != DESCENDING).tolist():
-        part = slice(starts[row], starts[row + 1])
-        order = np.argsort(-scores[part], kind="stable")
-        positions[part], scores[part] = positions[part][order], scores[part][order]
+    order = order_rows(scores, starts)
+    positions, scores = positions[order], scores[order]
     row_index = row_index_of(starts)
     first = np.arange(scores.size) - starts[row_index] < depths[row_index]
     tied = np.zeros(scores.size, bool)  # with the next one of the same query

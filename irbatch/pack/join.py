@@ -18,7 +18,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import NOT_COUNTED, Found, are_dicts, find_in_rankings, read_judgments
-from irbatch.data.ids import KINDS, IdColumn, check_id, id_kind, kinds_of
+from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -33,13 +33,16 @@ from irbatch.engine.ties import (
     DEFAULT_ORDERING,
     DESCENDING,
     Ordering,
+    Texts,
     TieGroups,
     TiePolicy,
     as_compared,
     check_order,
     find_ranks,
+    id_texts,
+    order_rows,
     order_scores,
-    rank_in_tie,
+    rank_tied,
     round_scores,
 )
 from irbatch.errors import InputError, raise_problems
@@ -98,9 +101,11 @@ class Joined(NamedTuple):
     begins: Ints  # (queries,): of each ranking in `scores`
     ends: Ints
     judged_scores: Floats  # NaN where a document was not retrieved
-    ids_at: Callable[[int, float], Sequence[Any]]  # by ranking and score, as they came in
+    # Of some rankings, one after the other as they came in: ids, scores, and where each begins.
+    listed: Callable[[Ints], tuple[IdColumn | list[Any], Floats, Ints]]
     near: Ints | None = None  # where judged documents may stand in `scores`, or -1
-    # Instead of `scores` and `near`: how many documents score higher, and how many the same.
+    # Instead of `scores` and `near`: how many documents score higher, how many the same, and how
+    # many of these ids put before it, or NOT_COUNTED.
     counts: Sequence[Ints] | None = None
 
 
@@ -108,18 +113,29 @@ def pack_joined(
     qrels: Qrels, rows: Positions, picks: Positions, joined: Joined, policy: TiePolicy
 ) -> Block:
     """Pack the queries at `rows` of the qrels, at `picks` of those to evaluate."""
-    scores, begins, ends, judged_scores, ids_at, near, counts = joined
+    scores, begins, ends, judged_scores, _, near, counts = joined
     matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(judged_scores))
     codes, row_index, judged_scores = codes[found], row_index[found], judged_scores[found]
+    before = np.full(found.size, NOT_COUNTED)
     if counts is not None:
-        ranks, equal = (each[found] for each in counts)
+        ranks, equal, before = (each[found] for each in counts)
     else:
-        near = np.full(found.size, -1, np.int64) if near is None else near[found]
+        near = before if near is None else near[found]
         ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
     shared = np.flatnonzero(equal > 1)
     block = Block(picks, matrix)
-    if shared.size:
+
+    def rank_by_key() -> Ints:
+        left = shared[before[shared] == NOT_COUNTED]
+        if left.size:
+            ties = row_index[left], ranks[left], equal[left]
+            before[left] = _rank_by_ids(qrels, rows, found[left], joined, policy, *ties)
+        return before[shared]
+
+    if shared.size and policy.by_id:
+        ranks[shared] += rank_by_key()
+    elif shared.size:
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[shared], -1)]
         in_rows = row_index[shared]
         groups = TieGroups(policy, in_rows, grades, ranks[shared], equal[shared])
@@ -128,24 +144,38 @@ def pack_joined(
             problem = f"documents of different grades share the score {score:g}"
             query = qrels.queries[rows[in_rows[rejected]]]
             raise InputError(problem, source="run", query=query, value=score)
-
-        def rank_by_key() -> Ints:
-            offsets = offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])
-            before = np.empty(shared.size, np.int64)
-            at, documents = -1, []
-            for group in groups:  # those of one row follow each other
-                row = int(in_rows[group[0]])
-                if row != at:
-                    at, documents = row, list(qrels.documents[int(rows[row])])
-                tied = ids_at(row, judged_scores[shared[group[0]]])
-                judged = [documents[each] for each in found[shared[group]] - offsets[row]]
-                before[group] = rank_in_tie(policy, tied, judged)
-            return before
-
         ranks[shared] += groups.count_before(rank_by_key)
         block = Block(picks, replace(matrix, ties=groups.list_open()), groups.mark_rows(rows.size))
     matrix.codes[row_index, ranks] = codes
     return block
+
+
+def _rank_by_ids(
+    qrels: Qrels,
+    rows: Positions,
+    judged: Positions,
+    joined: Joined,
+    policy: TiePolicy,
+    row_index: Ints,
+    above: Ints,
+    equal: Ints,
+) -> Ints:
+    """Rank some of the judged documents, of rankings `row_index`, among those of their scores."""
+    chosen = distinct(row_index)
+    ids, scores, starts = joined.listed(chosen)
+    begins = starts[np.searchsorted(chosen, row_index)] + above
+    own = judged - offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])[row_index]
+    documents = {row: list(qrels.documents[int(rows[row])]) for row in chosen.tolist()}
+    places = zip(row_index.tolist(), own.tolist(), strict=True)
+    names = _texts([documents[row][place] for row, place in places])
+    return rank_tied(policy, _texts(ids), order_rows(scores, starts), begins, equal, names)
+
+
+def _texts(ids: IdColumn | list[Any]) -> Texts:
+    """Return ids as they compare."""
+    if not isinstance(ids, TextColumn):
+        ids = TextColumn.encode(id_texts(ids if isinstance(ids, list) else ids.tolist()))
+    return Texts(ids.text, ids.starts, ids.lengths)
 
 
 Ranking = Mapping[Any, Any]
@@ -180,7 +210,6 @@ class _Join:
     rankings: list[Ranking]
     ordering: Ordering
     buffer: Floats
-    _listed: tuple[int, list[Any], Floats] = -1, [], np.empty(0)
 
     def block(self, picks: Positions) -> Block:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
@@ -193,17 +222,19 @@ class _Join:
             judged_scores = self._read(scores)
             if not order_scores(scores, starts):
                 raise_problems(list(self._score_problems()))
-        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._ids_at, counts=counts)
+        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._listed, counts=counts)
         return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
 
     def _find_in_dicts(self, starts: Ints) -> Found | None:
         """Find the judged documents where rankings are simple dictionaries; else return None."""
-        qrels, dtype = self.qrels, self.ordering.score_dtype
+        qrels, (dtype, ties) = self.qrels, self.ordering
         if qrels.document_kind == "int" or qrels.table is not None:
             return None
         documents = [qrels.documents[row] for row in self.rows.tolist()]
         judged_starts = offsets_of(qrels.starts[self.rows + 1] - qrels.starts[self.rows])
-        found = find_in_rankings(self.rankings, starts, documents, judged_starts, dtype)
+        direction = {TiePolicy.ID: 1, TiePolicy.ID_ASCENDING: -1}.get(ties, 0)
+        judged = documents, judged_starts
+        found = find_in_rankings(self.rankings, starts, *judged, dtype, direction)
         if found is None:
             return None
         uncounted = np.flatnonzero(found.equal == NOT_COUNTED)
@@ -237,12 +268,11 @@ class _Join:
         round_scores(scores, self.ordering.score_dtype)
         return as_compared(found, self.ordering.score_dtype)
 
-    def _ids_at(self, row: int, score: float) -> list[Any]:
-        """List the documents of a ranking that have some score; a ranking is read once for many."""
-        if self._listed[0] != row:
-            self._listed = row, list(self.rankings[row]), self._scores(row)
-        _, retrieved, scores = self._listed
-        return [retrieved[i] for i in np.flatnonzero(scores == score).tolist()]
+    def _listed(self, chosen: Ints) -> tuple[list[Any], Floats, Ints]:
+        rankings = [self.rankings[row] for row in chosen.tolist()]
+        scores = np.concatenate([self._scores(row) for row in chosen.tolist()])
+        starts = offsets_of(list(map(len, rankings)))
+        return list(itertools.chain.from_iterable(rankings)), scores, starts
 
     def _scores(self, row: int) -> Floats:
         """Read the scores of a ranking anew."""
@@ -345,19 +375,20 @@ def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dty
     judged_scores[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
     judged_scores = as_compared(judged_scores, score_dtype)
 
-    def ids_at(row: int, score: float) -> Sequence[Any]:
-        part = slice(int(begins[row]), int(ends[row]))
-        compared = as_compared(table.numbers[part], score_dtype)
-        return table.ids(begins[row] + np.flatnonzero(compared == score))
+    def listed(chosen: Ints) -> tuple[IdColumn, Floats, Ints]:
+        sizes = ends[chosen] - begins[chosen]
+        own = joined_ranges(begins[chosen], sizes)
+        scores = as_compared(table.numbers[own], score_dtype)
+        return table.documents.take(own), scores, offsets_of(sizes)
 
     if table.is_ordered and score_dtype == "float64":
-        return Joined(table.numbers, begins, ends, judged_scores, ids_at, near=found_at)
+        return Joined(table.numbers, begins, ends, judged_scores, listed, near=found_at)
     parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
     scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
     starts = offsets_of(ends - begins)
     order_scores(scores, starts)  # NaN was rejected when the table was made
-    return Joined(scores, starts[:-1], starts[1:], judged_scores, ids_at)
+    return Joined(scores, starts[:-1], starts[1:], judged_scores, listed)
 
 
 def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
+from irbatch.data.ids import TextColumn
 from irbatch.engine import orders
 from irbatch.engine.expected import expect
 from irbatch.engine.matrix import PAD, RelevanceMatrix
@@ -14,12 +16,13 @@ from irbatch.engine.scan import ScanRequest, scan
 from irbatch.engine.ties import (
     OpenTies,
     Ordering,
+    Texts,
     TieGroups,
     TiePolicy,
     find_ranks,
     order_documents,
     place_ids,
-    rank_in_tie,
+    rank_tied,
 )
 from irbatch.measures.parameters import make_weighting
 
@@ -33,14 +36,27 @@ def test_documents_stand_by_score_then_id_both_descending() -> None:
     assert order_documents(rows, scores, ids).tolist() == expected
 
 
-@pytest.mark.parametrize("ids", [["a", "b", "c"], [9, 10, 100]])
-def test_ids_compare_as_text_either_way(ids: list[object]) -> None:
+TEXTS = [["a", "b", "c", "ab", "", "b\u0080", "\ue000", "\ud800", "\U00010000"], [9, 10, 100, 1]]
+
+
+@pytest.mark.parametrize("ids", [*TEXTS, [f"d{i * 7 % 50}" for i in range(50)]])
+@pytest.mark.parametrize("seed", range(3))
+def test_ids_compare_as_text_either_way(ids: list[Any], seed: int) -> None:
     down = sorted(ids, key=str, reverse=True)
-    for policy, order in ((TiePolicy.ID, down), (TiePolicy.ID_ASCENDING, down[::-1])):
-        places = [order.index(each) for each in ids]
-        assert rank_in_tie(policy, ids, ids) == places
-        assert place_ids(policy, ids).tolist() == places
-    assert rank_in_tie(TiePolicy.INDEX, ids, ids[::-1]) == [2, 1, 0]
+    picks = np.random.default_rng(seed).permutation(len(ids))[: 1 + len(ids) // (seed + 1)]
+    judged = [ids[pick] for pick in picks]
+    policies = (TiePolicy.ID, down), (TiePolicy.ID_ASCENDING, down[::-1]), (TiePolicy.INDEX, ids)
+    for policy, order in policies:
+        # In two rankings behind another one: the documents of one tie stand together or apart.
+        names = ["x", *ids, *ids], [each for each in judged for _ in range(2)]
+        columns = [TextColumn.encode(list(map(str, each))) for each in names]
+        every, some = (Texts(each.text, each.starts, each.lengths) for each in columns)
+        begins, rows = np.array([1, 1 + len(ids)] * len(judged)), np.arange(1 + 2 * len(ids))
+        places = rank_tied(policy, every, rows, begins, np.full_like(begins, len(ids)), some)
+        assert places[::2].tolist() == [order.index(each) for each in judged]
+        assert (places[1::2] == places[::2]).all()
+        if policy != TiePolicy.INDEX:
+            assert place_ids(policy, ids).tolist() == [order.index(each) for each in ids]
 
 
 def test_grades_decide_for_the_worst_and_for_the_best() -> None:
