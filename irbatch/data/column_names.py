@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 from irbatch.errors import ErrorsIn, InputError, join_words, keyword, shown
@@ -57,9 +56,7 @@ SOURCES = {
 Columns = Mapping[str, Any] | None
 """What callers say of columns: role to name, of both sources, or of each apart."""
 
-# How callers are told to name columns: each by its keyword, or in this one; "" if they can't.
-KEYWORD, MAPPING = "keywords", "columns"
-APART = {"qrels": {"query": "…"}, "run": {"query": "…"}}
+APART = {"qrels": {"query": "…"}, "run": {"query": "…"}}  # how callers are told to name both
 
 # Names that are something else beside others: PyTerrier has the text of queries in `query`, and
 # its index's numbers of documents in `docid`.
@@ -67,41 +64,36 @@ YIELDING = {"query": {*QUERIES}, "document": {*DOCUMENTS}, "docid": {"docno"}}
 
 
 def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> None:
-    """Reject what is not a mapping of roles to names, for tables of some sources.
-
-    Raises:
-        InputError: if it isn't, or a role is none of theirs, or named twice.
-    """
+    """Reject what is not a mapping of roles to names, for tables of some sources."""
     if columns is None:
         return
     if not isinstance(columns, Mapping):
         problem = "are a mapping of roles to names, such as {'query': 'user'}, not"
         raise InputError(f"{problem} {shown(columns)}", source="columns", value=columns)
-    apart = {source: columns[source] for source in SOURCES if source in columns}
-    of_all = {word: name for word, name in columns.items() if word not in apart}
+    of_all = {word: name for word, name in columns.items() if word not in SOURCES}
     _check_roles(of_all, [role for source in sources for role in SOURCES[source]])
-    for source, names in apart.items():
-        if not isinstance(names, Mapping):
-            problem = f"those of {source} are a mapping of roles to names, not {shown(names)}"
-            raise InputError(problem, source="columns", value=names)
-        _check_roles(names, SOURCES[source])
+    for source in SOURCES.keys() & columns.keys():
+        if not isinstance(columns[source], Mapping):
+            problem = f"those of {source} are a mapping of roles to names"
+            raise InputError(problem, source="columns", value=columns[source])
+        _check_roles(columns[source], SOURCES[source])
 
 
-def _check_roles(columns: Mapping[str, Any], known: Sequence[str]) -> None:
-    roles: set[str] = set()
+def _check_roles(columns: Mapping[str, Any], roles: Sequence[str]) -> None:
+    named: set[str] = set()
     for word, name in columns.items():
         role = WORDS.get(word, word)
         problem = None
-        if role not in known:
-            words = [*dict.fromkeys(known), *(each for each in WORDS if WORDS[each] in known)]
+        if role not in roles:
+            words = [*dict.fromkeys(roles), *(each for each in WORDS if WORDS[each] in roles)]
             problem = f"{shown(word)} is none of {join_words(words, 'or')}"
-        elif role in roles:
+        elif role in named:
             problem = f"the {role} is named twice: {shown(dict(columns))}"
         elif name is None or isinstance(name, bool) or not isinstance(name, Hashable):
             problem = f"the {role} is {shown(name)}, which is not a name"
         if problem is not None:
             raise InputError(problem, source="columns", value=word)
-        roles.add(role)
+        named.add(role)
 
 
 def names_for(columns: Columns, kind: str) -> dict[str, Any]:
@@ -112,19 +104,24 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
     """
     check_columns(columns)
     source = "run" if kind == "run" else "qrels"
-    columns = columns or {}
-    of_all = {word: name for word, name in columns.items() if word not in SOURCES}
-    by_role = {WORDS.get(word, word): name for word, name in of_all.items()}
-    by_role |= {WORDS.get(word, word): name for word, name in columns.get(source, {}).items()}
-    return {role: name for role, name in by_role.items() if role in SOURCES[source]}
+    names: dict[str, Any] = {}
+    for part in (columns or {}, (columns or {}).get(source, {})):
+        names |= {WORDS.get(word, word): name for word, name in part.items()}
+    return {role: name for role, name in names.items() if role in SOURCES[source]}
 
 
 def choose_columns(names: Sequence[Any], kind: str, given: Mapping[str, Any]) -> dict[str, str]:
-    """Find columns as `find_columns` does, of tables that may lack one.
+    """Find out which columns are the query, the document and the grade or score, or as `ROLES` has.
 
     Without scores, or where the ranks are named alone, a run has ``rank``. Judgments lack
-    ``grade``, see `grade_of_all`, if a number was given for it, or if there is nothing else.
+    ``grade``, see `grade_of_all`, if a number was given for it, or if no column could be one.
 
+    Args:
+        names: what the columns are called.
+        given: by role, the names that a caller gave; those that are None are recognised.
+
+    >>> choose_columns(["qid", "query", "docno", "score", "rank"], "run", {})
+    {'query': 'qid', 'document': 'docno', 'score': 'score'}
     >>> choose_columns(["user_id", "item_id", "rank"], "run", {})
     {'query': 'user_id', 'document': 'item_id', 'rank': 'rank'}
     """
@@ -132,17 +129,31 @@ def choose_columns(names: Sequence[Any], kind: str, given: Mapping[str, Any]) ->
     if kind == "run" and given.get("score") is None:
         ranked = find_name(names, RANKS) and not find_name(names, SCORES)
         kind = "ranking" if ranked or given.get("rank") is not None else kind
-    grade = given.get("grade")
-    is_number = isinstance(grade, int | float) and all(grade != name for name in names)
-    if "grade" in ROLES[kind] and (is_number or not (grade or find_name(names, GRADES))):
-        ungraded = [role for role in ROLES[kind] if role != "grade"]
-        if is_number or len(names) <= len(ungraded):
-            return find_columns(names, kind, given, ungraded)
-        with suppress(InputError):  # which all roles together say better
-            found = find_columns(names, kind, given, ungraded)
-            if all(find_name([name], BESIDE) for name in {*names} - {*found.values()}):
-                return found
-    return find_columns(names, kind, given)
+    wishes = {role: given.get(role) for role in ROLES[kind]}
+    if isinstance(wishes.get("grade"), int | float) and wishes["grade"] not in names:
+        del wishes["grade"]
+    free = [name for name in names if name not in {*wishes.values()}]
+    there = f"the columns are {shown(names, 500)}" if names else "there are no columns"
+    with ErrorsIn(source="run" if kind == "ranking" else kind):
+        found = {
+            role: _recognise(free, role, ROLES[kind][role]) if wish is None else wish
+            for role, wish in wishes.items()
+        }
+        others = {*names} - {*found.values()}
+        beside = len(names) < len(found) or all(find_name([name], BESIDE) for name in others)
+        if "grade" in found and found["grade"] is None and beside:
+            del found["grade"]
+        if lacking := [role for role, name in found.items() if name is None]:
+            raise _lacking(lacking, kind, there)
+        for role, name in found.items():
+            if names.count(name) != 1:
+                count = f"{names.count(name)} columns" if name in names else "no column"
+                problem = f"{role}: the table has {count} {name!r}; {there}"
+                apart = keyword("columns", APART)
+                raise InputError(f"{problem}; where judgments and runs have others, {apart}")
+        if len({*found.values()}) < len(found):
+            raise InputError(f"one column cannot be two: {found}")
+    return found
 
 
 def grade_of_all(given: Mapping[str, Any]) -> float:
@@ -166,41 +177,6 @@ def _untyped(name: Any) -> str:
 def _fold(name: str) -> str:
     """Write a name as all are that differ in case and underscores alone."""
     return name.replace("_", "").lower()
-
-
-def find_columns(
-    names: Sequence[Any],
-    kind: str,
-    given: Mapping[str, Any],
-    roles: Iterable[str] | None = None,
-) -> dict[str, str]:
-    """Find out which columns are the query, the document and the grade or score, or as `ROLES` has.
-
-    `given` has, by role, the names that a caller gave; those that are None are recognised.
-
-    >>> find_columns(["qid", "query", "docno", "score", "rank"], "run", {})
-    {'query': 'qid', 'document': 'docno', 'score': 'score'}
-    """
-    names = list(names)
-    wishes = {role: given.get(role) for role in roles or ROLES[kind]}
-    free = [name for name in names if name not in {*wishes.values()}]
-    there = f"the columns are {shown(names, 500)}" if names else "there are no columns"
-    with ErrorsIn(source="run" if kind == "ranking" else kind):
-        found = {
-            role: _recognise(free, role, ROLES[kind][role]) if wish is None else wish
-            for role, wish in wishes.items()
-        }
-        if lacking := [role for role, name in found.items() if name is None]:
-            raise _lacking(lacking, kind, there)
-        for role, name in found.items():
-            if names.count(name) != 1:
-                count = f"{names.count(name)} columns" if name in names else "no column"
-                problem = f"{role}: the table has {count} {name!r}; {there}"
-                apart = keyword("columns", APART)
-                raise InputError(f"{problem}; where judgments and runs have others, {apart}")
-        if len({*found.values()}) < len(found):
-            raise InputError(f"one column cannot be two: {found}")
-    return found
 
 
 def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> Any:

@@ -462,26 +462,22 @@ def _reject_repeated(
 
 
 def read_sparse(
-    matrix: Any,
-    source: str,
-    query_ids: Sequence[Any] | None,
-    document_ids: Sequence[Any] | None,
-    *,
-    with_empty: bool,
-    name: str | None = None,
+    matrix: Any, source: str, query_ids: Any, document_ids: Any, name: str | None = None
 ) -> QueryTable:
-    """Read a matrix, see `irbatch.Run.from_sparse`; `with_empty` keeps queries of no documents."""
+    """Read a matrix, see `irbatch.Run.from_sparse`."""
     with ErrorsIn(source=source, path=name):
-        rows = as_compressed_rows(matrix)
+        rows = read_compressed(matrix, source)
         queries = ids_of_lines(query_ids, rows.shape[0], "query", source)
         documents = ids_of_lines(document_ids, rows.shape[1], "document", source)
         check_cells(rows, queries, documents, source)
-        table = _table(rows, queries, documents, source, with_empty)
-        if table.repeated >= 0:  # a cell twice stands for the sum of both
-            rows = rows.copy()
-            rows.sum_duplicates()
-            table = _table(rows, queries, documents, source, with_empty)
-    return table
+        ends = np.asarray(rows.indptr, np.int64)
+        chosen = np.arange(ends.size - 1)
+        if source == "qrels":
+            chosen = chosen[np.diff(ends) > 0]
+        ids = _take(documents, rows.indices[: ends[-1]].astype(np.int64))
+        places = dict(zip(_take(queries, chosen).tolist(), range(chosen.size), strict=True))
+        values = as_numbers(rows.data[: ends[-1]], source)
+        return QueryTable(places, ends[:-1][chosen], ends[1:][chosen], ids, values)
 
 
 def as_compressed_rows(matrix: Any) -> Any:
@@ -551,19 +547,6 @@ def check_cells(
             document=_take(documents, rows.indices[bad : bad + 1]).tolist()[0],
             value=value.item(),
         )
-
-
-def _table(
-    rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str, with_empty: bool
-) -> QueryTable:
-    ends = np.asarray(rows.indptr, np.int64)
-    chosen: Ints = np.arange(ends.size - 1)
-    if not with_empty:
-        chosen = chosen[np.diff(ends) > 0]
-    ids = _take(documents, rows.indices[: ends[-1]].astype(np.int64))
-    places = dict(zip(_take(queries, chosen).tolist(), range(chosen.size), strict=True))
-    values = as_numbers(rows.data[: ends[-1]], source)
-    return QueryTable(places, ends[:-1][chosen], ends[1:][chosen], ids, values)
 
 
 def _take(ids: IdColumn | None, chosen: Ints) -> IdColumn:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import VALUE
+from irbatch.data.dicts import are_dicts
 from irbatch.data.ids import TextColumn, kinds_of, same_kind
 from irbatch.engine.ties import order_documents
-from irbatch.errors import ErrorsIn, InputError, imported, warn
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, read_numbers
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
@@ -57,14 +57,73 @@ class Chunk(NamedTuple):
         return Chunk(self.queries, self.sizes, documents, self.values[order])
 
 
-class Exports:
-    """What judgments and rankings can become."""
+class Container:
+    """What judgments and rankings have in common: what they are made of, and can become."""
 
     source: ClassVar[str]  # "qrels" or "run"
     name: str | None  # what errors call it
 
+    def __init__(self, table: Mapping[Any, Any], name: str | None = None) -> None:
+        raise NotImplementedError
+
     def _queries(self) -> Iterable[Listed]:
         """Yield each query with its documents and their grades or scores."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_records(cls, records: Iterable[Any], *, name: str | None = None) -> Self:
+        """Read records, such as `qrels_iter` and `scoreddocs_iter` of ir_datasets yield.
+
+        Args:
+            records: named tuples, objects or dictionaries whose fields have the names that
+                `from_table` knows.
+            name: what results and error messages call it.
+
+        Raises:
+            InputError: as `from_table`.
+
+        >>> import irbatch
+        >>> irbatch.Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
+        <Run: 1 query>
+        """
+        from irbatch.data.frames import read_records
+
+        return cls(read_records(records, cls.source, name), name)
+
+    @classmethod
+    def from_sparse(
+        cls,
+        matrix: Any,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Read a sparse matrix of grades or scores, such as users by items.
+
+        Args:
+            matrix: a matrix or array of `scipy.sparse`, rows queries, columns documents, of any
+                format. A stored zero is a grade or score of 0; what is not stored was not judged,
+                or not retrieved. A row without entries is not a query of judgments; in a run it is
+                one that retrieved nothing. Entries that a cell has twice are added, as SciPy does.
+            query_ids, document_ids: ids of the rows and the columns, text or whole numbers;
+                default their numbers, from 0.
+            name: what results and error messages call it.
+
+        Raises:
+            InputError: if it is not a sparse matrix, ids are not as many or not different, or a
+                value is not a number, naming the query and the document; or if there are no
+                judgments.
+        """
+        from irbatch.data.columns import read_sparse
+
+        return cls(read_sparse(matrix, cls.source, query_ids, document_ids, name), name)
+
+    def __repr__(self) -> str:
+        named = f" {self.name!r}" if self.name else ""
+        return f"<{type(self).__name__}{named}: {self._counts()}>"
+
+    def _counts(self) -> str:
         raise NotImplementedError
 
     def to_arrow(self) -> Any:
@@ -106,23 +165,20 @@ class Exports:
     def _chunks(self) -> Iterator[Chunk]:
         """Yield queries in chunks of some size; those without documents are left out."""
         empty: list[Any] = []
-        some = False
         waiting: list[Listed] = []
         count = 0
-        for query, documents, values in self._queries():
-            if not len(documents):
-                empty.append(query)
+        for listed in self._queries():
+            if not len(listed[1]):
+                empty.append(listed[0])
                 continue
-            waiting.append((query, documents, values))
-            count += len(documents)
-            if count >= CHUNK:
+            if count // CHUNK < (count := count + len(listed[1])) // CHUNK and waiting:
                 yield self._chunk(waiting)
-                some, waiting, count = True, [], 0
-        if waiting:
-            yield self._chunk(waiting)
-        elif not some:
+                waiting = []
+            waiting.append(listed)
+        if not waiting:
             problem = "there are no documents to write"
             raise InputError(problem, source=self.source, path=self.name)
+        yield self._chunk(waiting)
         if empty:
             which = f"{len(empty)} queries of the {self.source} have no documents"
             warn(f"{which}, such as {empty[0]!r}, and are not in what is written")
@@ -186,42 +242,31 @@ COMMENT = "#"  # as the first word of a line
 BOM = "\ufeff"  # readers drop it where a file begins
 
 
-def run_lines(chunks: Iterable[Chunk], tag: str) -> Iterator[bytes]:
-    """Return the lines of each chunk of rankings, see `irbatch.Run.to_trec`."""
-    if not tag or re.search(UNFIT, tag):
-        problem = f"{tag!r} cannot be a run's tag, which is one word; give another: tag="
-        raise InputError(problem, source="run")
-    return (_lines(chunk, " Q0 ", _ranks(chunk), f" {tag}\n", "run") for chunk in chunks)
-
-
-def qrels_lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
-    """Return the lines of each chunk of judgments, see `irbatch.Qrels.to_trec`."""
-    return (_lines(chunk, " 0 ", itertools.repeat(" "), "\n", "qrels") for chunk in chunks)
-
-
-def _ranks(chunk: Chunk) -> Iterator[str]:
-    texts = [f" {rank} " for rank in range(1, int(chunk.sizes.max()) + 1)]
-    return itertools.chain.from_iterable(texts[:size] for size in chunk.sizes.tolist())
-
-
-def _lines(chunk: Chunk, middle: str, between: Iterable[str], end: str, source: str) -> bytes:
-    """Return the lines of a chunk: `middle` before a document, `between` before its value."""
-    queries, documents = _as_texts(chunk.queries), _as_texts(chunk.documents)
-    _check_ids(chunk, queries, documents, source)
-    starts = [query + middle for query in queries]
-    columns = zip(
-        itertools.chain.from_iterable(map(itertools.repeat, starts, chunk.sizes.tolist())),
-        documents,
-        between,
-        _shortest_texts(chunk.values),
-        itertools.repeat(end),
-        strict=False,
-    )
-    return "".join(itertools.chain.from_iterable(columns)).encode()
-
-
-def _as_texts(ids: list[Any]) -> Sequence[str]:
-    return ids if isinstance(ids[0], str) else [str(int(each)) for each in ids]
+def trec_lines(chunks: Iterable[Chunk], tag: str | None = None) -> Iterator[bytes]:
+    """Return the lines of each chunk, see `irbatch.Run.to_trec`: of a run with a tag, or qrels."""
+    source, middle, end = "qrels", " 0 ", "\n"
+    if tag is not None:
+        source, middle, end = "run", " Q0 ", f" {tag}\n"
+        if not tag or re.search(UNFIT, tag):
+            problem = f"{tag!r} cannot be a run's tag, which is one word; give another: tag="
+            raise InputError(problem, source="run")
+    for chunk in chunks:
+        queries, documents = list(map(str, chunk.queries)), list(map(str, chunk.documents))
+        _check_ids(chunk, queries, documents, source)
+        sizes = chunk.sizes.tolist()
+        ranks = [f" {rank} " if source == "run" else " " for rank in range(1, max(sizes) + 1)]
+        columns = zip(
+            itertools.chain.from_iterable(
+                itertools.repeat(query + middle, size)
+                for query, size in zip(queries, sizes, strict=True)
+            ),
+            documents,
+            itertools.chain.from_iterable(ranks[:size] for size in sizes),
+            _shortest_texts(chunk.values),
+            itertools.repeat(end),
+            strict=False,
+        )
+        yield "".join(itertools.chain.from_iterable(columns)).encode()
 
 
 def _shortest_texts(values: Floats) -> list[str]:
@@ -233,17 +278,33 @@ def _shortest_texts(values: Floats) -> list[str]:
     return texts
 
 
-def _check_ids(chunk: Chunk, queries: Sequence[str], documents: Sequence[str], source: str) -> None:
+def _check_ids(chunk: Chunk, queries: list[str], documents: list[str], source: str) -> None:
     """Reject ids that would be read as something else."""
-    reject = functools.partial(InputError, source=source)
     for query in queries:
-        if query == COMMENT:
-            raise reject(f"a line that begins with {query!r} is a comment", query=query)
-        if not query or re.search(UNFIT, query) or query.startswith(BOM):
-            raise reject("this query id cannot stand in a TREC file", query=query)
+        if not query or query == COMMENT or re.search(UNFIT, query) or query.startswith(BOM):
+            problem = "this query id cannot stand in a TREC file"
+            raise InputError(problem, source=source, query=query)
     if not re.search(UNFIT, "".join(documents)) and "" not in documents:
         return
     for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
         if not document or re.search(UNFIT, document):
-            names = {"query": chunk.queries[row], "document": document}
-            raise reject("this document id cannot stand in a TREC file", **names)
+            problem, query = "this document id cannot stand in a TREC file", chunk.queries[row]
+            raise InputError(problem, source=source, query=query, document=document)
+
+
+NOUNS = {"qrels": ("Qrels", "judgments", "grades"), "run": ("Run", "rankings", "scores")}
+
+
+def check_nested(given: Any, source: str, name: str | None) -> None:
+    """Reject judgments or rankings that are not a mapping of queries to mappings."""
+    kind, noun, values = NOUNS[source]
+    if not isinstance(given, Mapping):
+        problem = f"a mapping of queries to documents to {values}, not {kind_of(given)}"
+        hint = "for tables see from_table, for records from_records"
+        raise InputError(f"{noun} are {problem}; {hint}", source=source, path=name)
+    for query, documents in () if are_dicts(given) else given.items():
+        if not isinstance(documents, Mapping):
+            problem = f"a mapping of documents to {values}, not {kind_of(documents)}"
+            hint = f"for columns see {kind}.from_table, for lists of ids evaluate_ids"
+            problem = f"a query's {noun} are {problem}; {hint}"
+            raise InputError(problem, source=source, query=query, path=name)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,11 +18,9 @@ from irbatch.data.column_names import (
     MARK,
     RANKS,
     ROLES,
-    Columns,
     choose_columns,
     find_name,
     grade_of_all,
-    names_for,
 )
 from irbatch.data.columns import (
     QueryTable,
@@ -37,6 +34,7 @@ from irbatch.data.ids import Column, TextColumn
 from irbatch.data.lookup import first_rows
 from irbatch.errors import ErrorsIn, InputError, imported, keyword, kind_of, many, shown, warn
 
+RECORDS = {"qrels": "Qrels", "run": "Run"}  # what reads records
 PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 # From the names of columns to what is in them.
@@ -57,12 +55,45 @@ def read_table(
     With `by_rank` ranks order the documents, not scores.
     """
     with ErrorsIn(source=source, path=name):
-        kind = "ranking" if by_rank else source
-        (queries, documents, values), ranks = _read_roles(table, kind, given)
-        read = read_columns(queries, documents, values, source)
+        opened = _open(table, source, given)
+        columns, ranks = _read_roles(opened, "ranking" if by_rank else source, given)
+        read = read_columns(*columns, source=source)
     if ranks is not None:
-        _warn_of_ranks(queries, ranks, values, name)
+        _warn_of_ranks(columns[0], ranks, columns[2], name)
     return read
+
+
+def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
+    """Read records, see `irbatch.Run.from_records`."""
+    with ErrorsIn(source=source, path=name):
+        columns, _ = _read_roles(_open_records(records, source), source, {})
+        return read_columns(*columns, source=source)
+
+
+def read_named(table: Any, kind: str, given: Mapping[str, Any]) -> list[Any]:
+    """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`.
+
+    Ranks in place of scores become scores, and a grade that all have becomes a column.
+    """
+    return _read_roles(_open(table, kind, given), kind, given)[0]
+
+
+def _read_roles(opened: Opened, kind: str, given: Mapping[str, Any]) -> tuple[list[Any], Any]:
+    """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
+    names, read = opened
+    found = choose_columns(names, kind, given)
+    others = [name for name in names if name not in found.values()]
+    rank = find_name(others, RANKS) if "score" in found else None
+    columns = list(read([*found.values(), *([] if rank is None else [rank])]))
+    ranks = None if rank is None else columns.pop()
+    by_role = dict(zip(found, columns, strict=True))
+    if "rank" in by_role:
+        by_role["rank"] = as_scores(by_role["rank"], "run")
+    elif "grade" in ROLES[kind] and "grade" not in by_role:
+        by_role["document"] = as_ids(by_role["document"], "document", "qrels")
+        by_role["grade"] = np.full(len(by_role["document"]), grade_of_all(given))
+        by_role = {role: by_role[role] for role in ROLES[kind]}
+    return [*by_role.values()], ranks
 
 
 def _warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
@@ -82,84 +113,34 @@ def _warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> N
         warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
-def read_given(
-    table: Any, source: str, columns: Columns, name: str | None = None, *, by_rank: bool = False
-) -> QueryTable:
-    """Read a table whose columns have the names of `irbatch.evaluate`'s ``columns=``."""
-    given = names_for(columns, source)
-    return read_table(table, source, given, name, by_rank=by_rank)
-
-
-def read_named(table: Any, kind: str, given: Mapping[str, Any]) -> Sequence[Any]:
-    """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`.
-
-    Ranks in place of scores become scores, and a grade that all have becomes a column.
-    """
-    return _read_roles(table, kind, given)[0]
-
-
-def _read_roles(table: Any, kind: str, given: Mapping[str, Any]) -> tuple[Sequence[Any], Any]:
-    """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
-    if isinstance(table, str | os.PathLike):
-        problem = f"{kind_of(table)} is neither a table of columns nor a mapping"
-        if kind != "popularity":
-            reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
-            named = {role: name for role, name in given.items() if name is not None}
-            options = f", columns={named}" * bool(named) + f", marks={kind!r}" * (kind in MARK)
-            problem += f"; files are read by irbatch.{reader}({os.fspath(table)!r}{options})"
-        raise InputError(problem, source=kind)
-    names, read = _open(table, kind)
-    found = choose_columns(names, kind, given)
-    others = [name for name in names if name not in found.values()]
-    rank = find_name(others, RANKS) if "score" in found else None
-    columns = list(read([*found.values(), *([] if rank is None else [rank])]))
-    ranks = None if rank is None else columns.pop()
-    return _completed(dict(zip(found, columns, strict=True)), kind, given), ranks
-
-
-def _completed(columns: dict[str, Any], kind: str, given: Mapping[str, Any]) -> Sequence[Any]:
-    """Return columns in order: ranks become scores, and the grade that all have a column."""
-    if "rank" in columns:
-        columns["rank"] = as_scores(columns["rank"], "run")
-    elif "grade" in ROLES[kind] and "grade" not in columns:
-        columns["document"] = as_ids(columns["document"], "document", "qrels")
-        columns["grade"] = np.full(len(columns["document"]), grade_of_all(given))
-        return [columns[role] for role in ROLES[kind]]
-    return [*columns.values()]
-
-
 def names_of_columns(table: Any, kind: str) -> list[str]:
     """Return the names of a table's columns."""
-    return _open(table, kind)[0]
+    return _open(table, kind, {})[0]
 
 
 def read_all(table: Any, source: str) -> dict[Any, Column]:
     """Return all columns of a table by name, as text or arrays."""
-    names, read = _open(table, source)
+    names, read = _open(table, source, {})
     columns = zip(names, read(names), strict=True)
     return {name: as_column(column, f"value of {name!r}", source) for name, column in columns}
 
 
-def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
-    """Read records, see `irbatch.Run.from_records`."""
-    with ErrorsIn(source=source, path=name):
-        fields = _read_fields(records, source)
-        queries, documents, values = _completed(fields, source, {})
-        return read_columns(queries, documents, values, source)
-
-
-def _open(table: Any, source: str) -> Opened:
-    if is_series(table):
-        raise InputError(f"{kind_of(table)} is not a table of columns", source=source)
+def _open(table: Any, kind: str, given: Mapping[str, Any]) -> Opened:
     if isinstance(table, Mapping):
         return list(table), lambda picks: [table[name] for name in picks]
-    for fits, open_table in KINDS:
+    for fits, open_table in () if is_series(table) else KINDS:
         if fits(table):
             return open_table(table)
-    noun = {"qrels": "Qrels", "run": "Run"}.get(source)
-    hint = f"; records are read by irbatch.{noun}.from_records(…)" if noun else ""
-    kind = kind_of(table)
-    raise InputError(f"{kind} is neither a table of columns nor a mapping{hint}", source=source)
+    hint = ""
+    if isinstance(table, str | os.PathLike) and kind != "popularity":
+        reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
+        named = {role: name for role, name in given.items() if name is not None}
+        options = f", columns={named}" * bool(named) + f", marks={kind!r}" * (kind in MARK)
+        hint = f"; files are read by irbatch.{reader}({os.fspath(table)!r}{options})"
+    elif kind in RECORDS:
+        hint = f"; records are read by irbatch.{RECORDS[kind]}.from_records(…)"
+    problem = f"{kind_of(table)} is neither a table of columns nor a mapping{hint}"
+    raise InputError(problem, source=kind)
 
 
 def _open_polars(frame: Any) -> Opened:
@@ -237,27 +218,30 @@ KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
 )
 
 
-def _read_fields(records: Iterable[Any], source: str) -> dict[str, list[Any]]:
-    """Return the queries, the documents and the values, by role."""
+def _open_records(records: Iterable[Any], source: str) -> Opened:
+    """Open records as a table, whose columns are the fields of the first."""
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
         raise InputError(f"{kind_of(records)} is not a series of records")
     left = iter(records)
-    piece = list(itertools.islice(left, PIECE))
-    if not piece:
-        return {role: [] for role in ROLES[source]}
-    found = choose_columns(_fields(piece[0]), source, {})
-    columns: dict[str, list[Any]] = {role: [] for role in found}
-    getter = operator.itemgetter if isinstance(piece[0], Mapping) else operator.attrgetter
-    get = getter(*found.values())
-    while piece:
-        try:
-            parts: Iterable[Any] = zip(*map(get, piece), strict=True)
-        except (AttributeError, KeyError, TypeError) as problem:
-            raise _without_field(piece, get, len(columns["query"])) from problem
-        for column, part in zip(columns.values(), parts, strict=True):
-            column += part
-        piece = list(itertools.islice(left, PIECE))
-    return columns
+    pieces = iter(lambda: list(itertools.islice(left, PIECE)), [])
+    first = next(pieces, None)
+    if first is None:
+        return _open({role: [] for role in ROLES[source]}, source, {})
+
+    def read(picks: list[str]) -> Sequence[Any]:
+        get = (operator.itemgetter if isinstance(first[0], Mapping) else operator.attrgetter)(
+            *picks
+        )
+        columns: list[list[Any]] = [[] for _ in picks]
+        for piece in itertools.chain([first], pieces):
+            try:
+                for column, part in zip(columns, zip(*map(get, piece), strict=True), strict=True):
+                    column += part
+            except (AttributeError, KeyError, TypeError) as problem:
+                raise _without_field(piece, get, len(columns[0])) from problem
+        return columns
+
+    return _fields(first[0]), read
 
 
 def _fields(record: Any) -> list[str]:
@@ -269,8 +253,8 @@ def _fields(record: Any) -> list[str]:
         named = getattr(record, "__dict__", None) or getattr(record, "__slots__", None)
     if not named:
         kinds = "an object, a named tuple or a dictionary with fields for query, document and value"
-        given = f"{shown(record)} is {kind_of(record)}"
-        raise InputError(f"row 0: {given}, not a record: {kinds}")
+        problem = f"{shown(record)} is {kind_of(record)}, not a record: {kinds}"
+        raise InputError(f"row 0: {problem}")
     return [named] if isinstance(named, str) else list(named)
 
 
@@ -293,27 +277,22 @@ def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any
     Raises:
         InputError: if a label comes twice, or one alone is a series with labels.
     """
-    if not (is_series(one) and is_series(other)):
-        return _unlabelled(one, other, sliced=sliced), _unlabelled(other, one, sliced=sliced)
-    if _is_plain(one) and _is_plain(other):
+    labelled = [is_series(each) and not _is_plain(each) for each in (one, other)]
+    if is_series(one) and is_series(other):
+        same = sliced and one.index.dtype.kind == "i" and one.index.equals(other.index)
+        if same or not any(labelled):
+            return one, other
+        return rows_by_label(one), rows_by_label(other)
+    if not any(labelled) or isinstance(one, Mapping) or isinstance(other, Mapping):
         return one, other
-    if sliced and one.index.dtype.kind == "i" and one.index.equals(other.index):
-        return one, other
-    return rows_by_label(one), rows_by_label(other)
-
-
-def _unlabelled(one: Any, other: Any, *, sliced: bool) -> Any:
-    """Return one of two that are not both series; reject labels that pair with nothing."""
-    if not is_series(one) or isinstance(other, Mapping) or _is_plain(one):
-        return one
-    if sliced and one.index.dtype.kind == "i":
-        return one.tolist()
-    problem = (
-        f"{kind_of(one)} has labels such as {shown(one.index.tolist()[0])}, and {kind_of(other)} "
-        "has none to pair with: give two series or mappings, or its .tolist() where they stand in "
-        "the same order"
+    series, partner = (one, other) if labelled[0] else (other, one)
+    if sliced and series.index.dtype.kind == "i":
+        return (series.tolist(), other) if labelled[0] else (one, series.tolist())
+    raise InputError(
+        f"{kind_of(series)} has labels such as {shown(series.index.tolist()[0])}, and "
+        f"{kind_of(partner)} has none to pair with: give two series or mappings, or its .tolist() "
+        "where they stand in the same order"
     )
-    raise InputError(problem)
 
 
 def is_series(given: Any) -> bool:
@@ -332,22 +311,17 @@ def check_same_labels(scores: Any, relevance: Any) -> None:
     """
     if not (_is_frame(scores) and _is_frame(relevance)) or scores.shape != relevance.shape:
         return
-    for axis, what in enumerate(("row", "column")):
-        ours, others = scores.axes[axis], relevance.axes[axis]
-        if ours.equals(others):
+    for what, *axes in zip(("row", "column"), scores.axes, relevance.axes, strict=True):
+        ours, others = (axis.tolist() for axis in axes)
+        place = next((i for i, one in enumerate(ours) if one != others[i]), None)
+        plain = list(range(len(ours))) in (ours, others)
+        if place is None or (plain and set(ours) != set(others)):
             continue
-        ours, others = ours.tolist(), others.tolist()
-        positions = list(range(len(ours)))
-        same = Counter(ours) == Counter(others)
-        if ours == others or (positions in (ours, others) and not same):
-            continue
-        pairs = enumerate(zip(ours, others, strict=True))
-        place, (one, other) = next((i, pair) for i, pair in pairs if pair[0] != pair[1])
         problem = (
-            f"{what} {place} is {shown(other)}, that of the scores {shown(one)}: give them in the "
-            "order of the scores, such as .reindex_like(scores), or as arrays"
+            f"{what} {place} is {shown(others[place])}, that of the scores {shown(ours[place])}: "
+            "give them in the order of the scores, such as .reindex_like(scores), or as arrays"
         )
-        raise InputError(problem, source="relevance", value=other)
+        raise InputError(problem, source="relevance", value=others[place])
 
 
 def ids_of_rows(given: Any) -> list[Any] | None:

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.column_names import MARK
 from irbatch.data.columns import DocumentLists, QueryTable
-from irbatch.data.dicts import are_dicts, read_judgments
-from irbatch.data.export import Exports, Listed
+from irbatch.data.dicts import read_judgments
+from irbatch.data.export import Container, Listed, check_nested, trec_lines
 from irbatch.data.ids import IdColumn, TextColumn, fingerprint, kind_of_documents, same_kind
 from irbatch.engine.matrix import NEGATIVE, count_levels
-from irbatch.errors import LISTED_PROBLEMS, InputError, join_words, kind_of, many, raise_problems
+from irbatch.errors import LISTED_PROBLEMS, InputError, join_words, many, raise_problems
 from irbatch.runtime.numbers import (
     LARGEST_WHOLE,
     NUMBER_ERRORS,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from irbatch.data.marked import Marks
 
 
-class Qrels(Exports):
+class Qrels(Container):
     """Judgments, prepared once for any number of runs.
 
     Some measures read marks beside the grades: the subtopics that a document is relevant to, the
@@ -109,22 +109,27 @@ class Qrels(Exports):
         borrow: bool = False,
     ) -> None:
         self.name, self.marks = name, marks
-        self.documents = read_documents(judgments, name, borrow)
-        self.queries: list[Any] = list(judgments)
-        self.query_kind = same_kind(self.queries, "query", "qrels")
         self.table = judgments if isinstance(judgments, QueryTable) else None
+        self.documents: Sequence[Collection[Any]]
         grades = None
-        if self.table is None:
-            self.starts = offsets_of(np.fromiter(map(len, self.documents), np.int64))
-            grades = read_judgments(list(judgments.values()), self.starts)
-            if grades is None:
-                self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
-            else:
-                self.document_kind = "str" if grades.size else None
-        else:
+        if self.table is not None:
+            self.documents = DocumentLists(self.table)
             self.document_kind = self.table.document_kind if len(self.table.documents) else None
             self.starts = offsets_of(self.table.ends - self.table.begins)
-        self._grade(read_grades(judgments, name, grades))
+        else:
+            check_nested(judgments, "qrels", name)
+            self.documents = [each if borrow else list(each) for each in judgments.values()]
+            self.starts = offsets_of(np.fromiter(map(len, self.documents), np.int64))
+            grades = read_judgments(list(judgments.values()), self.starts)
+        if not judgments:
+            raise InputError("there are no queries", source="qrels", path=name)
+        self.queries: list[Any] = list(judgments)
+        self.query_kind = same_kind(self.queries, "query", "qrels")
+        if grades is not None:
+            self.document_kind = "str" if grades.size else None
+        elif self.table is None:
+            self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
+        self._grade(_read_grades(judgments, name, grades))
 
     def _grade(self, grades: Floats) -> None:
         """Give the judgments these grades."""
@@ -259,57 +264,13 @@ class Qrels(Exports):
         *columns, column = read_named(table, marks, given)
         return cls.of_marked(marks, column, *columns, name=name)
 
-    @classmethod
-    def from_records(cls, records: Iterable[Any], *, name: str | None = None) -> Qrels:
-        """Make judgments of records, such as ``dataset.qrels_iter()`` of ir_datasets yields.
-
-        Args:
-            records: see `Run.from_records`.
-
-        Raises:
-            InputError: as `from_table`.
-
-        >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
-        <Qrels: 1 query, 1 judgment>
-        """
-        from irbatch.data.frames import read_records
-
-        return cls(read_records(records, "qrels", name), name)
-
-    @classmethod
-    def from_sparse(
-        cls,
-        matrix: Any,
-        *,
-        query_ids: Any = None,
-        document_ids: Any = None,
-        name: str | None = None,
-    ) -> Qrels:
-        """Make judgments of a sparse matrix of grades.
-
-        Args:
-            matrix: see `Run.from_sparse`. A stored zero is the grade 0; a row without entries is
-                not judged, and no query.
-            query_ids, document_ids, name: as there.
-
-        Raises:
-            InputError: as `Run.from_sparse`, and when there are no entries.
-        """
-        from irbatch.data.columns import read_sparse
-
-        ids = query_ids, document_ids
-        table = read_sparse(matrix, "qrels", *ids, with_empty=False, name=name)
-        return cls(table, name)
-
     def __len__(self) -> int:
         return len(self.queries)
 
-    def __repr__(self) -> str:
-        named = f" {self.name!r}" if self.name else ""
+    def _counts(self) -> str:
         count = self.codes.size if self.marks is None else len(self.marks)
         of_marks = "" if self.marks is None else f" of {self.marks.reads}"
-        counts = f"{many(len(self), 'query')}, {many(count, 'judgment')}{of_marks}"
-        return f"<Qrels{named}: {counts}>"
+        return f"{many(len(self), 'query')}, {many(count, 'judgment')}{of_marks}"
 
     @property
     def grades(self) -> Floats:
@@ -343,11 +304,10 @@ class Qrels(Exports):
             InputError: naming an id that would be read as something else.
             OSError: as the system says.
         """
-        from irbatch.data.export import qrels_lines
         from irbatch.runtime.files import replacing
 
         with replacing(path, pack=True) as file:
-            file.writelines(qrels_lines(self._chunks()))
+            file.writelines(trec_lines(self._chunks()))
 
     def _queries(self) -> Iterator[Listed]:
         grades, bounds = self.grades, itertools.pairwise(self.starts.tolist())
@@ -402,27 +362,7 @@ class Qrels(Exports):
 Judgments = Mapping[Any, Mapping[Any, Any]]
 
 
-def read_documents(
-    judgments: Judgments, name: str | None, borrow: bool
-) -> Sequence[Collection[Any]]:
-    """List each query's documents, or borrow what holds them; reject judgments of no query."""
-    if not isinstance(judgments, Mapping):
-        problem = f"a mapping of queries to documents to grades, not {kind_of(judgments)}"
-        hint = "for tables see from_table, for records from_records"
-        raise InputError(f"judgments are {problem}; {hint}", source="qrels")
-    if not judgments:
-        raise InputError("there are no queries", source="qrels", path=name)
-    if isinstance(judgments, QueryTable):
-        return DocumentLists(judgments)
-    for query, documents in () if are_dicts(judgments) else judgments.items():
-        if not isinstance(documents, Mapping):
-            problem = f"a mapping of documents to grades, not {kind_of(documents)}"
-            message = f"a query's judgments are {problem}; for columns see Qrels.from_table"
-            raise InputError(message, source="qrels", query=query, path=name)
-    return [documents if borrow else list(documents) for documents in judgments.values()]
-
-
-def read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:
+def _read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:
     """Read all grades, query after query, or check those already read: float64 ``(judgments,)``.
 
     Documents that a table repeats are rejected, too.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from irbatch.data.columns import QueryTable
-from irbatch.data.dicts import are_dicts
-from irbatch.data.export import Chunk, Exports, Listed
+from irbatch.data.export import Chunk, Container, Listed, check_nested, trec_lines
 from irbatch.data.ids import same_kind
-from irbatch.errors import InputError, kind_of, many
+from irbatch.errors import many
 
 
-class Run(Exports):
+class Run(Container):
     """Rankings of one system.
 
     Args:
@@ -38,18 +37,8 @@ class Run(Exports):
         name: str | None = None,
         tag: str | None = None,
     ) -> None:
-        if not isinstance(rankings, Mapping):
-            hint = "for tables see from_table, for records from_records"
-            wanted = "a mapping of queries to documents to scores"
-            problem = f"rankings are {wanted}, not {kind_of(rankings)}; {hint}"
-            raise InputError(problem, source="run", path=name)
-        known = isinstance(rankings, QueryTable) or are_dicts(rankings)
-        for query, documents in () if known else rankings.items():
-            if not isinstance(documents, Mapping):
-                hint = "for lists of ids see evaluate_ids, for columns Run.from_table"
-                kind = kind_of(documents)
-                problem = f"a query's ranking is a mapping of documents to scores, not {kind}"
-                raise InputError(f"{problem}; {hint}", source="run", query=query, path=name)
+        if not isinstance(rankings, QueryTable):
+            check_nested(rankings, "run", name)
         self.rankings = rankings
         self.name = name
         self.tag = tag
@@ -62,7 +51,6 @@ class Run(Exports):
         document_ids: Any,
         scores: Any,
         name: str | None = None,
-        tag: str | None = None,
     ) -> Run:
         """Make a run of columns, one row a retrieved document, in any order.
 
@@ -81,7 +69,7 @@ class Run(Exports):
         """
         from irbatch.data.columns import read_columns
 
-        return cls(read_columns(query_ids, document_ids, scores, "run", name), name, tag)
+        return cls(read_columns(query_ids, document_ids, scores, "run", name), name)
 
     @classmethod
     def from_table(
@@ -92,7 +80,6 @@ class Run(Exports):
         document: str | None = None,
         score: str | None = None,
         name: str | None = None,
-        tag: str | None = None,
     ) -> Run:
         """Make a run of a table, one row a retrieved document, in any order.
 
@@ -114,56 +101,7 @@ class Run(Exports):
         from irbatch.data.frames import read_table
 
         given = {"query": query, "document": document, "score": score}
-        return cls(read_table(table, "run", given, name), name, tag)
-
-    @classmethod
-    def from_records(
-        cls, records: Iterable[Any], *, name: str | None = None, tag: str | None = None
-    ) -> Run:
-        """Make a run of records, such as ``dataset.scoreddocs_iter()`` of ir_datasets yields.
-
-        Args:
-            records: named tuples, objects or dictionaries whose fields have the names that
-                `from_table` knows.
-
-        Raises:
-            InputError: as `from_table`.
-
-        >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
-        <Run: 1 query>
-        """
-        from irbatch.data.frames import read_records
-
-        return cls(read_records(records, "run", name), name, tag)
-
-    @classmethod
-    def from_sparse(
-        cls,
-        matrix: Any,
-        *,
-        query_ids: Any = None,
-        document_ids: Any = None,
-        name: str | None = None,
-    ) -> Run:
-        """Make a run of a sparse matrix of scores, such as users by items.
-
-        Args:
-            matrix: a matrix or array of `scipy.sparse`, rows queries, columns documents, of any
-                format. A stored zero is the score 0, and what is not stored was not retrieved: a
-                row without entries is a query that retrieved nothing. Entries that a cell has
-                twice are added, as SciPy does.
-            query_ids, document_ids: ids of the rows and the columns, text or whole numbers;
-                default their numbers, from 0.
-            name: as above.
-
-        Raises:
-            InputError: if it is not a sparse matrix, ids are not as many or not different, or a
-                score is not a number, naming the query and the document.
-        """
-        from irbatch.data.columns import read_sparse
-
-        ids = query_ids, document_ids
-        return cls(read_sparse(matrix, "run", *ids, with_empty=True, name=name), name)
+        return cls(read_table(table, "run", given, name), name)
 
     def prepared(self) -> Run:
         """Return the run with its rankings as columns, to be evaluated again and again.
@@ -189,9 +127,8 @@ class Run(Exports):
     def __len__(self) -> int:
         return len(self.rankings)
 
-    def __repr__(self) -> str:
-        named = f" {self.name!r}" if self.name else ""
-        return f"<Run{named}: {many(len(self), 'query')}>"
+    def _counts(self) -> str:
+        return many(len(self), "query")
 
     def to_dict(self) -> dict[Any, dict[Any, Any]]:
         """Return query to document to score, made anew.
@@ -217,12 +154,11 @@ class Run(Exports):
                 number.
             OSError: as the system says.
         """
-        from irbatch.data.export import run_lines
         from irbatch.runtime.files import replacing
 
-        lines = run_lines(self._chunks(), tag or self.tag or self.name or "irbatch")
         with replacing(path, pack=True) as file:
-            file.writelines(lines)
+            tag = tag or self.tag or self.name or "irbatch"
+            file.writelines(trec_lines(self._chunks(), tag))
 
     def _chunks(self) -> Iterator[Chunk]:
         return map(Chunk.ranked, super()._chunks())

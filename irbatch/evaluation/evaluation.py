@@ -95,9 +95,11 @@ def as_run(
         raise InputError(problem, source="run")
     if isinstance(run, Mapping):
         return Run(run, name)
-    from irbatch.data.frames import read_given
+    from irbatch.data.frames import read_table
 
-    return Run(read_given(run, "run", columns, name, by_rank=order_by == "rank"), name)
+    return Run(
+        read_table(run, "run", names_for(columns, "run"), name, by_rank=order_by == "rank"), name
+    )
 
 
 @dataclass(eq=False, repr=False)

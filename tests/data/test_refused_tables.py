@@ -13,7 +13,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.column_names import find_columns
+from irbatch.data.column_names import choose_columns
 
 RUN: dict[str, list[Any]] = {
     "qid": ["q1", "q1", "q2"],
@@ -50,7 +50,7 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
     columns = names.split()
     roles = ROLES[source == "qrels"]
     expected = {role: columns[i] for role, i in zip(roles, found, strict=True)}
-    assert find_columns(columns, source, {}) == expected
+    assert choose_columns(columns, source, {}) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,16 +69,16 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
     ],
 )
 def test_names_that_decide_nothing(names: str, given: dict[str, str], facts: list[str]) -> None:
-    input_error(lambda: find_columns(names.split(), "run", given), *facts, source="run")
+    input_error(lambda: choose_columns(names.split(), "run", given), *facts, source="run")
 
 
 def test_names_that_are_given_decide() -> None:
     given = {"query": "pid", "document": "doc_id", "score": "score"}
-    assert find_columns(["pid", "doc_id", "score"], "run", {"query": "pid"}) == given
+    assert choose_columns(["pid", "doc_id", "score"], "run", {"query": "pid"}) == given
     run = {**RUN, "query_id": ["x", "y", "z"], "rsv": [3, 2, 1]}
-    found = Run.from_table(run, query="query_id", score="rsv", name="mine", tag="t")
+    found = Run.from_table(run, query="query_id", score="rsv", name="mine")
     assert found.to_dict() == {"x": {"d1": 3.0}, "y": {"d2": 2.0}, "z": {"d1": 1.0}}
-    assert (found.name, found.tag) == ("mine", "t")
+    assert found.name == "mine"
     graded = Qrels.from_table({**RUN, "label": [1, 2, 3]}, grade="label")
     assert graded.to_dict() == {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 3}}
     facts = "'score', 'label'", "grade="

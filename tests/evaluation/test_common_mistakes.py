@@ -133,7 +133,7 @@ MISTAKES: list[Any] = [
         lambda: irbatch.evaluate_scores(np.eye(3), measures="RR", positives=[0, 1]),
         "not an array of shape (2,)",
     ),
-    (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
+    (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns see Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
     (lambda: evaluate("AP", QRELS, RUN), "judgments come first, then the run, then measures"),
     (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "a mapping is not names"),  # type: ignore[arg-type]
