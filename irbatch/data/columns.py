@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,18 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import VALUE
-from irbatch.data.ids import Column, IdColumn, TextColumn, id_kind, same_kind
+from irbatch.data.ids import (
+    NO_TEXTS,
+    Column,
+    IdColumn,
+    TextColumn,
+    check_id,
+    column_kind,
+    id_kind,
+    item_of,
+    kinds_of,
+    same_kind,
+)
 from irbatch.data.lookup import KeyedIds, find_repeats, first_rows, group_runs
 from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
@@ -74,7 +85,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     @property
     def document_kind(self) -> str:
         """What document ids are, ``"str"`` or ``"int"``."""
-        return "str" if isinstance(self.documents, TextColumn) else "int"
+        return column_kind(self.documents)
 
     @cached_property
     def is_ordered(self) -> bool:
@@ -102,9 +113,10 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""
-        if isinstance(self.documents, TextColumn):
-            return self.documents.take(rows).tolist()
-        return self.documents[rows].tolist()
+        documents = self.documents
+        return (
+            documents.take(rows) if isinstance(documents, TextColumn) else documents[rows]
+        ).tolist()
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List documents that queries have more than once: query and document, at most some."""
@@ -138,12 +150,27 @@ MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
 
 
+class RowError(Exception):
+    """A row of a column that cannot be read, and why."""
+
+    def __init__(self, row: int, problem: str, value: Any = None) -> None:
+        super().__init__(row, problem)
+        self.row, self.problem, self.value = row, problem, value
+
+
 FieldsOfRow = Callable[[int], dict[str, Any]]
-"""Returns what errors say of a row besides its number."""
 
 
-def _no_fields(row: int) -> dict[str, Any]:
-    return {}
+@contextmanager
+def _naming_rows(source: str, first: int, fields: FieldsOfRow | None = None) -> Iterator[None]:
+    """Name the row that cannot be read, counted from `first`; `fields` has what it says besides."""
+    try:
+        yield
+    except RowError as error:
+        problem, more = f"row {first + error.row}: {error.problem}", {}
+        if fields is not None:
+            more = fields(error.row)
+        raise InputError(problem, source=source, value=error.value, **more) from error.__cause__
 
 
 def read_columns(
@@ -167,7 +194,11 @@ def read_columns(
         firsts = first_rows(query_ids)
         table = group_columns(query_ids.take(firsts), firsts, document_ids, numbers)
         if table.repeated >= 0:
-            _reject_repeated(table, query_ids, document_ids, source)
+            pair = table.where(table.repeated)
+            pairs = enumerate(zip(query_ids.tolist(), document_ids.tolist(), strict=True))
+            rows = [row for row, each in pairs if each == pair]
+            problem = f"this document stands in rows {rows[0]} and {rows[1]}"
+            raise InputError(problem, source=source, query=pair[0], document=pair[1])
     return table
 
 
@@ -209,57 +240,66 @@ def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
 
     They count rows from `first`.
     """
-    array = as_column(column, f"{what} id", source, first)
-    if isinstance(array, TextColumn):
-        return array
-    kind = array.dtype.kind
-    if not array.size:  # whatever type a library gives what is empty
-        return TextColumn.encode([])
-    if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
-        return array.astype(np.int64, copy=False)
-    if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
-        problem = f"row {first + np.argmax(np.isnan(array))}: the {what} id is missing"
-        raise InputError(problem, source=source)
-    if kind not in "uOTU":
-        problem = f"{what} ids are text or whole numbers, not {array.dtype}{HINTS.get(kind, '')}"
-        raise InputError(problem, source=source)
-    if kind == "U" and (texts := _ascii(array)) is not None:
-        return texts
-    ids: list[Any] = array.tolist()
-    try:
-        whole = same_kind(ids, what, source) == "int"
-    except InputError as error:
-        row = next((i for i, value in enumerate(ids) if id_kind(type(value)) is None), None)
-        if row is None:
-            raise
-        problem = f"row {first + row}: {error.message}"
-        raise InputError(problem, source=source, value=error.value) from None
-    if not whole:
-        return TextColumn.encode(ids)
-    try:
-        return np.array(ids, np.int64)
-    except OverflowError:
-        row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
-        problem = f"row {first + row}: {what} id {shown(ids[row])} does not fit int64"
-        raise InputError(problem, source=source) from None
-
-
-def item_of(ids: IdColumn, row: int) -> Any:
-    """Return one of some ids."""
-    return ids.take(np.array([row])).tolist()[0]
+    with _naming_rows(source, first):
+        array = _read(column, f"{what} id", source)
+        if isinstance(array, TextColumn):
+            return array
+        kind = array.dtype.kind
+        if not array.size:  # whatever type a library gives what is empty
+            return NO_TEXTS
+        if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
+            return array.astype(np.int64, copy=False)
+        if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
+            raise RowError(int(np.argmax(np.isnan(array))), f"the {what} id is missing")
+        if kind not in "uOTU":
+            problem = f"{what} ids are text or whole numbers, not {array.dtype}"
+            raise InputError(problem + HINTS.get(kind, ""), source=source)
+        if kind == "U" and (texts := _ascii(array)) is not None:
+            return texts
+        ids: list[Any] = array.tolist()
+        if None in kinds_of(ids):
+            row = next(i for i, value in enumerate(ids) if id_kind(type(value)) is None)
+            try:
+                check_id(ids[row], what, source)
+            except InputError as error:
+                raise RowError(row, error.message, ids[row]) from None
+        if same_kind(ids, what, source) != "int":
+            return TextColumn.encode(ids)
+        try:
+            return np.array(ids, np.int64)
+        except OverflowError:
+            row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
+            raise RowError(row, f"{what} id {shown(ids[row])} does not fit int64") from None
 
 
 def as_numbers(
-    column: Any, source: str, first: int = 0, fields: FieldsOfRow = _no_fields
+    column: Any, source: str, first: int = 0, fields: FieldsOfRow | None = None
 ) -> Floats:
     """Return the grades of judgments or the scores of a run as float64; errors name the row.
 
     They count rows from `first`, and have what `fields` returns for the place of one in `column`.
     """
+    with _naming_rows(source, first, fields):
+        return _read_numbers(column, source)
+
+
+def as_scores(
+    column: Any, source: str, first: int = 0, fields: FieldsOfRow | None = None
+) -> Floats:
+    """Return ranks, whole numbers from 0, as scores that fall with them; see `as_numbers`."""
+    with _naming_rows(source, first, fields):
+        ranks = _read_numbers(column, source)
+        for row in np.flatnonzero((ranks < 0) | (ranks % 1 != 0))[:1].tolist():
+            rank = ranks[row].item()
+            raise RowError(row, f"rank {rank:g} is not a whole number from 0", rank)
+        return -ranks
+
+
+def _read_numbers(column: Any, source: str) -> Floats:
     what = VALUE[source]
-    array = as_column(column, what, source, first, fields)
+    array = _read(column, what, source)
     if isinstance(array, TextColumn):
-        sample = f" such as {array.take(slice(1)).tolist()[0]!r}" if len(array) else ""
+        sample = f" such as {item_of(array, 0)!r}" if len(array) else ""
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
     if not array.size:
         return np.empty(0)
@@ -268,39 +308,17 @@ def as_numbers(
         try:
             array = read_numbers(what, array.tolist(), rows)
         except InputError as error:
-            row = int(str(error.query))
-            problem = f"row {first + row}: {error.message}"
-            raise InputError(problem, source=source, value=error.value, **fields(row)) from None
+            raise RowError(int(str(error.query)), error.message, error.value) from None
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what}s are real numbers, not {array.dtype}", source=source)
-    row = first_bad_number(array, source)
-    if row >= 0:
-        why = "not a number" if np.isnan(array[row]) else "beyond 2^53, where grades are inexact"
-        problem = f"row {first + row}: {what} {array[row]} is {why}"
-        raise InputError(problem, source=source, value=array[row].item(), **fields(row))
+    # Larger grades than 2^53 are judgments' own to reject, but integers are rounded before.
+    is_grade = array.dtype.kind in "iu" and source == "qrels"
+    bad = (array > LARGEST_WHOLE) | (array < -LARGEST_WHOLE) if is_grade else np.isnan(array)
+    if bad.any():
+        row = int(np.argmax(bad))
+        why = "beyond 2^53, where grades are inexact" if is_grade else "not a number"
+        raise RowError(row, f"{what} {array[row]} is {why}", array[row].item())
     return array.astype(np.float64, copy=False)
-
-
-def as_scores(column: Any, source: str, first: int = 0, fields: FieldsOfRow = _no_fields) -> Floats:
-    """Return ranks, whole numbers from 0, as scores that fall with them; see `as_numbers`."""
-    ranks = as_numbers(column, source, first, fields)
-    if (bad := np.flatnonzero((ranks < 0) | (ranks % 1 != 0))).size:
-        row, rank = int(bad[0]), ranks[bad[0]].item()
-        problem = f"row {first + row}: rank {rank:g} is not a whole number from 0"
-        raise InputError(problem, source=source, value=rank, **fields(row))
-    return -ranks
-
-
-def first_bad_number(values: npt.NDArray[Any], source: str) -> int:
-    """Return the first of some real numbers that float64 cannot stand for; -1 if it can for all.
-
-    Larger grades than 2^53 are judgments' own to reject, but integers are rounded before.
-    """
-    if values.dtype.kind in "iu" and source == "qrels":
-        bad = (values > LARGEST_WHOLE) | (values < -LARGEST_WHOLE)
-    else:
-        bad = np.isnan(values)
-    return int(np.argmax(bad)) if bad.any() else -1
 
 
 def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
@@ -315,26 +333,21 @@ def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
     return TextColumn(characters.astype(np.uint8), starts, lengths)
 
 
-class RowError(Exception):
-    """A row of a column that cannot be read, and why."""
-
-    def __init__(self, row: int, problem: str) -> None:
-        super().__init__(row, problem)
-        self.row, self.problem = row, problem
-
-
-def as_column(
-    column: Any, what: str, source: str, first: int = 0, fields: FieldsOfRow = _no_fields
-) -> Column:
+def as_column(column: Any, what: str, source: str, first: int = 0) -> Column:
     """Return a column of any library as text or a 1-D array; `what` names one of its values.
 
-    Text of Arrow's and polars' columns becomes no objects of Python. Errors count rows from
-    `first`, and have what `fields` returns for the place of one in `column`.
+    Errors count rows from `first`.
     """
+    with _naming_rows(source, first):
+        return _read(column, what, source)
+
+
+def _read(column: Any, what: str, source: str) -> Column:
+    """Do so; text of Arrow's and polars' columns becomes no objects of Python."""
+    if isinstance(column, TextColumn):
+        return column
+    library = type(column).__module__.partition(".")[0]
     try:
-        if isinstance(column, TextColumn):
-            return column
-        library = type(column).__module__.partition(".")[0]
         if library == "polars" and hasattr(column, "null_count"):
             return _of_polars(column)
         if library == "pyarrow" and hasattr(column, "null_count"):
@@ -342,8 +355,7 @@ def as_column(
                 return _of_arrow(column)
         return _as_array(column, f"{what}s", source)
     except RowError as error:
-        problem = f"row {first + error.row}: the {what} {error.problem}"
-        raise InputError(problem, source=source, **fields(error.row)) from error.__cause__
+        raise RowError(error.row, f"the {what} {error.problem}") from error.__cause__
 
 
 def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
@@ -447,20 +459,6 @@ def _as_numpy(column: Any) -> npt.NDArray[Any]:
     return np.fromiter(items, object, len(items))
 
 
-def _reject_repeated(
-    table: QueryTable, queries: IdColumn, documents: IdColumn, source: str
-) -> None:
-    """Name a document that stands twice in its query, and the rows of both."""
-    query, document = table.where(table.repeated)
-    rows = [
-        row
-        for row, pair in enumerate(zip(queries.tolist(), documents.tolist(), strict=True))
-        if pair == (query, document)
-    ]
-    problem = f"this document stands in rows {rows[0]} and {rows[1]}"
-    raise InputError(problem, source=source, query=query, document=document)
-
-
 def read_sparse(
     matrix: Any, source: str, query_ids: Any, document_ids: Any, name: str | None = None
 ) -> QueryTable:
@@ -469,14 +467,13 @@ def read_sparse(
         rows = read_compressed(matrix, source)
         queries = ids_of_lines(query_ids, rows.shape[0], "query", source)
         documents = ids_of_lines(document_ids, rows.shape[1], "document", source)
-        check_cells(rows, queries, documents, source)
+        values = read_cells(rows, queries, documents, source)
         ends = np.asarray(rows.indptr, np.int64)
         chosen = np.arange(ends.size - 1)
         if source == "qrels":
             chosen = chosen[np.diff(ends) > 0]
         ids = _take(documents, rows.indices[: ends[-1]].astype(np.int64))
         places = dict(zip(_take(queries, chosen).tolist(), range(chosen.size), strict=True))
-        values = as_numbers(rows.data[: ends[-1]], source)
         return QueryTable(places, ends[:-1][chosen], ends[1:][chosen], ids, values)
 
 
@@ -534,19 +531,18 @@ def ids_of_lines(ids: Sequence[Any] | None, n: int, what: str, source: str) -> I
     return checked
 
 
-def check_cells(
+def read_cells(
     rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str
-) -> None:
-    """Reject a number that float64 cannot stand for, in a matrix of compressed rows."""
-    bad = first_bad_number(rows.data, source) if rows.data.dtype.kind in "biuf" else -1
-    if 0 <= bad < rows.indptr[-1]:
-        row, value = np.searchsorted(rows.indptr, bad, side="right") - 1, rows.data[bad]
-        raise InputError(
-            f"{VALUE[source]} {value} is not a {VALUE[source]}",
-            query=_take(queries, np.array([row])).tolist()[0],
-            document=_take(documents, rows.indices[bad : bad + 1]).tolist()[0],
-            value=value.item(),
-        )
+) -> Floats:
+    """Return the grades or scores of a matrix of compressed rows, one after the other."""
+    try:
+        return _read_numbers(rows.data[: rows.indptr[-1]], source)
+    except RowError as error:
+        row, column = np.searchsorted(rows.indptr, error.row, side="right") - 1, error.row
+        query = _take(queries, np.array([row])).tolist()[0]
+        document = _take(documents, rows.indices[column : column + 1]).tolist()[0]
+        problem, value = error.problem, error.value
+    raise InputError(problem, source=source, query=query, document=document, value=value)
 
 
 def _take(ids: IdColumn | None, chosen: Ints) -> IdColumn:

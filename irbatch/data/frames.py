@@ -56,18 +56,19 @@ def read_table(
     """
     with ErrorsIn(source=source, path=name):
         opened = _open(table, source, given)
-        columns, ranks = _read_roles(opened, "ranking" if by_rank else source, given)
-        read = read_columns(*columns, source=source)
+        kind = "ranking" if by_rank else source
+        (queries, documents, values), ranks = _read_roles(opened, kind, given)
+        read = read_columns(queries, documents, values, source)
     if ranks is not None:
-        _warn_of_ranks(columns[0], ranks, columns[2], name)
+        _warn_of_ranks(queries, ranks, values, name)
     return read
 
 
 def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
     """Read records, see `irbatch.Run.from_records`."""
     with ErrorsIn(source=source, path=name):
-        columns, _ = _read_roles(_open_records(records, source), source, {})
-        return read_columns(*columns, source=source)
+        (queries, documents, values), _ = _read_roles(_open_records(records, source), source, {})
+        return read_columns(queries, documents, values, source)
 
 
 def read_named(table: Any, kind: str, given: Mapping[str, Any]) -> list[Any]:

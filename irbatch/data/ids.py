@@ -257,6 +257,16 @@ IdColumn = TextColumn | Ints  # ids of queries or of documents
 Column = TextColumn | npt.NDArray[Any]  # of a table
 
 
+def column_kind(ids: IdColumn) -> str:
+    """Return what ids are, ``"str"`` or ``"int"``."""
+    return "str" if isinstance(ids, TextColumn) else "int"
+
+
+def item_of(ids: IdColumn, row: int) -> Any:
+    """Return one of some ids."""
+    return ids.take(np.array([row])).tolist()[0]
+
+
 def copied(ids: IdColumn) -> IdColumn:
     """Return ids in memory of their own."""
     return ids.copied() if isinstance(ids, TextColumn) else ids.copy()

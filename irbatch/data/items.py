@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
 from collections import Counter
@@ -13,11 +14,11 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import POPULARITIES
-from irbatch.data.columns import as_compressed_rows, as_ids, check_cells, ids_of_lines
-from irbatch.data.frames import by_label, is_series, names_of_columns, read_named, rows_by_label
+from irbatch.data.columns import as_ids, ids_of_lines, read_cells, read_compressed
+from irbatch.data.frames import by_label, is_series, names_of_columns, read_named
 from irbatch.data.groups import Groups
-from irbatch.data.ids import KINDS, IdColumn, TextColumn, first_repeated
-from irbatch.data.lookup import IdLookup, order_groups
+from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, first_repeated, item_of
+from irbatch.data.lookup import IdLookup, number_ids, order_groups
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.items import (
@@ -168,7 +169,9 @@ class Items:
             items = _items_of_propensities(propensities)
         self.ids = _read_catalogue(items)
         self._are_places = is_whole(items)
-        self._lookup: IdLookup | None = None
+        self._lookup = None if self._are_places else IdLookup(self.ids)
+        for row in [] if self._lookup is None else self._lookup.repeats[0, :1].tolist():
+            raise InputError("this item is listed twice", source=SOURCE, document=self.id_at(row))
         known = f"{len(self)} items, {_checksum(self.ids):08x}"
         self.arrays = ItemArrays(len(self), fingerprint=known)
         if had is not None:
@@ -203,14 +206,7 @@ class Items:
 
     def id_at(self, row: int) -> Any:
         """Return the id of an item."""
-        if isinstance(self.ids, TextColumn):
-            return self.ids.take(slice(row, row + 1)).tolist()[0]
-        return int(self.ids[row])
-
-    @property
-    def kind(self) -> str:
-        """What ids are, ``"str"`` or ``"int"``."""
-        return "str" if isinstance(self.ids, TextColumn) else "int"
+        return item_of(self.ids, row)
 
     def find(self, ids: IdColumn) -> Ints:
         """Return the item of each document, int64 ``(ids,)``, `OUTSIDE` where it is not an item.
@@ -220,17 +216,15 @@ class Items:
         """
         if not len(ids) or not len(self):
             return np.full(len(ids), OUTSIDE, np.int64)
-        theirs = "str" if isinstance(ids, TextColumn) else "int"
-        if theirs != self.kind:
-            one = ids.take(np.zeros(1, np.intp)).tolist()[0]
-            here = f"ids are {KINDS[self.kind]}, such as {self.id_at(0)!r}"
-            problem = f"{here}, and those of documents {KINDS[theirs]}, such as {one!r}"
-            raise InputError(problem, source=SOURCE)
-        if not isinstance(ids, TextColumn) and self._are_places:
-            return np.where((ids >= 0) & (ids < len(self)), ids, OUTSIDE)
-        if self._lookup is None:
-            self._lookup = IdLookup(self.ids)
-        return self._lookup.find(ids)
+        ours, theirs = column_kind(self.ids), column_kind(ids)
+        if theirs != ours:
+            here = f"ids are {KINDS[ours]}, such as {self.id_at(0)!r}"
+            those = f"those of documents {KINDS[theirs]}, such as {item_of(ids, 0)!r}"
+            raise InputError(f"{here}, and {those}", source=SOURCE)
+        if self._lookup is not None:
+            return self._lookup.find(ids)
+        numbers = np.asarray(ids)
+        return np.where((numbers >= 0) & (numbers < len(self)), numbers, OUTSIDE)
 
     def by_item(
         self, name: str, given: Any, missing: float | None = None, **limits: float
@@ -295,9 +289,9 @@ class Items:
         size, users = max(len(self), 1), len(had.users)
         rows = np.asarray(had.items) if had.are_rows else self.find(had.items)
         for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
-            user, item = had.users[int(had.of_user[place])], had.items.take(np.array([place]))
+            user, item = had.users[int(had.of_user[place])], item_of(had.items, place)
             problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, query=user, document=item.tolist()[0])
+            raise InputError(problem, source=SOURCE, query=user, document=item)
         self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
         self.arrays.users = float(users)
         of_user, keys = had.of_user, had.of_user * size + rows
@@ -322,8 +316,6 @@ def _read_catalogue(items: Any) -> IdColumn:
     ids = as_ids(items, "item", SOURCE)
     if not len(ids):
         raise InputError("there are no items", source=SOURCE)
-    if (twice := first_repeated(ids.tolist())) is not None:
-        raise InputError("this item is listed twice", source=SOURCE, document=twice)
     return ids
 
 
@@ -393,29 +385,23 @@ class Interactions(NamedTuple):
 
 def read_interactions(given: Any, items: Any = None) -> Interactions:
     """Return who had what, see `Items`; `items` are ids of a matrix's columns."""
-    if is_series(given):
-        given = rows_by_label(given)
     if isinstance(given, Qrels | Run):
         given = given.to_dict()
+    given = by_label(given) if is_series(given) else given
     if hasattr(given, "tocsr"):
         return _read_matrix(given, items)
     if isinstance(given, Mapping):
-        sizes: list[int] = []
-        listed: list[Any] = []
-        for user, some in given.items():
-            before = len(listed)
-            listed += _items_had(user, some)
-            sizes.append(len(listed) - before)
-        of_user = np.repeat(np.arange(len(sizes)), sizes)
-        return Interactions(list(given), of_user, as_ids(listed, "item", SOURCE))
+        listed = [list(_items_had(user, some)) for user, some in given.items()]
+        of_user = row_index_of(offsets_of([len(each) for each in listed]))
+        had = as_ids(list(itertools.chain.from_iterable(listed)), "item", SOURCE)
+        return Interactions(list(given), of_user, had)
     columns = read_named(given, "interactions", {})
     user_ids, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
     if len(user_ids) != len(had):
         problem = f"columns differ in length: {len(user_ids)} users, {len(had)} items"
         raise InputError(problem, source=SOURCE)
-    places: dict[Any, int] = {}
-    of_row = [places.setdefault(user, len(places)) for user in user_ids.tolist()]
-    return Interactions(list(places), np.array(of_row, np.int64), had)
+    of_user, firsts = number_ids(user_ids)
+    return Interactions(user_ids.take(firsts).tolist(), of_user, had)
 
 
 def _items_had(user: Any, items: Any) -> Iterable[Any]:
@@ -430,14 +416,10 @@ def _items_had(user: Any, items: Any) -> Iterable[Any]:
 def _read_matrix(matrix: Any, items: Any) -> Interactions:
     """Read users by items; what is 0 or less was not had."""
     with ErrorsIn(source=SOURCE):
-        rows = as_compressed_rows(matrix)
-        if not rows.has_canonical_format:  # a cell twice stands for the sum of both
-            rows = rows.copy()
-            rows.sum_duplicates()
+        rows = read_compressed(matrix, SOURCE)
         ids = ids_of_lines(None if is_whole(items) else items, rows.shape[1], "document", "qrels")
-        check_cells(rows, None, ids, "qrels")
-    of_user = row_index_of(rows.indptr.astype(np.int64))
-    columns, had = rows.indices.astype(np.int64), rows.data > 0
+        had = read_cells(rows, None, ids, "qrels") > 0
+    of_user, columns = row_index_of(rows.indptr), rows.indices.astype(np.int64)
     if not had.all():
         of_user, columns = of_user[had], columns[had]
     users = list(range(rows.shape[0]))

@@ -296,6 +296,16 @@ def _write_hashes(documents: KeyedIds, begin: int, end: int) -> None:
         keys[row] = hash_text(text, starts[row], lengths[row], first, low, high)
 
 
+def number_ids(ids: IdColumn) -> tuple[Ints, Ints]:
+    """Return each id's number, in order of appearance, and the first row of each number."""
+    rows, others = IdLookup(ids).repeats
+    is_first = np.ones(len(ids), bool)
+    is_first[rows] = False
+    numbers = np.cumsum(is_first) - 1
+    numbers[rows] = numbers[others]
+    return numbers, np.flatnonzero(is_first)
+
+
 def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints | None]:
     """Find the rows of each id: of runs of rows, each has an id and a first row, see `first_rows`.
 
@@ -303,12 +313,7 @@ def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints
     its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
     sizes = np.diff(firsts, append=rows)
-    rows, others = IdLookup(ids).repeats
-    is_first = np.ones(len(ids), bool)
-    is_first[rows] = False
-    groups = np.cumsum(is_first) - 1
-    groups[rows] = groups[others]
-    found = np.flatnonzero(is_first)
+    groups, found = number_ids(ids)
     starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
     if (np.diff(groups) >= 0).all():
         return found, starts, None

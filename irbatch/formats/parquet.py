@@ -26,9 +26,8 @@ from irbatch.data.columns import (
     as_numbers,
     as_scores,
     group_columns,
-    item_of,
 )
-from irbatch.data.ids import KINDS, NO_TEXTS, Column, IdColumn, join_ids
+from irbatch.data.ids import KINDS, NO_TEXTS, Column, IdColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, imported, raise_problems
 from irbatch.formats.lines import NOTHING
