@@ -9,15 +9,22 @@ from typing import Any, ClassVar
 from irbatch.comparing.differences import Differences
 from irbatch.comparing.gate import Outcome, check, failed
 from irbatch.comparing.report import (
+    count_significant,
+    legend_of,
     list_everything,
     list_means,
     list_pairs,
-    make_document,
+    tabulate_means,
+    tabulate_pairs,
     tell_how,
+    tell_test,
 )
-from irbatch.errors import printable
-from irbatch.report.document import DAGGERS, Document, Record
+from irbatch.errors import many, printable
+from irbatch.report.document import DAGGERS, Document, Heading, Part, Record, Sentences
+from irbatch.report.numbers import check_digits
 from irbatch.report.reported import Reported
+
+FEW_PAIRS = 6  # that are listed though there is no baseline
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -27,7 +34,7 @@ class Comparison(Reported, Differences):
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals of means and differences (default: 4); `intervals`, whether means come with
     theirs (False); `judged`, whether they stand beside the share of documents that are judged, up
-    to each cutoff, and the queries that have an unjudged one there (False); `pairs`, whether the
+    to each cutoff (False); `pairs`, whether the
     table of pairs follows, by default where there is a baseline, of few pairs, and on a page: in
     LaTeX it is written in place of the means, and only if asked for; `power`, whether it tells of
     each pair which difference these queries could have shown and how many queries the observed one
@@ -55,8 +62,8 @@ class Comparison(Reported, Differences):
             and effects are NaN where the difference is the same in every query.
         wins, ties, losses: int64 ``(pairs, measures)``.
         judged: cutoff to the share of each query's documents up to it that are judged, float64
-            ``(systems, queries)``, NaN of queries without a ranking; `judged_shares` and `holes`
-            sum it up. Empty where that isn't known.
+            ``(systems, queries)``, NaN of queries without a ranking; `judged_shares` are their
+            means. Empty where that isn't known.
         test, alternative, correction, family, level, interval, simultaneous, draws, seed, margin,
             margin_test: as they were asked for.
         least_p: the least corrected p-value that could come out, however clear the differences.
@@ -138,24 +145,33 @@ class Comparison(Reported, Differences):
         pair: tuple[str, str] | None = None,
         sort: str | None = None,
     ) -> Document:
-        figures = []
-        if form == "html":
+        check_digits(digits)
+        page, paper = form == "html", form == "latex"
+        figures: list[Part] = []
+        if page and plots:
             from irbatch.comparing.plots import plot_figures  # for those who write pages
 
-            figures = plot_figures(self, pair)
-        paper = form == "latex"
-        listed = form in ("html", "notebook") or None
-        document = make_document(
-            self,
-            digits,
-            means=not (paper and pairs),
-            intervals=intervals,
-            pairs=bool(pairs) if paper else listed if pairs is None else pairs,
-            figures=figures if plots else [],
-            judged=judged,
-            power=power,
-            sort=self.measures[0] if sort is None and form == "html" else sort,
-        )
+            figures += plot_figures(self, pair)
+        few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
+        default = not paper and (few or form in ("html", "notebook"))
+        listed = bool(self.pairs) and (default if pairs is None else pairs)
+        means = not (paper and pairs)
+        sort = self.measures[0] if sort is None and page else sort
+        parts: list[Part] = []
+        for name, each in (("all queries", self), *self.groups.items()):
+            if self.groups:
+                parts.append(Heading(f"{name} ({many(len(each.query_ids), 'query')})"))
+            if means:
+                parts.append(tabulate_means(each, digits, intervals, judged, sort))
+            parts += figures if each is self else []
+            if listed:
+                parts.append(tabulate_pairs(each, digits, power))
+            elif each.pairs and pairs is None and not paper:
+                parts.append(Sentences([count_significant(each)]))
+        title = f"Comparison of {many(len(self.systems), 'system')}"
+        caption = tell_how(self, means=intervals, differences=listed)
+        legend, note = legend_of(self) if means else [], tell_test(self) if self.pairs else ""
+        document = Document(title, caption, legend, parts, self.signature, note and f"{note}.")
         return document.renamed({}, DAGGERS) if daggers else document
 
     def _everything(
@@ -167,4 +183,11 @@ class Comparison(Reported, Differences):
     def _records(
         self, *, means: bool = False, power: bool = False
     ) -> tuple[list[str], list[Record]]:
-        return list_means(self) if means else list_pairs(self, power)
+        groups = (("", self), *self.groups.items())
+        listed = [list_means(each) if means else list_pairs(each, power) for _, each in groups]
+        records = [
+            {"group": str(name), **record}
+            for (name, _), (_, found) in zip(groups, listed, strict=True)
+            for record in found
+        ]
+        return ["group", *listed[0][0]], records

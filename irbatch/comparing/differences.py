@@ -278,11 +278,6 @@ class Differences(ComparisonSettings):
             shares[cutoff] = np.divide(sums, counts, out=nothing, where=counts > 0)
         return shares
 
-    @cached_property
-    def holes(self) -> dict[int, Ints]:
-        """By cutoff, in how many queries a document up to it is unjudged, ``(systems,)``."""
-        return {cutoff: (shares < 1).sum(axis=1) for cutoff, shares in self.judged.items()}
-
     @property
     def signature(self) -> str:
         """Every setting that shaped the numbers, on one line."""

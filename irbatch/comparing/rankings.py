@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, fields
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,9 @@ from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.evaluation import Rankings, as_run
 from irbatch.pack.pairs import Pairs, check_kinds, pair_rankings, ranking_sizes
+from irbatch.report.document import Column, Document, Record, make_table
+from irbatch.report.numbers import check_digits, show
+from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.statistics.agreement import (
@@ -84,43 +89,76 @@ class Overlap(NamedTuple):
         return self.minimum + self.residual
 
 
-class Overlaps(NamedTuple):
-    """Rank-biased overlap of the queries that two runs have, in the order of the first.
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfQueries(Reported):
+    """Values of the queries that two runs have, in the order of the first.
 
-    The values are those of `Overlap`, float64 ``(queries,)``.
+    Reports for people have the means, and with the option ``per_query=True`` a row a query;
+    `to_csv` and frames have a line a query.
     """
 
     query_ids: list[Any]
-    minimum: Floats
-    residual: Floats
+
+    def per_query(self, value: str = "") -> dict[Any, float]:
+        """Return one of the values for each query id; default: the one that stands first."""
+        return dict(zip(self.query_ids, self._column(value).tolist(), strict=True))
+
+    def mean(self, value: str = "") -> float:
+        """Return the mean of one of the values over queries that have it; NaN of none."""
+        known = [each for each in self._column(value).tolist() if not math.isnan(each)]
+        return math.fsum(known) / len(known) if known else math.nan
+
+    @property
+    def _names(self) -> list[str]:
+        return [each.name for each in fields(self)][1:]
+
+    def _column(self, value: str) -> Any:
+        check_choice("value", value, ("", *self._names))
+        return getattr(self, value or self._names[0])
+
+    def __repr__(self) -> str:
+        told = f"{self._names[0]} {self.mean():.4f}"
+        return f"{type(self).__name__} of {many(len(self.query_ids), 'query')}: mean {told}"
+
+    def _document(self, form: str, *, digits: int = 4, per_query: bool = False) -> Document:
+        check_digits(digits)
+        means = {"query": "mean", **{name: self.mean(name) for name in self._names}}
+        rows = [*(self._records()[1] if per_query else ()), means]
+        columns = [Column("query", "name", value=itemgetter("query"))]
+        columns += [
+            Column(name.replace("_", " "), value=itemgetter(name),
+                   show=lambda value: str(value) if isinstance(value, int) else show(value, digits))
+            for name in self._names
+        ]  # fmt: skip
+        title = f"Two runs, {many(len(self.query_ids), 'query')}"
+        return Document(title, "", [], [make_table("", columns, rows)])
+
+    def _records(self) -> tuple[list[str], list[Record]]:
+        names = ["query", *self._names]
+        columns = (self._column(name).tolist() for name in self._names)
+        rows = zip(map(str, self.query_ids), *columns, strict=True)
+        return names, [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _everything(self) -> Record:
+        means = {name: self.mean(name) for name in self._names}
+        return {"mean": means, "per_query": {row.pop("query"): row for row in self._records()[1]}}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlaps(_OfQueries):
+    """Rank-biased overlap of the queries that two runs have; prints, and has frames.
+
+    The values are those of `Overlap`, float64 ``(queries,)``; `per_query` and `mean` are of the
+    extrapolated one by default.
+    """
+
     extrapolated: Floats
+    minimum: Floats
+    maximum: Floats
+    residual: Floats
     truncated: Floats
     evened: Floats
     average: Floats
-
-    @property
-    def maximum(self) -> Floats:
-        """If all that can be is in both: minimum and residual."""
-        return self.minimum + self.residual
-
-    def __repr__(self) -> str:
-        low, high = self.mean("minimum"), self.mean("maximum")
-        return (
-            f"{type(self).__name__} of {many(len(self.query_ids), 'query')}: mean RBO "
-            f"{self.mean():.4f} (extrapolated), between {low:.4f} and {high:.4f}"
-        )
-
-    def per_query(self, value: str = "extrapolated") -> dict[Any, float]:
-        """Return one of the values for each query id."""
-        return dict(zip(self.query_ids, self._column(value).tolist(), strict=True))
-
-    def mean(self, value: str = "extrapolated") -> float:
-        """Return the mean of one of the values over queries."""
-        return math.fsum(self._column(value).tolist()) / len(self.query_ids)
-
-    def _column(self, value: str) -> Floats:
-        check_choice("value", value, (*self._fields[1:], "maximum"))
-        return getattr(self, value)
 
 
 def rbo(
@@ -168,7 +206,7 @@ def rbo(
     ids, groups = zip(*((each[:depth], bounds) for each, bounds in sides), strict=True)
     found = sum_up(
         _side(ids[0], ids[1], groups[0]), _side(ids[1], ids[0], groups[1]), p,
-        Tables.of(float(p), len(ids[0]) + len(ids[1])), _variant(ties),
+        Tables.of(float(p), len(ids[0]) + len(ids[1])), None if ties == "id" else ties,
     )  # fmt: skip
     return Overlap(*(value.item() for value in found))
 
@@ -207,8 +245,11 @@ def overlap(
     tables = Tables.of(float(p), int(np.max(sizes)))
     found = np.empty((VALUES, len(queries)))
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
-        found[:, pairs.first : pairs.last] = sum_up(*pairs.sides, p, tables, _variant(ties))
-    return Overlaps(queries, *found)
+        found[:, pairs.first : pairs.last] = sum_up(
+            *pairs.sides, p, tables, None if ties == "id" else ties
+        )
+    minimum, residual, extrapolated, *others = found
+    return Overlaps(queries, extrapolated, minimum, minimum + residual, residual, *others)
 
 
 def _check(p: Any, depth: Any, ties: Any) -> None:
@@ -216,10 +257,6 @@ def _check(p: Any, depth: Any, ties: Any) -> None:
     if depth is not None:
         check_whole("depth", depth, 1)
     check_choice("ties", ties, TIES)
-
-
-def _variant(ties: str) -> str | None:
-    return None if ties == "id" else ties
 
 
 def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]:
@@ -254,32 +291,22 @@ def _side(own: list[Any], other: list[Any], groups: list[tuple[int, int]]) -> Si
     return Side(np.array([0, len(own)]), partners, tops, bottoms)
 
 
-class RankingCorrelations(NamedTuple):
-    """Rank correlation of the queries that two runs have, in the order of the first.
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingCorrelations(_OfQueries):
+    """Rank correlation of the queries that two runs have; prints, and has frames.
 
     Values are float64 ``(queries,)``, NaN where fewer than two documents are in both rankings, or
     (ties b) one ranking has them all at one rank.
 
     Args:
-        documents: how many documents both rankings have, int64 ``(queries,)``.
-        tau: Kendall's tau of these.
+        tau: Kendall's tau of the documents that both rankings have.
         tau_ap: the AP correlation of the second ranking with the first; with ties b symmetric.
+        documents: how many these are, int64 ``(queries,)``.
     """
 
-    query_ids: list[Any]
-    documents: Ints
     tau: Floats
     tau_ap: Floats
-
-    def per_query(self, value: str = "tau") -> dict[Any, float]:
-        """Return one of the values for each query id."""
-        check_choice("value", value, self._fields[1:])
-        return dict(zip(self.query_ids, getattr(self, value).tolist(), strict=True))
-
-    def mean(self, value: str = "tau") -> float:
-        """Return the mean of one of the values over queries that have it; NaN of none."""
-        known = [each for each in self.per_query(value).values() if not math.isnan(each)]
-        return math.fsum(known) / len(known) if known else math.nan
+    documents: Ints
 
 
 def ranking_correlation(
@@ -327,7 +354,7 @@ def ranking_correlation(
         variant = "b" if ties == "b" else "a"
         values[0, block] = common.kendall_tau(variant)
         values[1, block] = common.ap_correlation(variant)
-    return RankingCorrelations(queries, documents, *values)
+    return RankingCorrelations(queries, values[0], values[1], documents)
 
 
 def _of_common(pairs: Pairs, *, by_score: bool) -> Concordance:
@@ -429,11 +456,8 @@ def rank_correlation(comparison: Comparison) -> RankCorrelations:
         if np.isnan(column).any():
             raise InputError(f"the mean of {name} is NaN for some system", value=name)
 
-    def all_pairs(correlate: Callable[[Any, Any], float]) -> Floats:
-        found = np.empty((len(measures), len(measures)))
-        for i in range(len(measures)):
-            for j in range(i + 1):
-                found[i, j] = found[j, i] = correlate(means[:, i], means[:, j])
-        return found
-
-    return RankCorrelations(measures, all_pairs(kendall_tau), all_pairs(tau_ap_b))
+    tau, tau_ap = (
+        np.array([[correlate(one, other) for other in means.T] for one in means.T])
+        for correlate in (kendall_tau, tau_ap_b)
+    )
+    return RankCorrelations(measures, tau, tau_ap)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -18,21 +18,14 @@ from irbatch.report.document import (
     WORSE,
     Cell,
     Column,
-    Document,
-    Figures,
-    Heading,
     Legend,
-    Part,
     Record,
     Row,
-    Sentences,
     Table,
-    list_records,
     make_table,
 )
 from irbatch.report.numbers import (
     NOTHING,
-    check_digits,
     is_best,
     show,
     show_change,
@@ -65,174 +58,53 @@ MARGIN_TESTS = {
     "randomisation": "one-sided randomisation tests",
 }
 UNEVEN = 0.05  # a difference of judged shares that means may come from
-FEW_PAIRS = 6  # that are listed though there is no baseline
 FEW_QUERIES = 50  # of which Student's t interval of a skewed mean misses too often
 
 
-@dataclass(frozen=True)
-class Place:
-    """A pair, or a system, on a measure; and how many decimals are written of it."""
-
-    compared: Differences
-    row: int
-    measure: int
-    digits: int = 4
-
-    def get(self, name: str) -> Any:
-        """Return the number that an attribute of the comparison has here."""
-        return getattr(self.compared, name)[self.row, self.measure].item()
-
-    def system(self, side: int) -> int:
-        """Return the first or the second system of the pair."""
-        return self.compared.pairs[self.row][side]
-
-    def mean(self, side: int) -> float:
-        """Return the mean of the first or the second system of the pair."""
-        return float(self.compared.means[self.system(side), self.measure])
-
-    def bound(self, intervals: str, side: int) -> float:
-        """Return an end of an interval."""
-        return float(getattr(self.compared, intervals)[self.row, self.measure, side])
-
-    def interval(self) -> str:
-        """Write the interval of the difference."""
-        low, high = (self.bound("difference_intervals", side) for side in (0, 1))
-        return show_interval(low, high, self.digits, signed=True)
-
-    def p(self, name: str) -> str:
-        """Write a p-value."""
-        return show_p(self.get(name), self.compared.level)
-
-    def verdict(self, name: str) -> str:
-        """Write whether something is shown, and its p-value."""
-        if math.isnan(self.get("p_values")):
-            return NOTHING
-        return f"{'yes' if self.get(name) < self.compared.level else 'no'}, p {self.p(name)}"
-
-
-def _number(
-    heading: str,
-    name: str,
-    attribute: str,
-    text: Callable[[Place], str],
-    meaning: str = "",
-    **more: Any,
-) -> Column:
-    """Return the column of a comparison's attribute."""
-    return Column(heading, name=name, value=lambda at: at.get(attribute), text=text,
-                  meaning=meaning, **more)  # fmt: skip
-
-
-def _bare(name: str, value: Callable[[Place], Any]) -> Column:
-    """Return a column for programs alone."""
-    return Column("", name=name, value=value)
-
-
-def _significant(at: Place) -> Record:
-    return {"stands_out": at.get("significant")}
-
-
-# What tells whether a difference is real comes first: of a wide table only that may be seen.
-PAIR_COLUMNS = (
-    Column("measure", "name", name="measure", value=lambda at: at.compared.measures[at.measure]),
-    Column("system", "name", name="system", value=lambda at: at.compared.systems[at.system(0)]),
-    Column("against", "name", name="against", value=lambda at: at.compared.systems[at.system(1)]),
-    _bare("queries", lambda at: len(at.compared.query_ids)),
-    _bare("mean", lambda at: at.mean(0)),
-    _bare("mean_against", lambda at: at.mean(1)),
-    _number("difference", "difference", "differences",
-            lambda at: show_change(at.get("differences"), at.digits),
-            "and as a share of the other's mean",
-            more=lambda at: {"after": show_percent(at.get("relative"))}),
-    _number("p", "p", "p_values", lambda at: at.p("p_values"), descends=False),
-    _number("corrected p", "corrected_p", "corrected", lambda at: at.p("corrected"),
-            descends=False, more=_significant),
-    _bare("significant", lambda at: at.get("significant")),
-    Column("interval", name="low", value=lambda at: at.bound("difference_intervals", 0),
-           text=lambda at: at.interval()),
-    _bare("high", lambda at: at.bound("difference_intervals", 1)),
-    _bare("relative", lambda at: at.get("relative")),
-    _number("w/t/l", "wins", "wins",
-            lambda at: "/".join(str(at.get(name)) for name in ("wins", "ties", "losses")),
-            "queries where the system is better, equal, worse"),
-    _bare("ties", lambda at: at.get("ties")),
-    _bare("losses", lambda at: at.get("losses")),
-    _number("effect", "effect", "effects", lambda at: show_change(at.get("effects"), 2),
-            "Cohen's d_z, the mean over the standard deviation of the queries' differences"),
-)  # fmt: skip
-MARGIN_COLUMNS = (
-    _number("not worse", "not_worse_p", "not_worse_p", lambda at: at.verdict("not_worse_p"),
-            "whether the system is shown to be less than the margin worse", descends=False),
-    _bare("not_worse", lambda at: at.get("not_worse")),
-    _number("equivalent", "equivalence_p", "equivalence_p", lambda at: at.verdict("equivalence_p"),
-            "whether the two are shown to be less than the margin apart", descends=False),
-    _bare("equivalent", lambda at: at.get("equivalent")),
-)  # fmt: skip
-POWER_COLUMNS = (
-    _number("detectable", "detectable", "detectable",
-            lambda at: show(at.get("detectable"), at.digits),
-            f"the least true difference that {POWER:.0%} of such comparisons show", descends=False),
-    _number("queries needed", "queries_needed", "queries_needed",
-            lambda at: show(at.get("queries_needed"), 0),
-            "how many queries would show the observed difference so often", descends=False),
-)  # fmt: skip
-MEAN_COLUMNS = (
-    _bare("measure", lambda at: at.compared.measures[at.measure]),
-    _bare("system", lambda at: at.compared.systems[at.row]),
-    _bare("queries", lambda at: len(at.compared.query_ids)),
-    _bare("mean", lambda at: at.get("means")),
-    _bare("low", lambda at: at.bound("intervals", 0)),
-    _bare("high", lambda at: at.bound("intervals", 1)),
-)
-
-
-def _pair_columns(compared: Differences, power: bool) -> list[Column]:
-    columns = [*PAIR_COLUMNS, *(MARGIN_COLUMNS if compared.margin is not None else ())]
-    return [*columns, *(POWER_COLUMNS if power else ())]
-
-
-def _shown_columns(compared: Differences, power: bool) -> list[Column]:
-    """Return the columns that tell people something that others don't."""
-    uncorrected = compared.correction == "none"
-    hidden = {"corrected_p" if uncorrected else "", "against" if compared.baseline else ""}
-    columns = [each for each in _pair_columns(compared, power) if each.name not in hidden]
-    return [replace(each, more=_significant) if each.name == "p" and uncorrected else each
-            for each in columns]  # fmt: skip
-
-
-def _places(compared: Differences, of: Literal["pairs", "systems"], digits: int = 4) -> list[Place]:
-    measures, rows = range(len(compared.measures)), range(len(getattr(compared, of)))
-    return [Place(compared, row, k, digits) for k in measures for row in rows]
-
-
 def list_pairs(compared: Differences, power: bool) -> tuple[list[str], list[Record]]:
-    """Return columns and records: one a group, measure and pair."""
-    return _of_groups(compared, _pair_columns(compared, power), "pairs")
+    """Return names, and a record of each measure and pair, with every digit."""
+    low, high = np.moveaxis(compared.difference_intervals, -1, 0)
+    numbers: dict[str, Any] = {
+        "difference": compared.differences, "p": compared.p_values,
+        "corrected_p": compared.corrected, "significant": compared.significant,
+        "low": low, "high": high, "relative": compared.relative, "wins": compared.wins,
+        "ties": compared.ties, "losses": compared.losses, "effect": compared.effects,
+    }  # fmt: skip
+    if compared.margin is not None:
+        numbers |= {"not_worse_p": compared.not_worse_p, "not_worse": compared.not_worse,
+                    "equivalence_p": compared.equivalence_p,
+                    "equivalent": compared.equivalent}  # fmt: skip
+    if power:
+        numbers |= {"detectable": compared.detectable, "queries_needed": compared.queries_needed}
+    names = ["measure", "system", "against", "queries", "mean", "mean_against", *numbers]
+    records = [
+        dict(zip(names, (
+            measure, compared.systems[a], compared.systems[b], len(compared.query_ids),
+            float(compared.means[a, k]), float(compared.means[b, k]),
+            *(array[pair, k].item() for array in numbers.values()),
+        ), strict=True))
+        for k, measure in enumerate(compared.measures)
+        for pair, (a, b) in enumerate(compared.pairs)
+    ]  # fmt: skip
+    return names, records
 
 
 def list_means(compared: Differences) -> tuple[list[str], list[Record]]:
-    """Return columns and records: one a group, measure and system."""
-    return _of_groups(compared, MEAN_COLUMNS, "systems")
-
-
-def _of_groups(
-    compared: Differences, columns: Sequence[Column], of: Literal["pairs", "systems"]
-) -> tuple[list[str], list[Record]]:
-    names: list[str] = []
-    records: list[Record] = []
-    for group, part in _all_and_groups(compared, ""):
-        names, found = list_records(columns, _places(part, of))
-        records += [{"group": group, **each} for each in found]
-    return ["group", *names], records
-
-
-def _all_and_groups(compared: Differences, name: str) -> list[tuple[str, Differences]]:
-    return [(name, compared), *((str(group), each) for group, each in compared.groups.items())]
+    """Return names, and a record of each measure and system, with every digit."""
+    names = ["measure", "system", "queries", "mean", "low", "high"]
+    records = [
+        dict(zip(names, (
+            measure, system, len(compared.query_ids), float(compared.means[i, k]),
+            *compared.intervals[i, k].tolist(),
+        ), strict=True))
+        for k, measure in enumerate(compared.measures)
+        for i, system in enumerate(compared.systems)
+    ]  # fmt: skip
+    return names, records
 
 
 def list_everything(compared: Differences, per_query: bool, power: bool) -> Record:
     """Return everything about a comparison, as JSON has it."""
-    columns = _pair_columns(compared, power)
     everything: Record = {
         "systems": list(compared.systems),
         "measures": list(compared.measures),
@@ -241,15 +113,13 @@ def list_everything(compared: Differences, per_query: bool, power: bool) -> Reco
         "settings": dict(compared.settings),
         "signature": compared.signature,
         "caption": tell_how(compared),
-        "means": list_records(MEAN_COLUMNS, _places(compared, "systems"))[1],
+        "means": list_means(compared)[1],
         "judged": [
-            {"cutoff": cutoff, "system": system, "judged": share, "holes": holes}
+            {"cutoff": cutoff, "system": system, "judged": share}
             for cutoff, shares in compared.judged_shares.items()
-            for system, share, holes in zip(
-                compared.systems, shares.tolist(), compared.holes[cutoff].tolist(), strict=True
-            )
+            for system, share in zip(compared.systems, shares.tolist(), strict=True)
         ],
-        "pairs": list_records(columns, _places(compared, "pairs"))[1],
+        "pairs": list_pairs(compared, power)[1],
     }
     if per_query:
         values = compared.values.transpose(0, 2, 1).tolist()
@@ -265,45 +135,73 @@ def list_everything(compared: Differences, per_query: bool, power: bool) -> Reco
     return everything
 
 
-def make_document(
-    compared: Differences,
-    digits: int = 4,
-    *,
-    means: bool = True,
-    intervals: bool = False,
-    pairs: bool | None = None,
-    figures: Sequence[Figures] = (),
-    judged: bool = False,
-    power: bool = False,
-    sort: str | None = None,
-) -> Document:
-    """Return the report of all queries, with figures, then of each group; see `Comparison`."""
-    check_digits(digits)
-    few = compared.baseline is not None or len(compared.pairs) <= FEW_PAIRS
-    listed = bool(compared.pairs) and (few if pairs is None else pairs)
-    parts: list[Part] = []
-    for name, each in _all_and_groups(compared, "all queries"):
-        if compared.groups:
-            parts.append(Heading(f"{name} ({many(len(each.query_ids), 'query')})"))
-        if means:
-            parts.append(_tabulate_means(each, digits, intervals, judged, sort))
-        if each is compared:
-            parts += figures
-        if listed:
-            against = "" if compared.baseline is None else f" from {compared.baseline}"
-            caption = f"Differences{against}; significant p-values are bold"
-            columns = _shown_columns(each, power)
-            parts.append(make_table(caption, columns, _places(each, "pairs", digits)))
-        elif each.pairs and pairs is None:
-            parts.append(Sentences([_count_significant(each)]))
-    title = f"Comparison of {many(len(compared.systems), 'system')}"
-    note = f"{_tell_test(compared)}." if compared.pairs else ""
-    caption = tell_how(compared, means=intervals, differences=listed)
-    legend = _legend(compared) if means else []
-    return Document(title, caption, legend, parts, compared.signature, note)
+def tabulate_pairs(compared: Differences, digits: int, power: bool) -> Table:
+    """Lay out one row a measure and pair."""
+
+    def write_p(name: str, item: Record) -> str:
+        return show_p(item[name], compared.level)
+
+    def verdict(name: str) -> Any:
+        def write(item: Record) -> str:
+            if math.isnan(item["p"]):
+                return NOTHING
+            return f"{'yes' if item[f'{name}'] < compared.level else 'no'}, p {write_p(name, item)}"
+
+        return write
+
+    def significant(item: Record) -> Record:
+        return {"stands_out": item["significant"]}
+
+    def column(heading: str, name: str, text: Any, meaning: str = "", **more: Any) -> Column:
+        return Column(heading, value=itemgetter(name), text=text, meaning=meaning, **more)
+
+    # What tells whether a difference is real comes first: of a wide table only that may be seen.
+    columns = [
+        Column("measure", "name", value=itemgetter("measure")),
+        Column("system", "name", value=itemgetter("system")),
+        column("difference", "difference", lambda item: show_change(item["difference"], digits),
+               "and as a share of the other's mean",
+               more=lambda item: {"after": show_percent(item["relative"])}),
+    ]  # fmt: skip
+    if compared.baseline is None:
+        columns.insert(2, Column("against", "name", value=itemgetter("against")))
+    plain = compared.correction == "none"
+    columns.append(column("p", "p", lambda item: write_p("p", item), descends=False,
+                          more=significant if plain else lambda item: {}))  # fmt: skip
+    if not plain:
+        columns.append(column("corrected p", "corrected_p",
+                              lambda item: write_p("corrected_p", item), descends=False,
+                              more=significant))  # fmt: skip
+    columns += [
+        column("interval", "low",
+               lambda item: show_interval(item["low"], item["high"], digits, signed=True)),
+        column("w/t/l", "wins", lambda item: f"{item['wins']}/{item['ties']}/{item['losses']}",
+               "queries where the system is better, equal, worse"),
+        column("effect", "effect", lambda item: show_change(item["effect"], 2),
+               "Cohen's d_z, the mean over the standard deviation of the queries' differences"),
+    ]  # fmt: skip
+    if compared.margin is not None:
+        columns += [
+            column("not worse", "not_worse_p", verdict("not_worse_p"),
+                   "whether the system is shown to be less than the margin worse", descends=False),
+            column("equivalent", "equivalence_p", verdict("equivalence_p"),
+                   "whether the two are shown to be less than the margin apart", descends=False),
+        ]  # fmt: skip
+    if power:
+        columns += [
+            column("detectable", "detectable", lambda item: show(item["detectable"], digits),
+                   f"the least true difference that {POWER:.0%} of such comparisons show",
+                   descends=False),
+            column("queries needed", "queries_needed",
+                   lambda item: show(item["queries_needed"], 0),
+                   "how many queries would show the observed difference so often", descends=False),
+        ]  # fmt: skip
+    against = "" if compared.baseline is None else f" from {compared.baseline}"
+    caption = f"Differences{against}; significant p-values are bold"
+    return make_table(caption, columns, list_pairs(compared, power)[1])
 
 
-def _count_significant(compared: Differences) -> str:
+def count_significant(compared: Differences) -> str:
     """Say in one line what the table of pairs would."""
     pairs = len(compared.pairs)
     counts = compared.significant.sum(axis=0).tolist()
@@ -311,7 +209,8 @@ def _count_significant(compared: Differences) -> str:
     return f"Significant differences: {', '.join(said)}. pairs=True (--pairs) lists them."
 
 
-def _legend(compared: Differences) -> Legend:
+def legend_of(compared: Differences) -> Legend:
+    """Say what the marks of means are."""
     if len(compared.systems) < 2:
         return []
     best = (BEST, "the best mean of a measure")
@@ -320,7 +219,7 @@ def _legend(compared: Differences) -> Legend:
     return [best, (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")]
 
 
-def _tabulate_means(
+def tabulate_means(
     compared: Differences, digits: int, intervals: bool, judged: bool, sort: str | None
 ) -> Table:
     """Lay out one row a system, in the order given or from the best on; see `Comparison`.
@@ -333,13 +232,13 @@ def _tabulate_means(
     lettered = compared.baseline is None
     columns = [Column("#", "mark", descends=False)] if lettered else []
     columns += [Column("system", "name"), *map(Column, compared.measures)]
+    columns += [Column(f"judged of {cutoff}") for cutoff in (compared.judged if judged else ())]
     signed = np.where(compared.sign_of() == 0, np.nan, compared.means * compared.sign_of())
     best = [is_best(means) for means in signed.T.tolist()]
     marks = _marks(compared)
-    order = list(range(len(compared.systems)))
+    order = range(len(compared.systems))
     if sort is not None:
-        column = compared.find_measure(sort)
-        order = np.argsort(-signed[:, column], kind="stable").tolist()
+        order = np.argsort(-signed[:, compared.find_measure(sort)], kind="stable").tolist()
     rows = []
     for i in order:
         system = compared.systems[i]
@@ -349,13 +248,10 @@ def _tabulate_means(
             low, high = compared.intervals[i, k].tolist()
             within = show_interval(low, high, digits) if intervals else ""
             cells.append(Cell(show(mean, digits), mean, best[k][i], within, marks[i][k]))
-        for cutoff, shares in compared.judged_shares.items() if judged else ():
-            share, holes = float(shares[i]), int(compared.holes[cutoff][i])
-            cells += [Cell(_show_share(share), share), Cell(str(holes), holes)]
+        if judged:
+            shares = [float(of[i]) for of in compared.judged_shares.values()]
+            cells += [Cell(_show_share(share), share) for share in shares]
         rows.append(Row(cells))
-    for cutoff in compared.judged if judged else ():
-        columns.append(Column(f"judged of {cutoff}"))
-        columns.append(Column("queries with holes", descends=False))
     return Table(f"Means of {many(len(compared.query_ids), 'query')}", columns, rows)
 
 
@@ -372,14 +268,10 @@ def _marks(compared: Differences) -> list[list[list[str]]]:
         difference = compared.differences[pair, k] * compared.sign_of(k)
         if compared.baseline is not None and difference:
             marks[a][k].append(BETTER if difference > 0 else WORSE)
-        elif difference > 0:
-            marks[a][k].append(letter(b))
-        elif difference < 0:
-            marks[b][k].append(letter(a))
-    for of_system in marks:
-        for letters in of_system:
-            letters.sort(key=lambda each: (len(each), each))
-    return marks
+        elif difference:
+            better, worse = (a, b) if difference > 0 else (b, a)
+            marks[better][k].append(letter(worse))
+    return [[sorted(each, key=lambda a: (len(a), a)) for each in row] for row in marks]
 
 
 def tell_how(compared: Differences, *, means: bool = True, differences: bool = True) -> str:
@@ -389,7 +281,7 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     """
     systems = many(len(compared.systems) - (compared.baseline is not None), "system")
     against = f" against {compared.baseline}" if compared.baseline is not None else ""
-    told = f"{systems}{against}, {_tell_test(compared)}"
+    told = f"{systems}{against}, {tell_test(compared)}"
     if means or differences:
         told += f"; {percent(compared)} {INTERVAL_NAMES[compared.interval]} intervals"
     if differences and compared.simultaneous:
@@ -422,7 +314,7 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     return " ".join([*said, *_tell_judged(compared)])
 
 
-def _tell_test(compared: Differences) -> str:
+def tell_test(compared: Differences) -> str:
     """Say what a paper has to: the queries, the test, its correction and the level."""
     test = NAMES[compared.test]
     if compared.alternative != "two-sided":

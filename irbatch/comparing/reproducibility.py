@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -19,7 +21,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import parse_measures
-from irbatch.report.document import Column, Document, Record, list_records, make_table
+from irbatch.report.document import Column, Document, Record, make_table
 from irbatch.report.numbers import check_digits, show, show_change, show_p
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number, check_whole
@@ -33,7 +35,6 @@ from irbatch.statistics.agreement import (
 
 LEVEL = 0.05  # p-values are not rounded across it
 BASELINE, ADVANCED = "baseline", "advanced"
-SIDES = ("original", "reproduced")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,19 +84,26 @@ class Reproducibility(Reported):
         check_digits(digits)
         absent = {"rmse", "tau_union", "rbo"} if self.replicated else set()
         absent |= set() if ADVANCED in self.runs else {"effect_ratio", "delta_relative_improvement"}
-        columns = [each for each in COLUMNS if each.name not in absent]
+        columns = [each for each in _columns(digits) if each.name not in absent]
         title = f"{'Replication' if self.replicated else 'Reproduction'} of an experiment"
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-        table = make_table(title, columns, self._cells(digits))
-        return Document(title, _caption(self), [], [table], settings)
+        table = make_table(title, columns, self._records()[1])
+        said = []
+        for run, (original, reproduced), ranked in zip(
+            self.runs, self.n_queries, self.tau_union or [{}] * 2, strict=False
+        ):
+            told = f"{run.capitalize()}: {many(original, 'query')}"
+            if self.replicated:
+                told += f", and {reproduced} of the other judgments"
+            elif len(ranked) != original:
+                told += f"; rankings of {many(len(ranked), 'query')}"
+            said.append(f"{told}.")
+        return Document(title, " ".join(said), [], [table], settings)
 
     def _everything(self) -> Record:
         rankings = {
-            run: {
-                name: {str(query): value for query, value in values[i].items()}
-                for name, values in (("tau_union", self.tau_union), ("rbo", self.rbo))
-            }
-            for i, run in enumerate(self.runs if not self.replicated else [])
+            run: {"tau_union": _as_text(tau), "rbo": _as_text(overlaps)}
+            for run, tau, overlaps in zip(self.runs, self.tau_union, self.rbo, strict=False)
         }
         return {
             "replicated": self.replicated,
@@ -105,87 +113,61 @@ class Reproducibility(Reported):
         }
 
     def _records(self) -> tuple[list[str], list[Record]]:
-        return list_records(COLUMNS, self._cells())
-
-    def _cells(self, digits: int = 4) -> list[_Place]:
-        return [
-            _Place(self, i, k, digits)
-            for k in range(len(self.measures))
-            for i in range(len(self.runs))
-        ]
-
-
-@dataclass(frozen=True)
-class _Place:
-    """A run on a measure, and how many decimals are written of it."""
-
-    found: Reproducibility
-    run: int
-    measure: int
-    digits: int
-
-    def value(self, name: str) -> float:
-        return float(getattr(self.found, name)[self.run, self.measure])
-
-    def mean(self, name: str) -> float:
-        """Return the mean over queries that have a value; NaN of none."""
-        of_runs = getattr(self.found, name)
-        values = of_runs[self.run].values() if of_runs else ()
-        known = [each for each in values if not math.isnan(each)]
-        return math.fsum(known) / len(known) if known else math.nan
-
-    def effect(self, name: str) -> float:
-        """Return what is known of the advanced run alone."""
-        if self.found.runs[self.run] != ADVANCED:
-            return math.nan
-        return float(getattr(self.found, name)[self.measure])
+        records = []
+        nothing = [math.nan] * len(self.measures)
+        for (k, measure), (i, run) in itertools.product(
+            enumerate(self.measures), enumerate(self.runs)
+        ):
+            effects = (self.effect_ratio, self.delta_relative_improvement)
+            ratio, improvement = effects if run == ADVANCED else (nothing, nothing)
+            records.append({
+                "measure": measure,
+                "run": run,
+                "queries": self.n_queries[i][0],
+                "queries_reproduced": self.n_queries[i][1],
+                "original": float(self.means[i, 0, k]),
+                "reproduced": float(self.means[i, 1, k]),
+                "rmse": float(self.rmse[i, k]),
+                "p": float(self.p_values[i, k]),
+                "tau_union": math.nan if self.replicated else _mean(self.tau_union[i]),
+                "rbo": math.nan if self.replicated else _mean(self.rbo[i]),
+                "effect_ratio": float(ratio[k]),
+                "delta_relative_improvement": float(improvement[k]),
+            })  # fmt: skip
+        return list(records[0]), records
 
 
-def _number(
-    heading: str, name: str, value: Callable[[_Place], float], meaning: str = "", **more: Any
-) -> Column:
-    more = {"text": lambda at: show(value(at), at.digits), **more}
-    return Column(heading, name=name, value=value, meaning=meaning, **more)
+def _as_text(of_queries: Mapping[Any, float]) -> dict[str, float]:
+    return {str(query): value for query, value in of_queries.items()}
 
 
-COLUMNS = (
-    Column("measure", "name", name="measure", value=lambda at: at.found.measures[at.measure]),
-    Column("run", "name", name="run", value=lambda at: at.found.runs[at.run]),
-    Column("", name="queries", value=lambda at: at.found.n_queries[at.run][0]),
-    Column("", name="queries_reproduced", value=lambda at: at.found.n_queries[at.run][1]),
-    _number("original", "original", lambda at: float(at.found.means[at.run, 0, at.measure])),
-    _number("reproduced", "reproduced", lambda at: float(at.found.means[at.run, 1, at.measure])),
-    _number("RMSE", "rmse", lambda at: at.value("rmse"),
-            "root mean square error of the queries' values", descends=False),
-    _number("p", "p", lambda at: at.value("p_values"),
-            "of the difference between original and reproduced values",
-            text=lambda at: show_p(at.value("p_values"), LEVEL)),
-    _number("τ union", "tau_union", lambda at: at.mean("tau_union"),
-            "Kendall's tau union of the rankings, whatever the measure"),
-    _number("RBO", "rbo", lambda at: at.mean("rbo"), "rank-biased overlap of the rankings"),
-    _number("ER", "effect_ratio", lambda at: at.effect("effect_ratio"),
-            "effect ratio, 1 for the original improvement on the baseline", descends=False),
-    _number("ΔRI", "delta_relative_improvement",
-            lambda at: at.effect("delta_relative_improvement"),
-            "relative improvement on the baseline, the original less the reproduced one",
-            text=lambda at: show_change(at.effect("delta_relative_improvement"), at.digits),
-            descends=False),
-)  # fmt: skip
+def _mean(of_queries: Mapping[Any, float]) -> float:
+    """Return the mean over queries that have a value; NaN of none."""
+    values = [each for each in of_queries.values() if not math.isnan(each)]
+    return math.fsum(values) / len(values) if values else math.nan
 
 
-def _caption(found: Reproducibility) -> str:
-    """Say of how many queries values and rankings are."""
-    said = []
-    for i, run in enumerate(found.runs):
-        original, reproduced = found.n_queries[i]
-        if found.replicated:
-            queries = f"{many(original, 'query')}, and {reproduced} of the other judgments"
-        else:
-            queries = many(original, "query")
-            if (ranked := len(found.tau_union[i])) != original:
-                queries += f"; rankings of {many(ranked, 'query')}"
-        said.append(f"{run.capitalize()}: {queries}.")
-    return " ".join(said)
+def _columns(digits: int) -> list[Column]:
+    def column(heading: str, name: str, meaning: str = "", **more: Any) -> Column:
+        more = {"show": lambda value: show(value, digits), **more}
+        return Column(heading, name=name, value=itemgetter(name), meaning=meaning, **more)
+
+    return [
+        column("measure", "measure", kind="name", show=str),
+        column("run", "run", kind="name", show=str),
+        column("original", "original"),
+        column("reproduced", "reproduced"),
+        column("RMSE", "rmse", "root mean square error of the queries' values", descends=False),
+        column("p", "p", "of the difference between original and reproduced values",
+               show=lambda p: show_p(p, LEVEL)),
+        column("τ union", "tau_union", "Kendall's tau union of the rankings, whatever the measure"),
+        column("RBO", "rbo", "rank-biased overlap of the rankings"),
+        column("ER", "effect_ratio", "effect ratio, 1 for the original improvement on the baseline",
+               descends=False),
+        column("ΔRI", "delta_relative_improvement",
+               "relative improvement on the baseline, the original less the reproduced one",
+               show=lambda value: show_change(value, digits), descends=False),
+    ]  # fmt: skip
 
 
 def reproducibility(
@@ -243,8 +225,7 @@ def reproducibility(
         if each.aggregate != "mean":
             problem = f"{each} is not a mean over queries, of which effects are: leave it out"
             raise InputError(problem, source="measures", value=str(each))
-    columns = settings.get("columns")
-    reading: dict[str, Any] = {"columns": columns, "order_by": settings.pop("order_by", "score")}
+    reading = {"columns": settings.get("columns"), "order_by": settings.pop("order_by", "score")}
     pairs = {BASELINE: _as_pair(BASELINE, baseline, reading)}
     if advanced is not None:
         pairs[ADVANCED] = _as_pair(ADVANCED, advanced, reading)
@@ -253,18 +234,15 @@ def reproducibility(
     evaluated = [
         {
             f"{side} {name}": evaluate(judgments, run, wanted, **settings)
-            for side, judgments, run in zip(SIDES, judged, pair, strict=True)
+            for side, judgments, run in zip(("original", "reproduced"), judged, pair, strict=True)
         }
         for name, pair in pairs.items()
     ]
     sides = [align(each).values if same else _apart(each) for each in evaluated]
-    # (2, runs, measures): original and reproduced.
-    means = np.array([[_means(values) for values in side] for side in zip(*sides, strict=True)])
+    # (runs, 2, measures): original and reproduced.
+    means = np.array([[_means(values) for values in side] for side in sides])
     nothing = np.full(len(wanted), np.nan)
-    effects = [
-        nothing if advanced is None else find(*means)
-        for find in (effect_ratio, delta_relative_improvement)
-    ]
+    by_side = means.swapaxes(0, 1)
     told = {**next(iter(evaluated[0].values())).settings, "test": "paired t-test"}
     if same:
         told |= {"depth": str(depth), "RBO": f"p {p:g}"}
@@ -274,13 +252,15 @@ def reproducibility(
         runs=list(pairs),
         measures=[str(each) for each in wanted],
         n_queries=[(len(original), len(reproduced)) for original, reproduced in sides],
-        means=means.swapaxes(0, 1),
+        means=means,
         rmse=np.array([rmse(*each) if same else nothing for each in sides]),
         tau_union=[tau_union(*each, depth) for each in pairs.values() if same],
         rbo=[overlap(*each, p, depth).per_query() for each in pairs.values() if same],
         p_values=np.array([(paired_p if same else unpaired_p)(*each) for each in sides]),
-        effect_ratio=effects[0],
-        delta_relative_improvement=effects[1],
+        effect_ratio=nothing if advanced is None else effect_ratio(*by_side),
+        delta_relative_improvement=(
+            nothing if advanced is None else delta_relative_improvement(*by_side)
+        ),
         replicated=not same,
         settings=told,
     )
@@ -288,7 +268,7 @@ def reproducibility(
 
 def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run]:
     """Return the original and the reproduced run, read once."""
-    if not isinstance(pair, tuple | list) or len(pair) != len(SIDES):
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
         problem = f"{name} is two runs, (original, reproduced), not {shown(pair)}"
         raise InputError(problem, source=name, value=pair)
     return as_run(pair[0], **reading), as_run(pair[1], **reading)

@@ -340,7 +340,7 @@ def test_where_lower_is_better() -> None:
     pytest.importorskip("matplotlib")
     from irbatch.comparing.plots import plot_differences
 
-    assert "12 wins" in plot_differences(found, "good", "bad", "MeanRank").get_title(loc="left")
+    assert "12 better" in plot_differences(found, "good", "bad", "MeanRank").get_title(loc="left")
 
 
 def test_neither_more_nor_less_is_better_of_some_measures() -> None:

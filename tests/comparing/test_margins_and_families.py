@@ -249,7 +249,6 @@ def test_how_much_is_judged_stands_beside_means() -> None:
     found = irbatch.compare(QRELS, RUNS, "P@2 nDCG@4 AP")
     assert found.measures == ["P@2", "nDCG@4", "AP"]
     assert {k: v.tolist() for k, v in found.judged_shares.items()} == {2: [1, 0.5], 4: [1, 0.5]}
-    assert {k: v.tolist() for k, v in found.holes.items()} == {2: [0, 4], 4: [0, 4]}
     said = (
         "Judged of the first 2 documents: from 50% (new) to 100% (seen); what is not judged counts"
     )
@@ -259,7 +258,6 @@ def test_how_much_is_judged_stands_beside_means() -> None:
     assert "Judged" not in irbatch.compare(QRELS, RUNS, "P@2", judged_only=True).caption()
     one = irbatch.compare(QRELS, {**RUNS, "new": {"q0": RUNS["new"]["q0"]}}, "P@2")
     assert one.judged_shares[2].tolist() == [1, 0.5], "of queries with a ranking"
-    assert one.holes[2].tolist() == [0, 1]
 
 
 def test_results_tell_if_they_have_it() -> None:

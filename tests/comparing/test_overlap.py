@@ -20,7 +20,7 @@ from support.paths import MORE_REFERENCE_DATA
 
 import irbatch
 from irbatch import InputError, Run
-from irbatch.comparing.rankings import Overlap, overlap, rbo
+from irbatch.comparing.rankings import Overlap, overlap, ranking_correlation, rbo
 
 NAMES = {"min": "minimum", "max": "maximum", "ext": "extrapolated", "res": "residual"}
 # What is ours of what tools print, of rankings of the same length.
@@ -260,7 +260,7 @@ def test_runs_are_compared_query_by_query(ties: str, depth: int | None, kind: An
     assert found.query_ids == [query for query in runs[0] if query in runs[1]]
     for row, query in enumerate(found.query_ids):
         expected = rbo(*(as_ranking(run[query]) for run in runs), 0.8, depth, ties)
-        alone = [each[row] for each in found[1:]]
+        alone = [getattr(found, name)[row] for name in expected._fields]
         assert alone == pytest.approx(list(expected), rel=1e-14, abs=1e-15)
     assert found.mean() == pytest.approx(fmean(found.extrapolated.tolist()))
     assert found.mean("maximum") == pytest.approx(fmean(found.per_query("maximum").values()))
@@ -312,7 +312,7 @@ def test_compiled_values_have_the_same_bits(ties: str, monkeypatch: pytest.Monke
     found = []
     for compiled in "01":
         monkeypatch.setenv("IRBATCH_JIT", compiled)
-        found.append([each.tolist() for each in overlap(*some_runs(), ties=ties)[1:]])
+        found.append(overlap(*some_runs(), ties=ties).to_dict())
     assert found[0] == found[1]
 
 
@@ -388,7 +388,18 @@ def test_rbo_of_pypi() -> None:
             assert math.isfinite(found.minimum)
 
 
-def test_it_is_shown_as_what_it_is() -> None:
-    run = {"q": {"a": 2.0, "b": 1.0}}
-    said = "Overlaps of 1 query: mean RBO 1.0000 (extrapolated), between 0.4117 and 1.0000"
-    assert repr(overlap(run, run)) == said
+@pytest.mark.parametrize("compare", [overlap, ranking_correlation])
+def test_it_prints_and_has_frames(compare: Any) -> None:
+    found = compare(*some_runs())
+    name = "extrapolated" if compare is overlap else "tau"
+    assert repr(found).endswith(f"mean {name} {found.mean():.4f}")
+    text = [line.split() for line in str(found).splitlines() if line.startswith(("query", "mean"))]
+    assert (text[0][1], text[1][1]) == (name, f"{found.mean():.4f}")
+    assert found.to_text(per_query=True).count("\n") == str(found).count("\n") + len(
+        found.query_ids
+    )
+    assert found.to_dict()["per_query"].keys() == set(map(str, found.query_ids))
+    assert found.to_csv().splitlines()[0].startswith(f"query,{name},")
+    pytest.importorskip("pandas")
+    frame = found.to_pandas()
+    assert frame[name].tolist() == pytest.approx(getattr(found, name).tolist(), nan_ok=True)

@@ -11,8 +11,6 @@ import numpy as np
 
 from irbatch import Run
 from irbatch.comparing.explain import explain
-from irbatch.comparing.plots import plot_figures
-from irbatch.comparing.report import make_document
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
 from irbatch.report import html, latex
@@ -126,15 +124,13 @@ def explained() -> Document:
 
 DOCUMENTS: dict[str, Document] = {
     "made": made(),
-    "comparison": make_document(random(), 4, intervals=True, pairs=False),
-    "baseline": make_document(nasty(baseline=NASTY[5], p=0.01), 4, intervals=False, pairs=False),
-    "one system": make_document(constant(0.5), 4, intervals=False, pairs=False),
-    "many systems": make_document(random(30), 4, intervals=True, pairs=False),
-    "many measures": make_document(random(columns=40), 2, intervals=True, pairs=False),
+    "comparison": random()._document("text", intervals=True, pairs=False),
+    "baseline": nasty(baseline=NASTY[5], p=0.01)._document("text", pairs=False),
+    "one system": constant(0.5)._document("text", pairs=False),
+    "many systems": random(30)._document("text", intervals=True, pairs=False),
+    "many measures": random(columns=40)._document("text", digits=2, intervals=True, pairs=False),
     "leaderboard": board()._document("text", frontier=[NASTY[0], "latency"], intervals=True),
     "explanation": explained(),
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
-compared = random(4)
-PAGE = make_document(compared, 4, figures=plot_figures(compared, None))
-PAGE = replace(PAGE, title="title")
+PAGE = replace(random(4)._document("html"), title="title")
