@@ -10,9 +10,8 @@ import functools
 import sys
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
-from irbatch.errors import shown
 from irbatch.measures.declare import CATALOGUE, Measure, measure_error
 from irbatch.measures.table import ROWS, Spelling, names_of
 
@@ -24,14 +23,6 @@ OF_RBP = "RBP(rel={rel},p={p})"
 ASKED = {"RBP": (Spelling(STYLE, OF_RBP, f"{OF_RBP}@{{k}}", (("gain", "binary"),)),)}
 RENAMED = {"gains": "gain", "max_rel": "max_grade", "beta": "weight"}
 """Its names of parameters, to ours."""
-
-ELSEWHERE = {
-    "Accuracy": "is the share of pairs in order, of queries with a hit; there are AUC, or, as "
-    "other tools call accuracy, Success",
-    "RBP": "without rel= adds up grades as they are, also above 1; there are RBP(rel=1), and, "
-    "divided by the highest grade, irbatch's own 'RBP'",
-}
-"""What its measures of these names are that aren't here, and what there is."""
 
 
 class Form:
@@ -95,13 +86,6 @@ def list_forms(theirs: Any) -> list[Form]:
     ]
 
 
-def reject_judged_only(text: str) -> NoReturn:
-    """Reject the removal of unjudged documents for one measure of several."""
-    instead = "evaluate(…, judged_only=True)"
-    problem = f"judged_only in {shown(text)} applies to all measures of a call: {instead}"
-    raise measure_error(problem)
-
-
 def find_meaning(wanted: Any, *, opened: bool = False) -> Measure | None:
     """Return what a measure of ir_measures is here, or None if it is not here.
 
@@ -123,23 +107,19 @@ def read_object(wish: Any) -> Measure:
     """
     for name in wish.params:
         if name not in wish.SUPPORTED_PARAMS:  # its text cannot be made then
-            raise measure_error(
-                f"ir_measures' {wish.NAME} has no parameter {name!r}", value=wish.NAME
-            )
+            problem = f"ir_measures' {wish.NAME} has no parameter {name!r}"
+            raise measure_error(problem, value=wish.NAME)
     text = str(wish)
     for name, about in wish.SUPPORTED_PARAMS.items():
         if about.required and name not in wish.params and name != "cutoff":
             raise measure_error(f"{text} of ir_measures needs {name}=, {about.desc}", value=text)
     if wish.params.get("judged_only"):
-        reject_judged_only(text)
+        problem = f"judged_only in {text} applies to all measures of a call"
+        raise measure_error(f"{problem}: evaluate(…, judged_only=True)", value=text)
     meaning = find_meaning(wish, opened=True)
     if meaning is None and "cutoff" in wish.SUPPORTED_PARAMS.keys() - wish.params.keys():
         at_1 = find_meaning(wish @ 1, opened=True)
         meaning = at_1 and replace(at_1, cutoff=None)
     if meaning is None:
-        hint = ELSEWHERE.get(wish.NAME)
-        problem = (
-            f"{text} of ir_measures {hint}" if hint else f"irbatch has no {text} of ir_measures"
-        )
-        raise measure_error(problem, value=text)
+        raise measure_error(f"irbatch has no {text} of ir_measures", value=text)
     return replace(meaning, asked=text)

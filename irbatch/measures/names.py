@@ -62,10 +62,10 @@ def measure(name: str) -> Measure:
     >>> print(measure("ndcg_cut_10"), measure("ndcg@10-l2"))
     nDCG@10 nDCG(rel=2)@10
     """
-    found = parse_measures([name])
-    if len(found) != 1:
-        raise measure_error(f"{shown(name)} stands for {len(found)} measures")
-    return found[0]
+    measures = parse_measures([name])
+    if len(measures) != 1:
+        raise measure_error(f"{shown(name)} stands for {len(measures)} measures")
+    return measures[0]
 
 
 def parse_measures(
@@ -90,23 +90,23 @@ def parse_measures(
     asked: Any = measures
     if isinstance(asked, str | Measure) or _is_of_ir_measures(asked):
         asked = [asked]
-    if isinstance(asked, Mapping):
-        problem = "a mapping is not names: judgments come first, then the run, then measures"
-        raise measure_error(problem)
-    if isinstance(asked, BYTES) or not isinstance(asked, Iterable):
+    if isinstance(asked, (*BYTES, Mapping)) or not isinstance(asked, Iterable):
         raise measure_error(f"{shown(asked)} is not a measure or its name")
     problems: list[InputError] = []
-    measures_asked: dict[Measure, None] = {}
+    parsed: dict[Measure, None] = {}
     for name in asked:
         try:
-            for each in _parse_names(name):
-                measures_asked.update(dict.fromkeys(_at_cutoffs(each, at)))
+            # What names mean depends on the measures that users have defined.
+            some = _parse_text(name, CATALOGUE.users) if isinstance(name, str) else [_take(name)]
+            for each in some:
+                takes = each.cutoff is None and each.declaration.takes_cutoff
+                parsed.update(dict.fromkeys(_at_cutoffs(each, at) if takes else [each]))
         except InputError as problem:
             problems.extend(problem.problems)
-    raise_problems(problems)
-    if not measures_asked:
+    if problems or not parsed:
+        raise_problems(problems)
         raise measure_error("no measures were asked for")
-    return tuple(measures_asked)
+    return tuple(parsed)
 
 
 def _is_of_ir_measures(name: object) -> bool:
@@ -114,9 +114,20 @@ def _is_of_ir_measures(name: object) -> bool:
     return type(name).__module__.partition(".")[0] == "ir_measures"
 
 
-def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
+def _take(name: object) -> Measure:
+    """Return a measure, ours or one of ir_measures."""
+    if isinstance(name, Measure):
+        return name
+    if not _is_of_ir_measures(name):
+        raise measure_error(f"{shown(name)} is not a measure or its name", value=name)
+    from irbatch.measures.ir_measures import read_object
+
+    return read_object(name)
+
+
+def _check_cutoffs(cutoffs: object) -> list[int | None]:
     if cutoffs is None:
-        return None
+        return [None]
     single = isinstance(cutoffs, (str, Mapping, *BYTES)) or getattr(cutoffs, "ndim", 1) == 0
     if single or not isinstance(cutoffs, Iterable):
         return [check_cutoff(cutoffs)]
@@ -127,11 +138,8 @@ def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
     return checked
 
 
-def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]:
-    if each.cutoff is not None or not each.declaration.takes_cutoff:
-        yield each
-        return
-    for cutoff in cutoffs or [None]:
+def _at_cutoffs(each: Measure, cutoffs: list[int | None]) -> Iterator[Measure]:
+    for cutoff in cutoffs:
         if cutoff is None and normal(each.asked) in UNCUT:
             problem = f"{each.asked} needs a cutoff: {each.asked}@1 is Success@1, whether the first"
             raise measure_error(f"{problem} document is relevant", value=each.asked)
@@ -175,29 +183,28 @@ def _look_up(name: str) -> Measure | None:
     return meaning(**dict(spelling.parameters)) if spelling else meaning
 
 
-def _parse_names(names: object) -> tuple[Measure, ...]:
-    if isinstance(names, Measure):
-        return (names,)
-    if _is_of_ir_measures(names):
-        from irbatch.measures.ir_measures import read_object
-
-        return (read_object(names),)
-    if not isinstance(names, str):
-        raise measure_error(f"{shown(names)} is not a measure or its name", value=names)
-    return _parse_text(names, CATALOGUE.users)
-
-
 @functools.lru_cache(maxsize=256)
 def _parse_text(names: str, users: int) -> tuple[Measure, ...]:
-    """Parse names with spaces or commas between; `users` is that of the catalogue."""
-    found, problems = [], []
-    for text in _separate("@".join(map(str.strip, names.split("@")))):
+    """Parse names with spaces or commas between, and remember how each was written."""
+    parsed, problems = list[Measure](), []
+    plain = names.replace("@", "").isalnum()
+    for text in [names] if plain else _separate("@".join(map(str.strip, names.split("@")))):
         try:
-            found += _parse(text)
+            some = _parse_one(text)
         except InputError as problem:
             problems.append(problem)
+            continue
+        head, at, _ = text.partition("@")
+        if len(some) == 1:
+            some = [replace(some[0], asked=text)]
+        elif "(" not in text:
+            some = [
+                replace(each, asked=f"{head}@{each.cutoff}" if at else each.spelled("trec_eval"))
+                for each in some
+            ]
+        parsed += some
     raise_problems(problems)
-    return tuple(found)
+    return tuple(parsed)
 
 
 def _separate(names: str) -> Iterator[str]:
@@ -217,20 +224,6 @@ def _separate(names: str) -> Iterator[str]:
             yield ",".join(whole)
 
 
-def _parse(text: str) -> list[Measure]:
-    """Parse one name, and remember how it was written."""
-    found = _parse_one(text)
-    if len(found) == 1:
-        return [replace(found[0], asked=text)]
-    head, at, _ = text.partition("@")
-    if "(" in text:
-        return found
-    return [
-        replace(each, asked=f"{head}@{each.cutoff}" if at else each.spelled("trec_eval"))
-        for each in found
-    ]
-
-
 def _parse_one(text: str) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     name, at, cutoff = text.partition("@")
@@ -248,19 +241,20 @@ def _parse_one(text: str) -> list[Measure]:
     if plain and (undivided := _parse_undivided(name, text)):
         return [each(**settings) for each in undivided]
     _reject_ambiguous(text, name, form["at"])
-    if (known := _look_up(name)) is None:
+    if (meaning_of_name := _look_up(name)) is None:
         _reject_unknown(text, name)
     if form["settings"]:
         settings |= parse_settings(form["settings"], text)
-    found = [known(**each) for each in _alternatives(settings, known)]
+    meant = [meaning_of_name(**each) for each in _alternatives(settings, meaning_of_name)]
     cuts = split_braced(form["at"]) if form["at"] is not None else []
     cuts = cuts[0].strip("[]").split(",") if len(cuts) == 1 else cuts  # @5,10 and @[5,10]
-    if any("." in each for each in cuts) and "recall" in known.declaration.parameters:
+    points = any("." in each for each in cuts)
+    if points and "recall" in meaning_of_name.declaration.parameters:  # ir_measures' IPrec@0.1
         if "recall" in settings:
             raise measure_error(f"{shown(text)} gives two recall points", value=text)
-        return [found[0](recall=parse_value(each, text)) for each in cuts]  # ir_measures' IPrec@0.1
+        return [meant[0](recall=parse_value(each, text)) for each in cuts]
     cutoffs = [_parse_cutoff(each, text) for each in cuts]
-    return [each @ cutoff for each in found for cutoff in cutoffs] if cutoffs else found
+    return [each @ cutoff for each in meant for cutoff in cutoffs] if cutoffs else meant
 
 
 def _parse_undivided(name: str, text: str) -> list[Measure]:
@@ -369,10 +363,6 @@ def parse_settings(text: str, whole: str) -> dict[str, object]:
                 f"{shown(part)} in {shown(whole)} is not of the form parameter=value", value=whole
             )
         parsed = parse_value(value, whole)
-        if name == "judged_only":
-            from irbatch.measures.ir_measures import reject_judged_only
-
-            reject_judged_only(whole)
         if name == "dcg" and parsed in ("log2", "exp-log2"):
             name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
         name = {"gains": "gain", "max_rel": "max_grade"}.get(name, name)

@@ -33,7 +33,7 @@ NAMES: dict[str, str] = {
     "rbp_resid.0.8": "parameters '0.8' of trec_eval's rbp_resid must be p=0.9, grade=gain",
     "P(rel=1,rel=2)": "gives rel twice", "nDCG(gain=exp,gains={1:2})": "gives gain twice",
     "P(rel)": "'rel' in 'P(rel)' is not of the form parameter=value", "nDCG(10)": "'10' in",
-    "P(judged_only=1)": "evaluate(…, judged_only=True)",
+    "P(judged_only=1)": "no parameter 'judged_only'",
     "IPrecAvg(points={.5,x})": "'x' in 'IPrecAvg(points={.5,x})' is not a number",
     "nDCG(gain={1:3,1.0:9})": "two gains", "nDCG(gain={1:x})": "'1:x' in",
     "nDCG(gain={})": "grade:gain",

@@ -270,9 +270,9 @@ def test_measures_of_ir_measures_have_its_defaults() -> None:
 def test_measures_of_ir_measures_that_are_refused() -> None:
     theirs = pytest.importorskip("ir_measures")
     for wish, said in {
-        theirs.Accuracy @ 1: "share of pairs in order, of queries with a hit; there are AUC, or",
-        theirs.RBP(p=0.8): "RBP of ir_measures without rel= adds up grades as they are",
-        theirs.RBP @ 3: "RBP@3 of ir_measures without rel= adds up grades as they are",
+        theirs.Accuracy @ 1: "irbatch has no Accuracy@1 of ir_measures",
+        theirs.RBP(p=0.8): "irbatch has no RBP of ir_measures",
+        theirs.RBP @ 3: "irbatch has no RBP@3 of ir_measures",
         theirs.IPrec: "IPrec of ir_measures needs recall=",
         theirs.INST: "INST of ir_measures needs max_rel=",
         theirs.INST(max_rel=3, min_rel=1): "irbatch has no INST(max_rel=3,min_rel=1) of ir_measu",
