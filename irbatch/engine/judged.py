@@ -50,12 +50,6 @@ class RankedGains:
         rows, ranks, codes = (each[kept] for each in (self.row_index, self.ranks, self.codes))
         return RankedGains(rows, ranks, codes, self.level_gains, self.queries)
 
-    def with_gains(self, level_gains: Floats) -> RankedGains:
-        """Return the same documents with other gains, all positive, too."""
-        other = RankedGains(self.row_index, self.ranks, self.codes, level_gains, self.queries)
-        other.starts, other.numbers = self.starts, self.numbers
-        return other
-
     def sum_of_first(self, k: float) -> Floats:
         """Add up each query's first k gains, where these are at ranks 1, 2, …: ``(queries,)``."""
         numbers = np.minimum(self.sizes, k).astype(np.int64)
@@ -241,7 +235,6 @@ class JudgedRanks:
     weighting: Weighting
     cutoff: float = FULL_DEPTH
     ideals: dict[Weighting, RankedGains] = field(default_factory=dict)  # shared by all cutoffs
-    found: dict[bytes, RankedGains] = field(default_factory=dict)  # by which gains are positive
     kept: dict[Any, Any] = field(default_factory=dict)  # what several measures share
 
     def __post_init__(self) -> None:
@@ -378,13 +371,8 @@ class JudgedRanks:
     @cached_property
     def gainful(self) -> RankedGains:
         """Those of the documents whose gain is positive."""
-        key = (self.gains > 0).tobytes()
-        if key in self.found:
-            return self.found[key].with_gains(self.gains)
-        places = self.gainful_places
-        rows, ranks, codes = (each[places] for each in self.judged)
-        found = self.found[key] = RankedGains(rows, ranks, codes, self.gains, self.queries)
-        return found
+        rows, ranks, codes = (each[self.gainful_places] for each in self.judged)
+        return RankedGains(rows, ranks, codes, self.gains, self.queries)
 
     @cached_property
     def gainful_places(self) -> Positions:

@@ -1,8 +1,8 @@
 """What a measure is: a declaration (the definition) and a `Measure` (it, with its settings).
 
-The catalogue holds one declaration a measure: its formula, its parameters, what other tools call
-it, and the sentences that a person reads about it. Help texts, the README's table and the name
-parser are all made from these.
+The catalogue holds one declaration a measure: its formula and parameters. What it is called and
+what is said of it is in `irbatch.measures.table`. Help texts, the guide's table and the parser of
+names are all made from these.
 """
 
 from __future__ import annotations
@@ -49,20 +49,13 @@ LARGEST_CUTOFF = 10**300  # float64 must hold it
 class Declaration:
     """Declare a measure: a decorator for its formula, `irbatch.define_measure`.
 
-    The formula takes `irbatch.measures.PrefixStatistics` (arrays ``(queries, cutoffs)``) and
-    returns float64 ``(queries, cutoffs)``. One that ``reads="judged"`` takes the judged documents
-    among the first k, one by one (`irbatch.engine.judged.JudgedRanks`), and returns float64
-    ``(queries,)``. The simplest, and slowest, ``reads="grades"``: it is called for each query with
-    two lists, the grades of the first k documents in rank order (0 where one isn't judged, -1 where
-    the grade is below 0) and those of all judged documents of 0 or more from the highest down, and
-    with k, which is None for whole rankings; it returns a number. Its keywords are the measure's
-    parameters: their defaults are numbers or, to limit them or to have other kinds, `Number`,
-    `Choice` (of words), `Flag` or `Points`. Each measure has the parameter ``rel``, the least
-    relevant grade, besides, or those in `parameters`, such as ``GRADED`` for one that reads gains.
-    All are in `irbatch.measures`.
+    The formula's keywords are the measure's parameters: their defaults are numbers or, to limit
+    them or to have other kinds, `Number`, `Choice` (of words), `Flag` or `Points`. Each measure has
+    the parameter ``rel``, the least relevant grade, besides, or those in `parameters`, such as
+    ``GRADED`` for one that reads gains. All are in `irbatch.measures`.
 
     It may be called with some rows at a time, always in the thread that evaluates, and must give
-    each row its value whatever the others are.
+    each row its value whatever the others are. It can still be called as a function afterwards.
 
     Args:
         name: the canonical name, a word.
@@ -73,11 +66,19 @@ class Declaration:
             where a value is 0 or less), ``"sum"`` or ``"weighted"`` (the mean weighted by what
             `weight` returns); or ``"run"``: there are no values of queries, and the formula takes
             `irbatch.engine.items.ItemCounts` and returns one number.
-        reads: what the formula takes: ``"prefix"``, ``"grades"``, ``"judged"``, or ``"relevant"``,
-            which is as ``"judged"`` but that documents that are not relevant may be left out, as
-            they are where every candidate is scored; ``"subtopics"``
-            (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
-            (`irbatch.engine.items.ItemRanks`).
+        reads: what the formula takes:
+
+            - ``"prefix"``: `irbatch.measures.PrefixStatistics`, arrays ``(queries, cutoffs)``; it
+              returns float64 of that shape. All others return float64 ``(queries,)``;
+            - ``"judged"``: the judged documents among the first k, one by one
+              (`irbatch.engine.judged.JudgedRanks`); ``"relevant"`` is the same but that documents
+              that are not relevant may be left out, as where every candidate is scored;
+            - ``"grades"``: the simplest, and slowest. It is called for each query with two lists,
+              the grades of the first k documents in rank order (0 where one isn't judged, -1 where
+              the grade is below 0) and those of all judged documents of 0 or more from the highest
+              down, and with k, which is None for whole rankings; it returns a number;
+            - ``"subtopics"`` (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
+              (`irbatch.engine.items.ItemRanks`).
         linear: whether the formula, given expected statistics, returns the expected value: it is
             linear in one of them, and the others don't depend on the order (`relevant`, the ideal
             ones). Or a function that says so of the measure with its settings. Others' values
@@ -92,7 +93,8 @@ class Declaration:
         source: citation.
         builtin: protects the name from being defined again.
         undefined: the value of a query for which the formula returns NaN because it has none, or
-            which is left out with ``no_relevant="skip"``; default: NaN is an error.
+            which is left out with ``no_relevant="skip"``; NaN: it is left out of the mean in any
+            case. Default: NaN is an error.
         weight: a formula as the other, whose values are 0 or more.
 
     Raises:
@@ -135,31 +137,30 @@ class Declaration:
     formula: Callable[..., Floats] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        name, reads, aggregate = self.name, self.reads, self.aggregate
+        name, reads = self.name, self.reads
         if not isinstance(name, str) or not name.isidentifier():
             problem = f"{name!r} is not a word that a measure could be called by"
             raise InputError(problem, value=name)
-        if not self.builtin and name in CATALOGUE and CATALOGUE[name].builtin:
+        if self.builtin:
+            return
+        if name in ROWS:
             raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
-        check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "weighted", "run"))
+        check_choice("aggregate", self.aggregate, ("mean", "geometric", "sum", "weighted", "run"))
         check_choice("reads", reads, ("prefix", "grades", "judged", "relevant", "items", *MARKED))
         if not callable(self.better):
             check_choice("better", self.better, SIGNS)
-        weighted, undefined = self.weight is not None, self.undefined is not None
-        for wrong, problem in (
-            (aggregate == "run" and reads != "items", "aggregate='run' is for reads='items'"),
+        weighted, no_mark = self.weight is not None, reads not in MARKED
+        for right, problem in (
+            (self.aggregate != "run" or reads == "items", "aggregate='run' is for reads='items'"),
+            ((self.aggregate == "weighted") == weighted, "weights are for a weighted mean"),
+            (no_mark or not weighted, f"reads={reads!r} has no weight="),
             (
-                (aggregate == "weighted") != weighted,
-                "weights are for a weighted mean, which needs some",
-            ),
-            (weighted and reads in MARKED, f"reads={reads!r} has no weight="),
-            (
-                reads in ("items", *MARKED) and undefined,
+                self.undefined is None or (no_mark and reads != "items"),
                 f"reads={reads!r}: undefined= is not for it",
             ),
         ):
-            if wrong:
-                raise InputError(f"{name}: {problem}", value=aggregate if weighted else reads)
+            if not right:
+                raise InputError(f"{name}: {problem}", value=reads)
         for key, parameter in self.parameters.items():
             if not isinstance(parameter, Parameter):
                 kinds = "a Number, Choice, Flag, Points or Gain of irbatch.measures"

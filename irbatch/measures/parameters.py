@@ -130,7 +130,7 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
         _check_gains(gain, grades, values)
         return values if rel is None else np.where(grades >= rel, values, 0.0)
 
-    return Weighting(gains, lambda n: _divisors(discount, 1 << max(n - 1, 1023).bit_length()))
+    return Weighting(gains, functools.partial(divisors_of, discount))
 
 
 def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
@@ -145,20 +145,19 @@ def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
         raise InputError(problem, source="measures", value=float(value))
 
 
-def _divisors(discount: str, n: int) -> Floats:
-    """Tabulate a discount for ranks 1 … n: float64 ``(n,)``; NumPy's log2 is not trec_eval's."""
+def divisors_of(discount: str, ranks: int) -> Floats:
+    """Tabulate a discount for so many ranks or more: float64; NumPy's log2 is not trec_eval's."""
+    n = 1 << max(ranks - 1, 1023).bit_length()
     divisor = find_discount(discount) or DISCOUNTS[discount]
-    table = _tables.get(divisor)
-    known = 0 if table is None else table.size
-    if table is None or known < n:
-        more = np.fromiter(map(divisor, range(known + 1, n + 1)), np.float64, n - known)
-        bad = ~(np.isfinite(more) & (more > 0))
-        if bad.any():
+    table = _tables.get(divisor, np.empty(0))
+    if table.size < n:
+        more = np.fromiter(map(divisor, range(table.size + 1, n + 1)), np.float64)
+        if (bad := ~(np.isfinite(more) & (more > 0))).any():
             place = int(np.argmax(bad))
-            value, rank = float(more[place]), known + place + 1
+            value, rank = float(more[place]), table.size + place + 1
             problem = f"discount {discount!r} is {value:g} at rank {rank}; it must be positive"
             raise InputError(problem, source="measures", value=value)
-        table = more if table is None else np.append(table, more)
+        table = np.append(table, more)
         table.flags.writeable = False
         _tables[divisor] = table
     return table[:n]

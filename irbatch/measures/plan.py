@@ -81,6 +81,16 @@ class Group(NamedTuple):
     depths: list[float]  # the cutoffs
     positions: list[int]  # among the plan's measures
 
+    @property
+    def reads(self) -> str:
+        """What their formula takes."""
+        return self.measure.declaration.reads
+
+    @property
+    def reads_cells(self) -> bool:
+        """Whether they read documents of grade 0."""
+        return self.reads == "judged" or self.threshold <= 0
+
 
 class Plan:
     """The measures of an evaluation, each once, and the single scan that serves them all.
@@ -99,46 +109,48 @@ class Plan:
         *,
         items: bool = False,
     ) -> None:
-        self.measures = tuple(measures)
-        self._defaults = dict(defaults or {})
+        self.measures, self._defaults = tuple(measures), dict(defaults or {})
         filled = [_fill_in(each, self._defaults) for each in measures]
         filled += [each.weight for each in filled if each.aggregate == "weighted"]
-        self.filled = tuple(filled)
-        self.of_items = [
-            position
-            for position, each in enumerate(self.filled)
-            if each.declaration.reads == "items"
-        ]
-        if self.of_items and not items:
-            name = str(measures[self.of_items[0]])
-            problem = f"{name} reads what is known of items: give it, items=irbatch."
-            problem += "Items(interactions=train), or the command --items or --interactions"
-            raise InputError(problem, source="measures", value=name)
+        self.filled, self.columns = tuple(filled), len(filled)
+        self._check_reads(items=items)
         groups: dict[tuple[object, ...], Group] = {}
-        for position, each in enumerate(self.filled):
+        for position, each in enumerate(filled):
             threshold = float(_parameter(each, "rel", DEFAULT_REL))
             new = Group(each, threshold, _weights(each), [], [])
             group = groups.setdefault((each.name, each.parameters, each.is_linear()), new)
             group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
             group.positions.append(position)
         every = list(groups.values())
-        if marked := [each for each in measures if each.declaration.reads in MARKED]:
-            reads = marked[0].declaration.reads
-            problem = f"{marked[0]} reads judgments of {reads}: see irbatch.Qrels"
-            raise InputError(problem, source="measures", value=str(marked[0]))
-        self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
-        one_by_one = ("judged", "relevant")
-        self._of_judged = [each for each in every if each.measure.declaration.reads in one_by_one]
+        self._of_prefixes = [each for each in every if each.reads == "prefix"]
+        self._of_judged = [each for each in every if each.reads in ("judged", "relevant")]
         self._linear = [each for each in every if each.measure.is_linear()]
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
         self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
-        self.is_catalogued = all(each.declaration.builtin for each in self.filled) and all(
+        self.is_catalogued = all(each.declaration.builtin for each in filled) and all(
             gain in CATALOGUED[0] and discount in CATALOGUED[1]
-            for gain, discount, _ in map(_weights, self.filled)
+            for gain, discount, _ in map(_weights, filled)
         )
         weightings = [make_weighting(*each) for each in self._weights]
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
+        # How many queries to compute together, so that memory stays bounded.
+        of_row = bytes_of_cell(self._request) * len(self._cutoffs) + 8 * self.columns
+        self.rows_at_once = max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
+
+    def _check_reads(self, *, items: bool) -> None:
+        """Find the measures of items; reject those of what is not known."""
+        reads = [each.declaration.reads for each in self.filled]
+        self.of_items = [i for i, kind in enumerate(reads) if kind == "items"]
+        if self.of_items and not items:
+            name = str(self.filled[self.of_items[0]])
+            problem = f"{name} reads what is known of items: give it, items=irbatch."
+            problem += "Items(interactions=train), or the command --items or --interactions"
+            raise InputError(problem, source="measures", value=name)
+        for each, kind in zip(self.measures, reads, strict=False):
+            if kind in MARKED:
+                problem = f"{each} reads judgments of {kind}: see irbatch.Qrels"
+                raise InputError(problem, source="measures", value=str(each))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Weightings hold functions.
@@ -166,19 +178,9 @@ class Plan:
 
     def reads_cells(self, *, ties: bool) -> bool:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
-        return any(map(_reads_cells, self._of_judged)) or (ties and bool(self._by_order[1]))
-
-    @property
-    def columns(self) -> int:
-        """How many columns values have."""
-        return len(self.filled)
-
-    @cached_property
-    def rows_at_once(self) -> int:
-        """How many queries to compute together, so that memory stays bounded; at least one."""
-        of_cutoff = bytes_of_cell(self._request)
-        of_row = of_cutoff * len(self._cutoffs) + 8 * self.columns
-        return max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
+        return any(group.reads_cells for group in self._of_judged) or (
+            ties and bool(self._by_order[1])
+        )
 
     def values(
         self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False, threads: int | None = None
@@ -280,7 +282,7 @@ class Plan:
         from irbatch.engine.judged import JudgedRanks, collect_judged, collect_relevant
 
         deepest = max(by_depth)
-        if any(map(_reads_cells, self._of_judged)):
+        if any(group.reads_cells for group in self._of_judged):
             cut = matrix if deepest == FULL_DEPTH else matrix.truncated(int(deepest))
             judged = collect_judged(cut)
         else:
@@ -288,15 +290,13 @@ class Plan:
         ideals: dict[Any, Any] = {}
         for depth, some in by_depth.items():  # one after the other: each takes a block's memory
             within = judged.within(depth)
-            found: dict[Any, Any] = {}
             views: dict[tuple[float, Weights], JudgedRanks] = {}
             for group, position in some:
                 key = group.threshold, group.weights
                 if key not in views:
                     weighting = make_weighting(*group.weights)
-                    views[key] = JudgedRanks(
-                        matrix, within, group.threshold, weighting, depth, ideals, found
-                    )
+                    known = matrix, within, group.threshold, weighting, depth, ideals
+                    views[key] = JudgedRanks(*known)
                 values[:, position] = apply_formula(group.measure, views[key], ())
 
     def _check_weights(self, values: Floats) -> None:
@@ -381,11 +381,6 @@ def relevant_levels(measure: Measure, levels: Floats) -> Bools:
     if measure.declaration.graded:
         return make_weighting(*_weights(measure)).gain(levels) > 0
     return levels >= float(_parameter(measure, "rel", DEFAULT_REL))
-
-
-def _reads_cells(group: Group) -> bool:
-    """Tell whether measures read documents of grade 0."""
-    return group.measure.declaration.reads == "judged" or group.threshold <= 0
 
 
 def needs_relevant(measure: Measure) -> bool:

@@ -13,26 +13,22 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.subtopics import SubtopicRanks, powers
 from irbatch.measures.declare import builtin, ratio
-from irbatch.measures.parameters import Number, make_weighting
+from irbatch.measures.parameters import Number, divisors_of
 
 SHARE = Number(0.5, least=0.0, most=1.0)
 of_subtopics = functools.partial(builtin, reads="subtopics")
 
 
-def _log2(s: SubtopicRanks, ranks: int) -> Floats:
-    """Tabulate log2(rank + 1)."""
-    return make_weighting("linear", "log2", None).discount(ranks)[:ranks]
-
-
 @of_subtopics("alpha_DCG")
 def alpha_dcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
-    divisors = _log2(s, s.ranks_to_sum())
+    ranks = s.ranks_to_sum()
+    divisors = divisors_of("log2", ranks)[:ranks]
     return ratio(s.add_up(s.gains(alpha) / divisors[s.ranks - 1]), s.most(alpha, divisors))
 
 
 @of_subtopics("alpha_nDCG")
 def alpha_ndcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
-    divisors = _log2(s, s.longest)
+    divisors = divisors_of("log2", s.longest)[: s.longest]
     found = s.add_up(s.gains(alpha) / divisors[s.ranks - 1])
     return ratio(found, s.ideal(alpha, 1.0 / divisors))
 

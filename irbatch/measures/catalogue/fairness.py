@@ -23,7 +23,7 @@ from irbatch.measures.parameters import (
     Number,
     Parameter,
     Word,
-    make_weighting,
+    divisors_of,
 )
 from irbatch.runtime.ragged import row_index_of
 
@@ -34,8 +34,7 @@ of_exposure = functools.partial(builtin, reads="items", in_order=True, no_releva
 
 def _attention(discount: str, ranks: int) -> Floats:
     """Tabulate what ranks 1 … ranks get."""
-    divisors = make_weighting("linear", discount, None).discount(max(ranks, 1))
-    return 1.0 / divisors[: max(ranks, 1)]
+    return 1.0 / divisors_of(discount, ranks)[: max(ranks, 1)]
 
 
 def _groups(r: ItemRanks) -> GroupShares:

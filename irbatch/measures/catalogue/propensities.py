@@ -16,15 +16,11 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.items import ItemRanks
 from irbatch.errors import InputError
 from irbatch.measures.declare import Measure, builtin, ratio
-from irbatch.measures.parameters import Choice, Discount, make_weighting
+from irbatch.measures.parameters import Choice, Discount, divisors_of
 from irbatch.runtime.ragged import row_index_of
 
 LOG2 = Discount("log2")
 of_items = functools.partial(builtin, reads="items")
-
-
-def _divisors(discount: str, ranks: int) -> Floats:
-    return make_weighting("linear", discount, None).discount(max(ranks, 1))
 
 
 def _weights(r: ItemRanks, row_index: Ints, rows: Ints, relevant: Bools) -> Floats:
@@ -43,7 +39,7 @@ def _of_judged(r: ItemRanks) -> Floats:
 
 def _found(r: ItemRanks, discount: str = "none") -> Floats:
     """Add up what a ranking's items weigh, discounted."""
-    divisors = _divisors(discount, r.rows.shape[1])
+    divisors = divisors_of(discount, r.rows.shape[1])
     return r.add_up(_weights(r, r.row_index, r.listed, r.relevant) / divisors[r.ranks - 1])
 
 
@@ -53,7 +49,7 @@ def _ideal(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
     queries, weights = row_index_of(starts), _of_judged(r)
     order = np.lexsort((-weights, queries))
     places = np.arange(order.size) - starts[queries]
-    terms = weights[order] / _divisors(discount, int(places.max(initial=0)) + 1)[places]
+    terms = weights[order] / divisors_of(discount, int(places.max(initial=0)) + 1)[places]
     terms[places >= r.cutoff] = 0.0
     size = starts.size - 1
     counts = np.bincount(queries[weights > 0], minlength=size).astype(np.float64)
@@ -94,7 +90,7 @@ def scored_precision(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
 def scored_ndcg(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     best, counts = _ideal(r, "log2")
     ranks = np.minimum(counts, r.cutoff).astype(np.int64)
-    sums = np.cumsum(1.0 / _divisors("log2", int(ranks.max(initial=1))))
+    sums = np.cumsum(1.0 / divisors_of("log2", int(ranks.max(initial=1))))
     return _found(r, "log2"), best, np.concatenate(([0.0], sums))[ranks]
 
 

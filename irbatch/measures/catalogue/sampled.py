@@ -14,7 +14,7 @@ from irbatch.array_types import Floats
 from irbatch.engine.kinds import ProbabilityRanks, StratumRanks
 from irbatch.measures.catalogue.judged import ELEVEN_POINTS
 from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
-from irbatch.measures.parameters import Choice, Number, make_weighting
+from irbatch.measures.parameters import Choice, Number, divisors_of
 
 UNBOUNDED = (0.0, np.inf)
 of_strata = functools.partial(builtin, reads="strata")
@@ -34,7 +34,7 @@ def stratified_average_precision(s: StratumRanks, version: str = VERSION) -> Flo
 
 @of_strata("InfNDCG", range=UNBOUNDED)
 def inferred_ndcg(s: StratumRanks, version: str = VERSION) -> Floats:
-    divisors = make_weighting("linear", "log2", None).discount(int(s.ranks.max(initial=1)))
+    divisors = divisors_of("log2", int(s.ranks.max(initial=1)))
     ideals = s.judgments.ideals(s.cutoff, whole=version == "nist")
     return ratio(s.dcg(divisors), ideals[s.queries])
 

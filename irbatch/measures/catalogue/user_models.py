@@ -18,7 +18,7 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.walks import NUMBERS, Documents, Model, Reading, Walk, expect, look_at
 from irbatch.measures.catalogue.graded import PERSISTENCE, highest_gain
 from irbatch.measures.declare import Measure, of_judged
-from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter, make_weighting
+from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter, divisors_of
 
 RESIDUAL = "res"
 COMMON: dict[str, Parameter] = {
@@ -97,7 +97,7 @@ def net_present_value(walk: Walk, rate: float = Number(0.1, above=0.0)) -> Float
 @user_model("SDCG")
 def scaled_dcg(walk: Walk) -> Floats:
     ranks = walk.ranks.size
-    logarithms = make_weighting("linear", "log2", None).discount(ranks + 1)[: ranks + 1]
+    logarithms = divisors_of("log2", ranks + 1)[: ranks + 1]
     return logarithms[:-1] / logarithms[1:]
 
 
