@@ -22,7 +22,7 @@ def random(count: int = 4, queries: int = 30, columns: int = 2, **more: object) 
     return make(values, p=0.01, **more)
 
 
-@pytest.mark.parametrize("options", [{}, {"baseline": NASTY[0]}, {"baseline": NASTY[5]}])
+@pytest.mark.parametrize("options", [{}, {"baseline": NASTY[5]}])
 def test_names_are_text_and_nothing_more(options: dict[str, str]) -> None:
     compared = nasty(measures=['<b onload="x">', "P@5"], query_ids=list(NASTY[:5]), **options)
     compared = replace(compared, groups={"<i>&\x1b": compared}, settings={"<u>": "'\"\x07"})
@@ -113,5 +113,4 @@ def test_pictures_of_odd_numbers(value: float) -> None:
 
 
 def test_the_same_comparison_makes_the_same_page() -> None:
-    assert Comparison.to_html(random()) == Comparison.to_html(random())
     assert Comparison.to_html(nasty()) == Comparison.to_html(nasty())

@@ -114,7 +114,8 @@ def weak_orders(n: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize(
     ("n", "wanted"),
     [
-        *((n, wishes((1, 2, 5, None))) for n in (1, 2, 3)),
+        (1, wishes((1, None))),
+        *((n, wishes((1, 2, 5, None))) for n in (2, 3)),
         (4, wishes((1, 2, 3, 10, None), CLOSED)),
         (4, wishes((2,), [each for each in VARIANTS if each not in CLOSED], most=1)),
         (5, wishes((1, 3, None), CLOSED, most=1)),
@@ -129,7 +130,7 @@ def test_every_pattern_of_ties_and_labels(n: int, wanted: tuple[Wish, ...], poli
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-@settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.generate])
+@settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(data=st.data())
 def test_grades(name: str, data: st.DataObject) -> None:
     n = data.draw(st.sampled_from((6, 5, 4, 3, 2, 1)))
@@ -137,7 +138,7 @@ def test_grades(name: str, data: st.DataObject) -> None:
     scores = st.sampled_from((1, 2, 3, 0)).flatmap(
         lambda top: st.lists(st.integers(-top, top).map(float), min_size=n, max_size=n)
     )
-    drawn = data.draw(st.lists(st.tuples(scores, grades), min_size=4, max_size=8))
+    drawn = data.draw(st.lists(st.tuples(scores, grades), min_size=2, max_size=4))
     queries = [Query(*each) for each in drawn]
     wanted = wishes((data.draw(st.integers(1, 8)), None), [name])
     for policy in POLICIES:
@@ -148,8 +149,8 @@ def test_grades(name: str, data: st.DataObject) -> None:
 @policies
 def test_relevant_documents_that_are_no_candidates(policy: str) -> None:
     rng = np.random.default_rng(1)
-    scores, labels = rng.integers(0, 3, (24, 6)), rng.integers(0, 2, (24, 6))
-    more = rng.integers(0, 4, 24)
+    scores, labels = rng.integers(0, 3, (8, 6)), rng.integers(0, 2, (8, 6))
+    more = rng.integers(0, 4, 8)
     rows = zip(scores.tolist(), labels.tolist(), more.tolist(), strict=True)
     queries = [Query(*each, IDS, [1] * k) for *each, k in rows]
     wanted = wishes((1, 4, 10, None), most=2)
@@ -161,10 +162,10 @@ def test_relevant_documents_that_are_no_candidates(policy: str) -> None:
 @pytest.mark.parametrize("way", ["mask", "masked array", "exclude", "-100"])
 def test_what_is_no_candidate_ties_with_nothing(policy: str, way: str) -> None:
     rng = np.random.default_rng(2)
-    scores, labels = rng.integers(0, 3, (24, 7)), rng.choice([-1, 0, 0, 1, 2], (24, 7))
-    mask = rng.random((24, 7)) < 0.6
-    mask[np.arange(24), rng.integers(0, 7, 24)] = True
-    ids = [rng.permutation(IDS).tolist() for _ in range(24)]
+    scores, labels = rng.integers(0, 3, (8, 7)), rng.choice([-1, 0, 0, 1, 2], (8, 7))
+    mask = rng.random((8, 7)) < 0.6
+    mask[np.arange(8), rng.integers(0, 7, 8)] = True
+    ids = [rng.permutation(IDS).tolist() for _ in range(8)]
     columns = scores.tolist(), labels.tolist(), ids
     queries = [
         Query(*(list(itertools.compress(each[i], kept)) for each in columns))
