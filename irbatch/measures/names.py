@@ -45,8 +45,17 @@ AMBIGUOUS = {
     "diversity": "ILD{at} (of embeddings) or ILD(by=cooccurrence){at} (recommenders)",
     "surprisal": "Novelty{at} (of interactions) or Novelty(of=users){at} (rs-metrics)",
     "aplt": "TailShare{at} (of a tenth of the items; Elliot's tail is not here)",
+    "accuracy": "Success{at} (BEIR; RecTools' share of right decisions is not here)",
+    "miuf": "Novelty(of=users){at} (RecTools' MeanInvUserFreq)",
+    "meaninvuserfreq": "Novelty(of=users){at} (RecTools)",
+    "efd": "Novelty{at} (without relevance and discount)",
+    "epc": "AvgPopularity{at} (of which it is the complement)",
+    "arhr": "RR{at} (where one item is relevant)",
 }
-AS_ONE_TOOL = ("itemcoverage", "catalog_coverage", "giniindex", "shannonentropy", "diversity")
+AS_ONE_TOOL = (
+    *("itemcoverage", "catalog_coverage", "giniindex", "shannonentropy", "diversity"),
+    "accuracy",
+)
 """How the tool named among an ambiguous name's meanings alone writes it."""
 
 

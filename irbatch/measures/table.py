@@ -30,8 +30,8 @@ Rcap CappedRecall recall_cap; ir_measures SetRelP; beir R_cap@k; mteb R_cap_at_k
 F F1 F1Score FMeasure; ir_measures SetF; ranx f1[@k]
     | F-measure: the harmonic mean of P@k and R@k, recall weighted beta times; weight is beta²,
     where given. | van Rijsbergen 1979 | As P and R.
-Success HitRate HitRatio Hit HR Accuracy Acc; ir_measures Success@k; ranx hit_rate[@k];
-    beir Accuracy@k; mteb hit_rate_at_k; sentence-transformers accuracy@k; recbole hit@k
+Success HitRate HitRatio Hit HR Acc; ir_measures Success@k; ranx hit_rate[@k]; mteb hit_rate_at_k;
+    sentence-transformers accuracy@k; recbole hit@k
     | Success (hit rate): 1 if a relevant document stands among the first k, else 0. | Tomlinson
     (trec_eval)
 RR MRR ReciprocalRank MeanReciprocalRank; ir_measures RR[@k]; ranx mrr[@k]; beir MRR@k;

@@ -69,7 +69,7 @@ SPELLINGS = {
     "label_ranking_average_precision_score": "LRAP",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
-    "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
+    "Acc@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
     "mrr_at_10": "RR@10", "hit_rate_at_10": "Success@10", "precision_at_1": "P@1",
 }  # fmt: skip
 

@@ -115,6 +115,27 @@ def surprisal(e: Example) -> float:
     return mean([of_items.novelty(each, e.known, "users") / most for each in e.lists])
 
 
+def accuracy(e: Example) -> float:
+    """RecTools': the share of the items that are rightly among the k, or rightly not."""
+    n = len(e.known.catalogue)
+    return mean([(2 * len(ranks) + n - e.k - r) / n for ranks, r, _ in e.hits()])
+
+
+def serendipity_of_rectools(e: Example) -> float:
+    """Of each hit what its rank is better than its place by popularity, over the items."""
+    n = len(e.known.catalogue)
+    counts = Counter(item for had in e.known.had.values() for item in had)
+    places = {count: place for place, count in enumerate(sorted({*counts.values()})[::-1], 1)}
+    values = []
+    for user, listed in zip(e.ranked, e.lists, strict=True):
+        gains = [
+            max(places.get(counts[item], n + 1) - rank, 0) / n * (item in e.relevant[user])
+            for rank, item in enumerate(listed, 1)
+        ]
+        values.append(math.fsum(gains) / len(listed))
+    return mean(values)
+
+
 def of_run(function: Callable[..., float], *given: Any) -> Callable[[Example], float]:
     return lambda e: function(e.lists, e.known, *given)
 
@@ -178,7 +199,8 @@ TOOLS: dict[str, dict[str, Callable[[Example], float]]] = {
     "RecTools": {
         "HitRate": hit, "MRR": mrr, "MAP": map_of_all, "Precision": precision, "Recall": recall,
         "NDCG": of_users(lambda ranks, r, n, k: dcg(ranks) / dcg(range(1, k + 1))),
-        "CatalogCoverage": distinct,
+        "CatalogCoverage": distinct, "Accuracy": accuracy, "Serendipity": serendipity_of_rectools,
+        "MeanInvUserFreq": lambda e: math.log2(len(e.known.had)) * surprisal(e),
     },
     "Cornac": {
         "HitRatio": hit, "NDCG": ndcg, "Precision": precision, "Recall": recall,
