@@ -6,7 +6,6 @@ from the rows of all of them.
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import os
 import pickle
@@ -29,19 +28,17 @@ from typing import Any
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn_all, warnings_kept
-from irbatch.evaluation.accumulator import by_id
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.partial import PartialResult, evaluate_part, merge_partials
 from irbatch.evaluation.results import Results
 from irbatch.formats.files import find_parts, is_file, open_run, read_rankings
 from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
-from irbatch.runtime.threads import alone, available_cores
+from irbatch.runtime.threads import alone
 
 Common = tuple[Evaluation, Qrels]  # what tasks share
 Work = Callable[[Common, Any], Any]
-
-TASKS_PER_WORKER = 2  # of queries that span partitions
+Named = tuple[str, Any]  # a partition, and what messages call it
 
 _held: dict[str, Common] = {}  # by a process: what tasks share, under its key
 
@@ -60,17 +57,14 @@ class Workers:
     """
 
     def __init__(self, executor: Executor | int | None, common: Common) -> None:
-        self._common, self._pool = common, executor if isinstance(executor, Executor) else None
+        self._common, self._pool = common, executor
         self._own: ProcessPoolExecutor | None = None
-        in_processes = executor is not None and not isinstance(executor, ThreadPoolExecutor)
-        self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL) if in_processes else b""
-        self._key = os.urandom(16).hex()
-        self.number = getattr(executor, "_max_workers", None) or available_cores()
-        if in_processes and self._pool is None:
-            if not isinstance(executor, int):
-                problem = "is a concurrent.futures.Executor, or a number of processes"
-                raise InputError(problem, source="executor", value=executor)
-            self.number = check_whole("executor", executor, 1)
+        self._content, self._key = b"", os.urandom(16).hex()
+        if executor is None or isinstance(executor, ThreadPoolExecutor):
+            return
+        self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+        if not isinstance(executor, Executor):
+            self._number = check_whole("executor", executor, 1)
             self._start()
 
     def __enter__(self) -> Workers:
@@ -100,7 +94,13 @@ class Workers:
                     yield running[future], result
             except BrokenExecutor as problem:
                 if not again:
-                    raise ChildProcessError(_killed(left)) from problem
+                    names = ", ".join(repr(name_of(*each)) for each in list(left.items())[:4])
+                    said = (
+                        "a worker was killed, perhaps for want of memory, while it had one of "
+                        f"{names}; or it could not import this script, which is to evaluate under "
+                        'if __name__ == "__main__":'
+                    )
+                    raise ChildProcessError(said) from problem
                 again = False
                 self._end(at_once=True)
                 self._start()
@@ -122,7 +122,7 @@ class Workers:
 
     def _start(self) -> None:
         context, held = multiprocessing.get_context("spawn"), (self._key, self._content)
-        self._pool = self._own = ProcessPoolExecutor(self.number, context, _begin, held)
+        self._pool = self._own = ProcessPoolExecutor(self._number, context, _begin, held)
 
     def _end(self, *, at_once: bool) -> None:
         """Wait for our own processes to end, or end them, whatever they are at."""
@@ -163,15 +163,7 @@ def _run_alone(work: Work, common: Common, item: Any) -> Any:
         return work(common, item)
 
 
-def _killed(left: Mapping[int, Any]) -> str:
-    names = ", ".join(repr(name_of(item, place)) for place, item in list(left.items())[:4])
-    return (
-        f"a worker was killed, perhaps for want of memory, while it had one of {names}; or it "
-        'could not import this script, which is to evaluate under if __name__ == "__main__":'
-    )
-
-
-def name_of(item: Any, place: int) -> str:
+def name_of(place: int, item: Any) -> str:
     """Name a partition, a run or what workers are given of them, for messages."""
     item = item[0] if isinstance(item, tuple) else item
     name = item if isinstance(item, str) else getattr(item, "name", None)
@@ -199,27 +191,27 @@ def evaluate_partitions(
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
-    with (
-        Workers(executor, (evaluation, judgments)) as workers,
-        _told("partitions", progress) as tell,
-    ):
-        named = [(name_of(each, place), each) for place, each in enumerate(partitions)]
+    common = evaluation, judgments
+    with Workers(executor, common) as workers, _told("partitions", progress) as tell:
+        named = [(name_of(place, each), each) for place, each in enumerate(partitions)]
         found: dict[int, PartialResult] = {}
         for place, part in workers.run(evaluate_one, named):
             found[place] = part
             tell(len(found), len(named))
         parts = [found[place] for place in range(len(named))]
-        spanning = _spanning(parts)
+        places: dict[Any, list[int]] = {}
+        for place, part in enumerate(parts):
+            for query in part.kept.ids:
+                places.setdefault(query, []).append(place)
+        spanning = {query: some for query, some in places.items() if len(some) > 1}
         if spanning and by_query:
-            query, places = next(iter(spanning.items()))
-            names = " and ".join(repr(named[place][0]) for place in places[:2])
+            query, some = next(iter(spanning.items()))
+            names = " and ".join(repr(named[place][0]) for place in some[:2])
             problem = f"it is in {names}, against partitioned_by_query=True"
             raise InputError(problem, source="run", query=query)
         if spanning:
-            tasks = TASKS_PER_WORKER * workers.number
-            wholes = list(_gather(spanning, named, max(map(len, parts)), tasks))
             parts = [part.without(spanning.keys()) for part in parts]
-            parts += [part for _, part in workers.run(evaluate_whole, wholes)]
+            parts.append(_evaluate_spanning(workers, common, spanning, named))
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
     return merge_partials(parts).results(judgments, name=name, items=evaluation.items)
 
@@ -278,8 +270,8 @@ def _is_partition(each: Any) -> bool:
     return is_file(each) or isinstance(each, Run) or hasattr(each, "__arrow_c_stream__")
 
 
-def evaluate_one(common: Common, item: tuple[str, Any]) -> PartialResult:
-    """Evaluate a partition, given with its name, in a worker."""
+def evaluate_one(common: Common, item: Named) -> PartialResult:
+    """Evaluate a partition, in a worker."""
     name, partition = item
     return evaluate_part(*common, partition, name=name)
 
@@ -292,57 +284,37 @@ def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
     return results, list(caught)
 
 
-def evaluate_whole(
-    common: Common, item: tuple[str, frozenset[Any], Sequence[tuple[str, Any]]]
-) -> PartialResult:
-    """Evaluate queries from the rows that several partitions have of them, in a worker."""
-    evaluation, judgments = common
-    _, queries, partitions = item
-    rankings: dict[Any, dict[Any, float]] = {}
-    for name, partition in partitions:
-        for query, documents in _rankings_of(evaluation, partition, queries).items():
-            mine = rankings.setdefault(query, {})
-            if (document := next(filter(mine.__contains__, documents), None)) is not None:
-                fields = {"source": "run", "path": name, "query": query, "document": document}
-                several = "a list is one run's partitions, evaluate_runs takes several runs"
-                raise InputError(f"another partition has this document, too; {several}", **fields)
-            mine.update(documents)
-    part = evaluate_part(replace(evaluation, order_by="score"), judgments, Run(rankings))
-    return replace(part, evaluation=evaluation, settings=evaluation.signature())
-
-
-def _rankings_of(
-    evaluation: Evaluation, partition: Any, queries: frozenset[Any]
-) -> dict[Any, dict[Any, float]]:
-    """Return some queries' documents and their scores, of a partition."""
+def read_queries(common: Common, item: tuple[Any, frozenset[Any]]) -> dict[Any, dict[Any, float]]:
+    """Return some queries' documents and their scores, of a partition, in a worker."""
+    (evaluation, _), (partition, queries) = common, item
     with warnings_kept():  # they were issued before
         if is_file(partition):
             return read_rankings(partition, queries, evaluation.order_by, evaluation.run_columns)
         found = evaluation.rankings(partition).rankings
-        return {query: dict(found[query]) for query in found if query in queries}
+        return {query: dict(found[query]) for query in queries.intersection(found)}
 
 
-def _spanning(parts: Sequence[PartialResult]) -> dict[Any, list[int]]:
-    """Return the queries that are in several partitions, and in which."""
-    places: dict[Any, list[int]] = {}
-    for place, part in enumerate(parts):
-        for query in part.kept.ids:
-            places.setdefault(query, []).append(place)
-    return {query: some for query, some in places.items() if len(some) > 1}
-
-
-def _gather(
-    spanning: Mapping[Any, Sequence[int]], named: Sequence[tuple[str, Any]], most: int, tasks: int
-) -> Iterator[tuple[str, frozenset[Any], list[tuple[str, Any]]]]:
-    """Put queries together that are in the same partitions or in neighbours, for so many tasks.
-
-    Each task reads its partitions again, and holds about as much as a partition of `most` queries.
-    """
-    queries = sorted(spanning, key=lambda each: (spanning[each], by_id(each)))
-    held = math.ceil(sum(map(len, spanning.values())) / len(queries))  # partitions a query
-    size = max(min(most // held, math.ceil(len(queries) / tasks)), 1)
-    for start in range(0, len(queries), size):
-        some = queries[start : start + size]
-        places = sorted({place for query in some for place in spanning[query]})
-        partitions = [named[place] for place in places]
-        yield partitions[0][0], frozenset(some), partitions
+def _evaluate_spanning(
+    workers: Workers, common: Common, spanning: Mapping[Any, Sequence[int]], named: Sequence[Named]
+) -> PartialResult:
+    """Evaluate queries from the rows that several partitions have of them."""
+    queries: dict[int, set[Any]] = {}
+    for query, places in spanning.items():
+        for place in places:
+            queries.setdefault(place, set()).add(query)
+    where = sorted(queries)
+    read = dict(workers.run(read_queries, [(named[i][1], frozenset(queries[i])) for i in where]))
+    rankings: dict[Any, dict[Any, float]] = {}
+    for number, place in enumerate(where):
+        for query, documents in read[number].items():
+            mine = rankings.setdefault(query, {})
+            if (document := next(filter(mine.__contains__, documents), None)) is not None:
+                several = "a list is one run's partitions, evaluate_runs takes several runs"
+                raise InputError(
+                    f"another partition has this document, too; {several}",
+                    source="run", path=named[place][0], query=query, document=document,
+                )  # fmt: skip
+            mine.update(documents)
+    evaluation, judgments = common
+    part = evaluate_part(replace(evaluation, order_by="score"), judgments, Run(rankings))
+    return replace(part, evaluation=evaluation, settings=evaluation.signature())
