@@ -24,7 +24,7 @@ from irbatch.runtime.threads import cached_property
 if TYPE_CHECKING:
     from irbatch.engine.items import ItemArrays, ItemCounts, ItemRows
     from irbatch.measures import Measure
-    from irbatch.report.document import Document, Record, Table
+    from irbatch.report.document import Document, Record
 
 
 @dataclass(eq=False, repr=False)
@@ -39,24 +39,17 @@ class RunItems:
 
     known: ItemArrays
     lists: Sequence[ItemRows]
-    _counts: dict[int | None, ItemCounts] = field(default_factory=dict)
     _values: dict[Measure, float] = field(default_factory=dict)
 
     def value(self, measure: Measure) -> float:
         """Return a measure's value."""
-        if measure not in self._values:
-            self._values[measure] = value_of(measure, self._count(measure.cutoff))
-        return self._values[measure]
-
-    def _count(self, cutoff: int | None) -> ItemCounts:
         from irbatch.engine.items import ItemCounts  # for those who have items
 
-        if cutoff not in self._counts:
-            from irbatch.engine.items import ItemCounts  # for those who evaluate items
-
-            depth = math.inf if cutoff is None else cutoff
-            self._counts[cutoff] = ItemCounts.of(self.known, self.lists, depth)
-        return self._counts[cutoff]
+        if measure not in self._values:
+            depth = math.inf if measure.cutoff is None else measure.cutoff
+            counts = ItemCounts.of(self.known, self.lists, depth)
+            self._values[measure] = value_of(measure, counts)
+        return self._values[measure]
 
     def take(self, rows: Sequence[int]) -> RunItems:
         """Return those of some queries."""
@@ -305,13 +298,7 @@ class Results(Reported):
                 ``"ranx"``, ``"beir"``, ``"mteb"``, ``"sentence-transformers"``, …; a measure that
                 has no such name keeps ours. ``"as given"``: as each was asked for.
         """
-        try:
-            return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
-        except InputError as problem:
-            if names not in self:
-                raise
-            said = f"mean() has those of all measures: results[{names!r}] is that of {names}"
-            raise InputError(said, source="names", value=names) from problem
+        return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
 
     def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
         """Return a measure's value for each query id; of a single measure without its name, too.
@@ -351,10 +338,6 @@ class Results(Reported):
         """Format a mean for people: with some decimals, a count as a whole number."""
         column = self.column_of(name)
         return show_value(self._aggregate(column), self.columns[column], digits)
-
-    def summed(self) -> list[bool]:
-        """Tell for each measure whether it is summed over queries, as counts are."""
-        return [each.aggregate == "sum" for each in self.columns]
 
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
@@ -497,34 +480,22 @@ class Results(Reported):
         arrows: bool = False,
         per_query: bool = False,
     ) -> Document:
+        from irbatch.evaluation.systems import make_table  # which brings reports along
         from irbatch.report.document import Cell, Column, Document, Row, Table
-        from irbatch.report.numbers import check_digits
 
-        check_digits(digits)
-        heads = [heading(each, names, arrows=arrows) for each in self.columns]
+        title = self.name or type(self).__name__
+        table = make_table(
+            {title: self}, digits=digits, names=names, arrows=arrows, per_query=per_query
+        )
         if per_query:
-            table = self._queries_table(heads, digits)
+            columns, rows = table.columns[1:], [Row(row.cells[1:]) for row in table.rows]
+            table = Table("Queries, and all of them", columns, rows)
         else:
-            cells = [Cell(self.shown(each, digits), self[each]) for each in self.measures]
-            rows = [Row([Cell(head), cell]) for head, cell in zip(heads, cells, strict=True)]
+            means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
+            rows = [Row([Cell(column.heading), cell]) for column, cell in means]
             table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
         caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
-        title = self.name or type(self).__name__
         return Document(title, f"{caption}.", [], [table], self.signature)
-
-    def _queries_table(self, heads: Sequence[str], digits: int) -> Table:
-        from irbatch.report.document import Cell, Column, Row, Table
-
-        chosen = self._of_queries()
-        means = [self._aggregate(i) for i in chosen]
-        rows = [
-            Row([Cell(str(query)), *(Cell(show_value(value, self.columns[i], digits), value)
-                                     for i, value in zip(chosen, row, strict=True))])
-            for query, row in zip([*self.query_ids, ALL],
-                                  [*self.values[:, chosen].tolist(), means], strict=True)
-        ]  # fmt: skip
-        columns = [Column("query", "name"), *(Column(heads[i]) for i in chosen)]
-        return Table("Queries, and all of them", columns, rows)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
         heads, ids, values = self._table(names)
@@ -667,24 +638,17 @@ def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
     ids: Sequence[Any] = range(len(queries)) if kind == "rows" else list(map(IDS[kind], queries))
     marks = np.array(state["marks"], np.uint8)
     weights = np.array(state.get("weights", [[]] * len(rows)), np.float64)
-    values = np.hstack([_read_values(measures, list(state["mean"]), rows), weights])
+    values = np.full((len(rows), len(measures)), math.nan)
+    for column, (measure, called) in enumerate(zip(measures, state["mean"], strict=True)):
+        if measure.aggregate != "run":
+            values[:, column] = _floats(row[called] for row in rows)
+    values = np.hstack([values, weights])
     if marks.shape != (len(ids),) or (marks > sum(QueryMark)).any():
         raise InputError("'marks' are not those of the queries")
     if values.shape != (len(ids), len(with_weights(measures))) or counts.queries != len(ids):
         raise InputError("'per_query', 'weights' and 'counts' are not of the same queries")
     of_run = {i: mean for i, mean in enumerate(means) if measures[i].aggregate == "run"}
     return Results(values, ids, measures, counts, settings, name, marks, means=of_run)
-
-
-def _read_values(
-    measures: Sequence[Measure], names: Sequence[str], rows: Sequence[Mapping[str, Any]]
-) -> Any:
-    """Return values ``(queries, measures)``, NaN of measures of the whole run."""
-    values = np.full((len(rows), len(measures)), math.nan)
-    for column, (measure, name) in enumerate(zip(measures, names, strict=True)):
-        if measure.aggregate != "run":
-            values[:, column] = _floats(row[name] for row in rows)
-    return values
 
 
 def _floats(numbers: Any) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -75,24 +76,23 @@ class SystemResults(Reported, dict[str, Results]):
             ImportError: naming the extra, when pandas is not installed.
         """
         pd = imported("frames", "pandas", "pandas")
-        index = ["run", "query"] if per_query else ["run"]
-        rows = list(self._rows(names, per_query))
-        frame = pd.DataFrame(rows, columns=None if rows else index)
-        return frame.set_index(index if per_query else "run")
+        if per_query and self:
+            frames = {run: each.to_pandas(names) for run, each in self.items()}
+            return pd.concat(frames, names=["run"])
+        means = [each.mean(names) for each in self.values()]
+        return pd.DataFrame(means, index=pd.Index(list(self), name="run"))
 
     def to_polars(self, *, per_query: bool = False, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a polars frame: columns ``run``, perhaps ``query``, and one a measure."""
         pl = imported("frames", "polars", "polars")
-        return pl.DataFrame(list(self._rows(names, per_query)), infer_schema_length=None)
-
-    def _rows(self, names: str, per_query: bool) -> Iterator[Record]:
-        """Yield a row a system, or a system and query."""
+        rows: list[Record] = []
         for run, each in self.items():
             if per_query:
                 values = each.to_dict(names).items()
-                yield from ({"run": run, "query": query, **row} for query, row in values)
+                rows += ({"run": run, "query": query, **row} for query, row in values)
             else:
-                yield {"run": run, **each.mean(names)}
+                rows.append({"run": run, **each.mean(names)})
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     def plot(
         self,
@@ -120,8 +120,24 @@ class SystemResults(Reported, dict[str, Results]):
         arrows: bool = False,
         per_query: bool = False,
     ) -> Document:
-        options = {"digits": digits, "names": names, "arrows": arrows}
-        return make_document(self, **options, per_query=per_query)
+        table = make_table(self, digits=digits, names=names, arrows=arrows, per_query=per_query)
+        legend = []
+        if any(cell.stands_out for row in table.rows for cell in row.cells):
+            legend.append((BEST, "the best of its column"))
+        if arrows and any(better_of(each) for each in list_measures(self)):
+            legend.append((f"{BETTER} {WORSE}", "more, less is better"))
+        apart, systems = tell_different_queries(self), many(len(self), "system")
+        note = f"{apart[0].upper()}{apart[1:]}." if apart else ""
+        counts = sorted({each.counts.queries for each in self.values()})
+        least = f"{counts[0]} to " if len(counts) > 1 else ""
+        queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
+        said = [f"{systems}{queries}", *list_notes(self)]
+        caption = f"{' '.join(f'{each}.' for each in said)} {note}".rstrip()
+        stated = [each.settings for each in self.values()]
+        shared = stated[0].items() if stated else ()
+        settings = [(k, v) for k, v in shared if all(each.get(k) == v for each in stated)]
+        footer = " | ".join(f"{name}: {value}" for name, value in settings)
+        return Document(f"Results of {systems}", caption, legend, [table], footer, note)
 
     def _everything(self, *, per_query: bool = False, names: str = "irbatch") -> Record:
         return {
@@ -152,27 +168,12 @@ def list_values(
         if ALL in each.rows and rows:
             problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
             raise InputError(problem, source="results", query=ALL)
-        summed = dict(zip(each.mean(names), each.summed(), strict=True))
+        summed = {of.spelled(names) for of in each.columns if of.aggregate == "sum"}
         for query, row in [*rows.items(), (ALL, each.mean(names))]:
             for name, value in row.items():
-                whole = summed[name] and value.is_integer()
+                whole = name in summed and value.is_integer()
                 number: Any = int(value) if whole else value
                 yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
-
-
-def make_document(results: Mapping[str, Results], **options: Any) -> Document:
-    """Return the report of several systems; the options are those of `make_table`."""
-    table = make_table(results, **options)
-    legend = []
-    if any(cell.stands_out for row in table.rows for cell in row.cells):
-        legend.append((BEST, "the best of its column"))
-    if options.get("arrows") and any(better_of(each) for each in list_measures(results)):
-        legend.append((f"{BETTER} {WORSE}", "more, less is better"))
-    title = f"Results of {many(len(results), 'system')}"
-    apart = tell_different_queries(results)
-    note = f"{apart[0].upper()}{apart[1:]}." if apart else ""
-    caption = f"{_caption(results)} {note}".rstrip()
-    return Document(title, caption, legend, [table], _settings(results), note)
 
 
 def make_table(
@@ -187,10 +188,13 @@ def make_table(
     check_digits(digits)
     measures = list_measures(results)
     columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
-    for measure in measures:
-        head = heading(measure, names, arrows=arrows)
-        columns.append(Column(head, descends=measure.sign >= 0))
-    means = {name: [_mean(each, measure) for measure in measures] for name, each in results.items()}
+    columns += [
+        Column(heading(each, names, arrows=arrows), descends=each.sign >= 0) for each in measures
+    ]
+    means = {
+        name: [each[of] if of in each.columns else math.nan for of in measures]
+        for name, each in results.items()
+    }
     alike = not tell_different_queries(results)
     best = [
         is_best([of_system[k] * better_of(measure) for of_system in means.values()])
@@ -216,33 +220,20 @@ def list_measures(results: Mapping[str, Results]) -> list[Measure]:
     return list(dict.fromkeys(each for of_system in results.values() for each in of_system.columns))
 
 
-def _mean(results: Results, measure: Measure) -> float:
-    return results[measure] if str(measure) in results.measures else float("nan")
-
-
 def _rows_of_queries(
     name: str, results: Results, measures: list[Measure], digits: int
 ) -> list[Row]:
-    places = {str(each): k for k, each in enumerate(results.columns)}
+    places = {each: k for k, each in enumerate(results.columns)}
     rows = []
     for query, values in zip(results.query_ids, results.values.tolist(), strict=True):
         cells = [Cell(name), Cell(str(query))]
         for each in measures:
-            value = values[places[str(each)]] if str(each) in places else float("nan")
+            value = values[places[each]] if each in places else math.nan
             # Measures of the whole run have no values of queries.
             text = "" if each.aggregate == "run" else show_value(value, each, digits)
             cells.append(Cell(text, value))
         rows.append(Row(cells))
     return rows
-
-
-def _caption(results: Mapping[str, Results]) -> str:
-    """Say how many systems and queries there are, and what the means hide."""
-    counts = sorted({each.counts.queries for each in results.values()})
-    least = f"{counts[0]} to " if len(counts) > 1 else ""
-    queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-    systems = many(len(results), "system")
-    return " ".join([f"{systems}{queries}.", *(f"{note}." for note in list_notes(results))])
 
 
 def list_notes(results: Mapping[str, Results]) -> list[str]:
@@ -255,11 +246,3 @@ def list_notes(results: Mapping[str, Results]) -> list[str]:
         note if len(names) == len(results) else f"{', '.join(names)}: {note}"
         for note, names in by_note.items()
     ]
-
-
-def _settings(results: Mapping[str, Results]) -> str:
-    """Write the settings that all have."""
-    stated = [each.settings for each in results.values()]
-    first = stated[0] if stated else {}
-    shared = {k: v for k, v in first.items() if all(each.get(k) == v for each in stated)}
-    return " | ".join(f"{name}: {value}" for name, value in shared.items())

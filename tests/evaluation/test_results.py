@@ -260,12 +260,6 @@ def test_a_measure_is_found_by_the_name_it_was_asked_by(spelled: str) -> None:
     assert "nonsense" not in results
 
 
-def test_a_measure_given_to_mean_is_told_where_it_is() -> None:
-    results = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP RR")
-    with pytest.raises(InputError, match=r"results\['map'\] is that of map"):
-        results.mean("map")
-
-
 def test_a_picture_names_the_measures_that_it_does_not_show() -> None:
     pytest.importorskip("matplotlib")
     results = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "nDCG@{1,5} AP P@5")
