@@ -113,36 +113,28 @@ class BatchEvaluator:
             return self._kept.repeats
 
     @uncompiled
-    def update(
-        self,
-        scores: Any,
-        relevance: Any = None,
-        *,
-        query_ids: Sequence[Any] | None = None,
-        **batch: Unpack[ScoreOptions],
-    ) -> Results:
+    def update(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> Results:
         """Add a batch of scores, and return the results of this batch alone.
 
         A batch without rows, ``(0, candidates)``, adds nothing.
 
         Args:
             scores, relevance: as in `irbatch.evaluate_scores`.
-            query_ids: the queries' ids; with them a query that comes again is counted once. Not
-                for ``keep="sums"``.
             **batch: `positives`, `mask`, `lengths`, `exclude`, `n_relevant` and `document_ids`, as
-                in `irbatch.evaluate_scores`.
+                there; and `query_ids`, with which a query that comes again is counted once. Not for
+                ``keep="sums"``.
 
         Raises:
             InputError: as `irbatch.evaluate_scores`, and if a query has other values than before.
         """
         check_keywords(self.update, batch, ScoreOptions.__annotations__)
-        self._check_ids(query_ids)
-        ids = read_query_ids(query_ids)
+        self._check_ids(batch.get("query_ids"))
+        ids = read_query_ids(batch.get("query_ids"))
         if not ids and has_no_rows(scores):
             return self._scores.nothing()
-        named = None if ids is None or len(set(ids)) < len(ids) else ids
+        batch["query_ids"] = None if ids is None or len(set(ids)) < len(ids) else ids
         evaluator = self._scores if batch.get("document_ids") is None else self._by_id
-        ranked = evaluator.rank(scores, relevance, named, **batch)
+        ranked = evaluator.rank(scores, relevance, **batch)
         results = ranked.results()
         self._add(ranked, ids, evaluator.signature)
         return results

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +14,13 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.results import Results, join_results
-from irbatch.evaluation.scores import ScoreEvaluator, choose_ties, plan_measures
+from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties, plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
-from irbatch.runtime.numbers import check_choice
+from irbatch.runtime.numbers import check_choice, check_keywords
 
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
+UNUSED = {"mask", "lengths"}  # of the options of scores: every document is a candidate
 BLOCK_BYTES = 128 << 20  # of scores at once
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
 DOCUMENTS = 1 << 16  # at once on the way to scores
@@ -35,15 +35,11 @@ def evaluate_embeddings(
     cutoffs: Cutoffs = None,
     *,
     similarity: str = "dot",
-    positives: Any = None,
-    exclude: Any = None,
-    n_relevant: Any = None,
     ties: str | None = None,
-    document_ids: Any = None,
-    query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
     rel: float | None = None,
     threads: int | None = None,
+    **batch: Unpack[ScoreOptions],
 ) -> Results:
     """Evaluate embeddings: every document is scored for every query, and ranked at full depth.
 
@@ -56,10 +52,10 @@ def evaluate_embeddings(
         queries: ``(queries, dimensions)`` array or tensor.
         documents: ``(documents, dimensions)``; one that is mapped from disk is read piece by
             piece.
-        relevance: ``(queries, documents)`` labels, dense or sparse; positives, exclude and
-            n_relevant as in `evaluate_scores`, columns being rows of `documents`.
-        measures, cutoffs, ties, document_ids, query_ids, no_relevant, rel, threads: as in
-            `evaluate_scores`.
+        relevance: ``(queries, documents)`` labels, dense or sparse; `positives`, `exclude` and
+            `n_relevant` as in `evaluate_scores`, columns being rows of `documents`.
+        measures, cutoffs, ties, no_relevant, rel, threads: as in `evaluate_scores`, and so are
+            `document_ids` and `query_ids`.
         similarity: ``"dot"``, or ``"cosine"``, the product of embeddings scaled to length 1 (those
             of length 0 stay).
 
@@ -72,26 +68,26 @@ def evaluate_embeddings(
     Results: 2 queries, 1 measure
       RR  0.7500
     """
+    check_keywords(evaluate_embeddings, batch, ScoreOptions.__annotations__.keys() - UNUSED)
     settings = Settings(no_relevant=no_relevant, rel=rel)
     plan = plan_measures(relevance, measures, cutoffs, settings)
     check_choice("similarity", similarity, SIMILARITIES)
+    document_ids = batch.get("document_ids")
     ties = choose_ties(ties, document_ids)
     evaluator = ScoreEvaluator(plan, settings, ties, threads, SIMILARITIES[similarity])
     pair = _Pair(queries, documents, cosine=similarity == "cosine")
-    ids = read_query_ids(query_ids)
+    ids = read_query_ids(batch.get("query_ids"))
     check_query_ids(ids, pair.shape[0], "queries")
-    given = {"positives": positives, "exclude": exclude, "n_relevant": n_relevant}
-    given["relevance"] = relevance
-    if document_ids is not None and np.ndim(document_ids) == 2:
-        given["document_ids"], document_ids = document_ids, None
+    given = {"relevance": relevance, **batch}
+    of_all = {}
+    if document_ids is not None and np.ndim(document_ids) != 2:
+        of_all["document_ids"] = given.pop("document_ids")
     per_query = {name: _read_rows(each, name, pair.shape) for name, each in given.items()}
     per_query["query_ids"] = range(pair.shape[0]) if ids is None else ids
     parts = []
     for rows in pair.blocks():
-        some = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
-        some.setdefault("document_ids", document_ids)
-        labels, named = some.pop("relevance"), some.pop("query_ids")
-        parts.append(evaluator.rank(pair.scores(rows), labels, named, **some).results())
+        some: Any = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
+        parts.append(evaluator.rank(pair.scores(rows), **some, **of_all).results())
     results = join_results(parts)
     evaluator.warn_once(nothing_relevant(results))
     results.has_ids = ids is not None

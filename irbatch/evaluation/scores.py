@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from irbatch.pack.counting import (
     read_tie_keys,
 )
 from irbatch.runtime.arrays import uncompiled
+from irbatch.runtime.numbers import check_keywords
 from irbatch.runtime.threads import cached_property, check_threads
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them,
 
 
 class ScoreOptions(TypedDict, total=False):
-    """What `irbatch.evaluate_scores` takes beside scores and labels, where others pass it on."""
+    """What `irbatch.evaluate_scores` is told of a batch, where others take it, too."""
 
     positives: Any
     mask: Any
@@ -66,6 +67,7 @@ class ScoreOptions(TypedDict, total=False):
     exclude: Any
     n_relevant: Any
     document_ids: Any
+    query_ids: Any
 
 
 @dataclass(eq=False)
@@ -92,19 +94,7 @@ class ScoreEvaluator:
             self._of_items = ItemMeasures(self.plan, self.items, self.settings, self.threads)
             self.signature["items"] = self._of_items.known.arrays.fingerprint
 
-    def rank(
-        self,
-        scores: Any,
-        relevance: Any,
-        query_ids: Sequence[Any] | None,
-        *,
-        positives: Any = None,
-        mask: Any = None,
-        lengths: Any = None,
-        exclude: Any = None,
-        n_relevant: Any = None,
-        document_ids: Any = None,
-    ) -> ScoreBatch:
+    def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`, and find where relevant candidates stand.
 
         Scores and labels are not looked at any more afterwards.
@@ -112,16 +102,25 @@ class ScoreEvaluator:
         Raises:
             InputError: see there.
         """
-        self._check_arguments(relevance, positives, document_ids)
+        positives, document_ids = batch.get("positives"), batch.get("document_ids")
+        if (relevance is None) == (positives is None):
+            what = "neither is given" if relevance is None else "both are given"
+            problem = f"say what is relevant by labels or by positives=: {what}"
+            raise InputError(problem, source="relevance")
+        if self.policy.by_id != (document_ids is not None):
+            needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
+            problem = f"are {needed if document_ids is None else unused}"
+            raise InputError(problem, source="document_ids")
         check_same_labels(scores, relevance)
-        scores, relevance, lengths = read_score_rows(scores, relevance, lengths)
-        candidates = Candidates(scores, read_query_ids(query_ids))
+        scores, relevance, lengths = read_score_rows(scores, relevance, batch.get("lengths"))
+        candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
         there = None
         if positives is not None:
             graded = read_positives(positives, candidates.shape, candidates.queries)
         else:
             graded, there = read_labels(relevance, candidates.shape, candidates.queries)
         skips = self.settings.no_relevant == "skip"
+        mask, exclude, n_relevant = map(batch.get, ("mask", "exclude", "n_relevant"))
         candidates.leave_out(there, mask, lengths, exclude, may_be_none=skips)
         shown = candidates.without_hidden(graded)
         if shown is not graded:
@@ -138,13 +137,13 @@ class ScoreEvaluator:
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
         given = graded.starts, graded.grades, graded.all_one, above, equal, before
         counted = CountedCandidates(candidates.sizes, candidates.shape[1], *given)
-        batch = ScoreBatch(self, counted, found, candidates.queries)
+        ranked = ScoreBatch(self, counted, found, candidates.queries)
         if self._of_items is not None:
             listed = self._of_items.of_scores(candidates, graded, self.policy, document_ids)
-            batch.item_values, batch.items_of_queries = listed
+            ranked.item_values, ranked.items_of_queries = listed
         if self.policy == TiePolicy.ERROR:
-            self._reject_ties(batch, candidates, graded)
-        return batch
+            self._reject_ties(ranked, candidates, graded)
+        return ranked
 
     def nothing(self) -> Results:
         """Return the results of a batch without queries."""
@@ -175,16 +174,6 @@ class ScoreEvaluator:
             )
             query = candidates.queries[row]
             raise InputError(said, source="scores", query=query, value=score) from None
-
-    def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
-        if (relevance is None) == (positives is None):
-            what = "neither is given" if relevance is None else "both are given"
-            problem = f"say what is relevant by labels or by positives=: {what}"
-            raise InputError(problem, source="relevance")
-        if self.policy.by_id != (document_ids is not None):
-            needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
-            problem = f"are {needed if document_ids is None else unused}"
-            raise InputError(problem, source="document_ids")
 
 
 @dataclass(eq=False)
@@ -312,18 +301,12 @@ def evaluate_scores(
     measures: Measures | None = None,
     cutoffs: Cutoffs = None,
     *,
-    positives: Any = None,
-    mask: Any = None,
-    lengths: Any = None,
-    exclude: Any = None,
-    n_relevant: Any = None,
     ties: str | None = None,
-    document_ids: Any = None,
-    query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
     rel: float | None = None,
     items: Items | None = None,
     threads: int | None = None,
+    **batch: Unpack[ScoreOptions],
 ) -> Results:
     """Evaluate a score for every candidate of every query, at any depth and without sorting.
 
@@ -368,25 +351,16 @@ def evaluate_scores(
     >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
+    check_keywords(evaluate_scores, batch, ScoreOptions.__annotations__)
     settings = Settings(no_relevant=no_relevant, rel=rel)
     plan = plan_measures(relevance, measures, cutoffs, settings, items=items is not None)
-    evaluator = ScoreEvaluator(
-        plan, settings, choose_ties(ties, document_ids), threads, items=items
-    )
+    ties = choose_ties(ties, batch.get("document_ids"))
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items)
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
-    query_ids = ids_of_rows(scores) if query_ids is None else query_ids
-    results = evaluator.rank(
-        scores,
-        relevance,
-        query_ids,
-        positives=positives,
-        mask=mask,
-        lengths=lengths,
-        exclude=exclude,
-        n_relevant=n_relevant,
-        document_ids=document_ids,
-    ).results()
+    if batch.get("query_ids") is None:
+        batch["query_ids"] = ids_of_rows(scores)
+    results = evaluator.rank(scores, relevance, **batch).results()
     evaluator.warn_once(nothing_relevant(results))
     return results
 
