@@ -15,7 +15,7 @@ from irbatch.cli.writing import TABLES, Output, add_output, add_paper
 from irbatch.data.column_names import check_columns, names_for
 from irbatch.errors import InputError, many, on_one_line, printable
 from irbatch.evaluation.evaluation import judgments_read
-from irbatch.evaluation.results import Results, tell_different_queries
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats.files import read_qrels
 from irbatch.measures import Measure, parse_measures
@@ -103,7 +103,8 @@ def _report(
     results: Mapping[str, Results], outcomes: Sequence[Any], form: str, shaped: dict[str, Any]
 ) -> str:
     """Return the form that is asked for, importing no other."""
-    from irbatch.evaluation.systems import VALUE, SystemResults, list_values, make_table
+    from irbatch.evaluation.systems import SystemResults
+    from irbatch.evaluation.tables import VALUE, list_values, make_table
 
     if form == "text":
         from irbatch.report.text import write_table
@@ -149,7 +150,7 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
 
 def _note(results: Mapping[str, Results]) -> None:
     """Print notes on missing and skipped queries."""
-    from irbatch.evaluation.systems import list_notes
+    from irbatch.evaluation.tables import list_notes, tell_different_queries
 
     apart = tell_different_queries(results)
     for note in [*list_notes(results), *([apart] if apart else [])]:

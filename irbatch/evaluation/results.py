@@ -84,7 +84,6 @@ def value_of(measure: Measure, counts: ItemCounts) -> float:
 
 
 SHOWN_MEASURES = 40
-ARROWS = {1: " ↑", -1: " ↓", 0: ""}
 
 
 def with_weights(measures: Sequence[Measure]) -> list[Measure]:
@@ -95,49 +94,6 @@ def with_weights(measures: Sequence[Measure]) -> list[Measure]:
 def weight_column(measures: Sequence[Measure], column: int) -> int:
     """Return the column of a measure's weights."""
     return len(with_weights(measures[:column])) + len(measures) - column
-
-
-def heading(measure: Measure, names: str, *, arrows: bool) -> str:
-    """Spell a measure for the head of a column, perhaps with an arrow to what is better."""
-    return measure.spelled(names) + (ARROWS[better_of(measure)] if arrows else "")
-
-
-def better_of(measure: Measure) -> int:
-    """Return `Measure.sign`; 0 of counts, of which neither more nor less is better."""
-    return 0 if measure.aggregate == "sum" else measure.sign
-
-
-def show_value(value: float, measure: Measure, digits: int) -> str:
-    """Write a value: a count as a whole number."""
-    from irbatch.report.numbers import show  # for those who read them
-
-    whole = measure.aggregate == "sum" and value.is_integer()
-    return show(value, 0 if whole else digits)
-
-
-def tell_different_queries(results: Mapping[str, Any]) -> str:
-    """Say that systems' means are over different queries; nothing if all have the same.
-
-    >>> import irbatch
-    >>> qrels, run = {"q1": {"d": 1}, "q2": {"d": 1}}, {"d": 1.0}
-    >>> runs = {"a": {"q1": run}, "b": {"q2": run}}
-    >>> tell_different_queries(irbatch.evaluate_runs(qrels, runs, "AP", missing="skip"))
-    'means over different queries, 1 a system, 0 in all of them: none is marked as best'
-    """
-    counts = sorted({each.counts.queries for each in results.values()})
-    # Means alone have no ids: their counts may still tell.
-    ids = [each.query_ids for each in results.values() if each.has_values]
-    if len(counts) < 2 and all(each == ids[0] for each in ids):
-        return ""
-    common = set(ids[0] if ids else ()).intersection(*ids)
-    if len(counts) < 2 and all(len(each) == len(common) for each in ids):
-        return ""  # in other orders
-    several = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-    shared = f", {len(common)} in all of them" if len(ids) == len(results) else ""
-    return f"means over different queries, {several} a system{shared}: none is marked as best"
-
-
-ALL = "all"  # what trec_eval calls the row of means
 
 
 class Results(Reported):
@@ -337,6 +293,8 @@ class Results(Reported):
     def shown(self, name: str | Measure, digits: int = 4) -> str:
         """Format a mean for people: with some decimals, a count as a whole number."""
         column = self.column_of(name)
+        from irbatch.evaluation.tables import show_value  # for those who read them
+
         return show_value(self._aggregate(column), self.columns[column], digits)
 
     def notes(self) -> list[str]:
@@ -456,7 +414,7 @@ class Results(Reported):
         chosen = self._of_queries()
         heads = [self.columns[i].spelled(names) for i in chosen]
         if not self.has_values:
-            return heads, [ALL], np.array([[self._means[i] for i in chosen]])
+            return heads, ["all"], np.array([[self._means[i] for i in chosen]])
         return heads, self.query_ids, self.values[:, chosen]
 
     def _find(self, name: str) -> int | None:
@@ -480,7 +438,7 @@ class Results(Reported):
         arrows: bool = False,
         per_query: bool = False,
     ) -> Document:
-        from irbatch.evaluation.systems import make_table  # which brings reports along
+        from irbatch.evaluation.tables import make_table  # which brings reports along
         from irbatch.report.document import Cell, Column, Document, Row, Table
 
         title = self.name or type(self).__name__

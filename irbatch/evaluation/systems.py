@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from irbatch.errors import InputError, did_you_mean, imported, many
-from irbatch.evaluation.results import (
-    ALL,
-    Results,
+from irbatch.errors import did_you_mean, imported, many
+from irbatch.evaluation.results import Results, read_saved
+from irbatch.evaluation.tables import (
+    VALUE,
     better_of,
-    heading,
-    read_saved,
-    show_value,
+    list_measures,
+    list_notes,
+    list_values,
+    make_table,
     tell_different_queries,
 )
 from irbatch.measures import Measure
-from irbatch.report.document import BEST, BETTER, WORSE, Cell, Column, Document, Row, Table
-from irbatch.report.numbers import check_digits, is_best
+from irbatch.report.document import BEST, BETTER, WORSE, Document
 from irbatch.report.reported import Reported
 
 if TYPE_CHECKING:
     from irbatch.report.document import Record
-
-VALUE = ("run", "query", "measure", "value")
 
 
 class SystemResults(Reported, dict[str, Results]):
@@ -157,92 +154,3 @@ class SystemResults(Reported, dict[str, Results]):
         self, *, per_query: bool = False, names: str = "irbatch"
     ) -> tuple[Sequence[str], Iterable[Record]]:
         return VALUE, list_values(self, names=names, per_query=per_query)
-
-
-def list_values(
-    results: Mapping[str, Results], *, names: str = "irbatch", per_query: bool = False
-) -> Iterator[dict[str, Any]]:
-    """Yield run, query and measure of each value with every digit; the mean's query is ``all``."""
-    for run, each in results.items():
-        rows = each.to_dict(names) if per_query else {}
-        if ALL in each.rows and rows:
-            problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
-            raise InputError(problem, source="results", query=ALL)
-        summed = {of.spelled(names) for of in each.columns if of.aggregate == "sum"}
-        for query, row in [*rows.items(), (ALL, each.mean(names))]:
-            for name, value in row.items():
-                whole = name in summed and value.is_integer()
-                number: Any = int(value) if whole else value
-                yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
-
-
-def make_table(
-    results: Mapping[str, Results],
-    *,
-    digits: int = 4,
-    names: str = "irbatch",
-    arrows: bool = False,
-    per_query: bool = False,
-) -> Table:
-    """Lay out one row a system, or with those of its queries before it; see `SystemResults`."""
-    check_digits(digits)
-    measures = list_measures(results)
-    columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
-    columns += [
-        Column(heading(each, names, arrows=arrows), descends=each.sign >= 0) for each in measures
-    ]
-    means = {
-        name: [each[of] if of in each.columns else math.nan for of in measures]
-        for name, each in results.items()
-    }
-    alike = not tell_different_queries(results)
-    best = [
-        is_best([of_system[k] * better_of(measure) for of_system in means.values()])
-        if better_of(measure) and alike
-        else [False] * len(results)
-        for k, measure in enumerate(measures)
-    ]
-    rows = []
-    for i, (name, each) in enumerate(results.items()):
-        cells = [
-            Cell(show_value(mean, measure, digits), mean, best[k][i])
-            for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True))
-        ]
-        if per_query:
-            rows += _rows_of_queries(name, each, measures, digits)
-            cells.insert(0, Cell(ALL))
-        rows.append(Row([Cell(name), *cells]))
-    return Table(f"Means of {many(len(results), 'system')}", columns, rows)
-
-
-def list_measures(results: Mapping[str, Results]) -> list[Measure]:
-    """Return the measures that some system has, in order."""
-    return list(dict.fromkeys(each for of_system in results.values() for each in of_system.columns))
-
-
-def _rows_of_queries(
-    name: str, results: Results, measures: list[Measure], digits: int
-) -> list[Row]:
-    places = {each: k for k, each in enumerate(results.columns)}
-    rows = []
-    for query, values in zip(results.query_ids, results.values.tolist(), strict=True):
-        cells = [Cell(name), Cell(str(query))]
-        for each in measures:
-            value = values[places[each]] if each in places else math.nan
-            # Measures of the whole run have no values of queries.
-            text = "" if each.aggregate == "run" else show_value(value, each, digits)
-            cells.append(Cell(text, value))
-        rows.append(Row(cells))
-    return rows
-
-
-def list_notes(results: Mapping[str, Results]) -> list[str]:
-    """List what means hide, each note once, with the systems of which it holds if not of all."""
-    by_note: dict[str, list[str]] = {}
-    for name, each in results.items():
-        for note in each.notes():
-            by_note.setdefault(note, []).append(name)
-    return [
-        note if len(names) == len(results) else f"{', '.join(names)}: {note}"
-        for note, names in by_note.items()
-    ]

@@ -1,0 +1,142 @@
+"""Means and values of systems side by side: the columns, rows and lines of their reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from irbatch.errors import InputError, many
+from irbatch.measures import Measure
+from irbatch.report.document import Cell, Column, Row, Table
+from irbatch.report.numbers import check_digits, is_best, show
+
+ARROWS = {1: " ↑", -1: " ↓", 0: ""}
+ALL = "all"  # what trec_eval calls the row of means
+VALUE = ("run", "query", "measure", "value")
+Systems = Mapping[str, Any]  # names to `Results`, which know of their tables
+
+
+def heading(measure: Measure, names: str, *, arrows: bool) -> str:
+    """Spell a measure for the head of a column, perhaps with an arrow to what is better."""
+    return measure.spelled(names) + (ARROWS[better_of(measure)] if arrows else "")
+
+
+def better_of(measure: Measure) -> int:
+    """Return `Measure.sign`; 0 of counts, of which neither more nor less is better."""
+    return 0 if measure.aggregate == "sum" else measure.sign
+
+
+def show_value(value: float, measure: Measure, digits: int) -> str:
+    """Write a value: a count as a whole number."""
+    whole = measure.aggregate == "sum" and value.is_integer()
+    return show(value, 0 if whole else digits)
+
+
+def tell_different_queries(results: Systems) -> str:
+    """Say that systems' means are over different queries; nothing if all have the same.
+
+    >>> import irbatch
+    >>> qrels, run = {"q1": {"d": 1}, "q2": {"d": 1}}, {"d": 1.0}
+    >>> runs = {"a": {"q1": run}, "b": {"q2": run}}
+    >>> tell_different_queries(irbatch.evaluate_runs(qrels, runs, "AP", missing="skip"))
+    'means over different queries, 1 a system, 0 in all of them: none is marked as best'
+    """
+    counts = sorted({each.counts.queries for each in results.values()})
+    # Means alone have no ids: their counts may still tell.
+    ids = [each.query_ids for each in results.values() if each.has_values]
+    if len(counts) < 2 and all(each == ids[0] for each in ids):
+        return ""
+    common = set(ids[0] if ids else ()).intersection(*ids)
+    if len(counts) < 2 and all(len(each) == len(common) for each in ids):
+        return ""  # in other orders
+    several = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    shared = f", {len(common)} in all of them" if len(ids) == len(results) else ""
+    return f"means over different queries, {several} a system{shared}: none is marked as best"
+
+
+def list_values(
+    results: Systems, *, names: str = "irbatch", per_query: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield run, query and measure of each value with every digit; the mean's query is ``all``."""
+    for run, each in results.items():
+        rows = each.to_dict(names) if per_query else {}
+        if ALL in each.rows and rows:
+            problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
+            raise InputError(problem, source="results", query=ALL)
+        summed = {of.spelled(names) for of in each.columns if of.aggregate == "sum"}
+        for query, row in [*rows.items(), (ALL, each.mean(names))]:
+            for name, value in row.items():
+                whole = name in summed and value.is_integer()
+                number: Any = int(value) if whole else value
+                yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
+
+
+def make_table(
+    results: Systems,
+    *,
+    digits: int = 4,
+    names: str = "irbatch",
+    arrows: bool = False,
+    per_query: bool = False,
+) -> Table:
+    """Lay out one row a system, or with those of its queries before it; see `SystemResults`."""
+    check_digits(digits)
+    measures = list_measures(results)
+    columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
+    columns += [
+        Column(heading(each, names, arrows=arrows), descends=each.sign >= 0) for each in measures
+    ]
+    means = {
+        name: [each[of] if of in each.columns else math.nan for of in measures]
+        for name, each in results.items()
+    }
+    alike = not tell_different_queries(results)
+    best = [
+        is_best([of_system[k] * better_of(measure) for of_system in means.values()])
+        if better_of(measure) and alike
+        else [False] * len(results)
+        for k, measure in enumerate(measures)
+    ]
+    rows = []
+    for i, (name, each) in enumerate(results.items()):
+        cells = [
+            Cell(show_value(mean, measure, digits), mean, best[k][i])
+            for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True))
+        ]
+        if per_query:
+            rows += _rows_of_queries(name, each, measures, digits)
+            cells.insert(0, Cell(ALL))
+        rows.append(Row([Cell(name), *cells]))
+    return Table(f"Means of {many(len(results), 'system')}", columns, rows)
+
+
+def list_measures(results: Systems) -> list[Measure]:
+    """Return the measures that some system has, in order."""
+    return list(dict.fromkeys(each for of_system in results.values() for each in of_system.columns))
+
+
+def _rows_of_queries(name: str, results: Any, measures: list[Measure], digits: int) -> list[Row]:
+    places = {each: k for k, each in enumerate(results.columns)}
+    rows = []
+    for query, values in zip(results.query_ids, results.values.tolist(), strict=True):
+        cells = [Cell(name), Cell(str(query))]
+        for each in measures:
+            value = values[places[each]] if each in places else math.nan
+            # Measures of the whole run have no values of queries.
+            text = "" if each.aggregate == "run" else show_value(value, each, digits)
+            cells.append(Cell(text, value))
+        rows.append(Row(cells))
+    return rows
+
+
+def list_notes(results: Systems) -> list[str]:
+    """List what means hide, each note once, with the systems of which it holds if not of all."""
+    by_note: dict[str, list[str]] = {}
+    for name, each in results.items():
+        for note in each.notes():
+            by_note.setdefault(note, []).append(name)
+    return [
+        note if len(names) == len(results) else f"{', '.join(names)}: {note}"
+        for note, names in by_note.items()
+    ]
