@@ -5,7 +5,7 @@ several. `measure_search` has one query come when the last one is answered (a cl
 `measure_load` has them come at a rate (an open loop).
 """
 
-from irbatch.efficiency.interchange import annotate_run, read_header
+from irbatch.efficiency.interchange import annotate_run
 from irbatch.efficiency.load import measure_load
 from irbatch.efficiency.load_report import Load, LoadAtRate
 from irbatch.efficiency.measure import Indexing, Measurement, measure_indexing, measure_search
@@ -15,5 +15,5 @@ from irbatch.efficiency.record import EfficiencyRecord, Hardware, Latency
 __all__ = [
     "FORMULAS", "QUANTITIES", "EfficiencyRecord", "Hardware", "Indexing", "Latency", "Load",
     "LoadAtRate", "Measurement", "Quantity", "annotate_run", "measure_indexing", "measure_load",
-    "measure_search", "read_header",
+    "measure_search",
 ]  # fmt: skip

@@ -20,23 +20,17 @@ FORMS = (
 
 def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
     """Return ids of queries, and the queries; those without ids are numbered from 0."""
-    kind = kind_of(queries)
     with ErrorsIn(source=source):
-        if isinstance(queries, str | bytes | set | frozenset):
-            why = "it has no order" if isinstance(queries, set | frozenset) else "put it in a list"
-            raise InputError(f"queries are {kind}: {why}", value=queries)
-        if hasattr(queries, "columns"):  # it would yield their names
-            instead = "make a mapping of its columns, as with dict(zip(ids, texts))"
-            raise InputError(f"queries are {kind}, a table: {instead}")
         if hasattr(queries, "items") and getattr(queries, "ndim", 0) == 1:  # a series of pandas
             length, queries = len(queries), dict(queries.items())
             if len(queries) < length:
                 raise InputError("queries have an id twice in their index")
-        if not isinstance(queries, Iterable):
-            wanted = "they are a mapping of ids to queries, or several queries"
-            raise InputError(f"queries are {shown(queries)}; {wanted}", value=queries)
+        several = isinstance(queries, Iterable) and not hasattr(queries, "columns")  # of a table
+        if not several or isinstance(queries, str | bytes | set | frozenset):
+            wanted = "a mapping of ids to queries, or several queries in order, as in a list"
+            raise InputError(f"queries are {kind_of(queries)}, not {wanted}", value=queries)
         if isinstance(queries, Mapping):
-            ids, values = [_python_id(each) for each in queries], list(queries.values())
+            ids, values = [_python_id(query_id) for query_id in queries], list(queries.values())
             same_kind(ids, "query", source)
         else:
             values = list(queries)

@@ -165,10 +165,8 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
         reason = "it is not UTF-8"
     except json.JSONDecodeError as problem:
         reason, line = f"not JSON: {problem.msg} at column {problem.colno}", problem.lineno
-    except RecursionError:
-        reason = "not JSON: it is nested too deeply"
-    except ValueError:  # of whole numbers of more digits than Python reads
-        reason = "not JSON: a number of thousands of digits"
+    except (RecursionError, ValueError) as problem:  # nested too deeply, or thousands of digits
+        reason = f"not JSON: {problem}"
     except OSError as problem:  # one of reading names no file
         problem.filename = problem.filename or path
         raise

@@ -25,7 +25,6 @@ from irbatch.runtime.numbers import DECIMAL
 
 SOURCE = "ir_metadata"
 LARGEST = 1 << 20  # bytes of metadata; what is larger is a run
-DEEPEST = 100  # levels of YAML
 NEITHER = "it is neither YAML nor a run with a header"
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 FIRST_LINE = re.compile(rb"#[ \t]*ir_metadata\.start[ \t]*\r?(\n|\Z)")
@@ -94,16 +93,17 @@ PLACES: dict[str, tuple[str, str | type]] = {
     "energy": ("resources: energy", "J"),
     "emissions": ("resources: emissions", "kg"),
     "price_per_hour": ("resources: cost: price per hour", float),
-    "cost_per_million": ("resources: cost: per million queries", float),
+    "stated_cost": ("resources: cost: per million queries", float),
     "currency": ("resources: cost: currency", str),
 }
 
 
-def write_ir_metadata(record: Mapping[str, Any], more: Mapping[str, Any] | None) -> str:
-    """Return a record as YAML; see `EfficiencyRecord.to_ir_metadata`."""
-    if more is not None and not isinstance(more, Mapping):
-        problem = f"more= takes a mapping, not {kind_of(more)}"
-        raise InputError(problem, source=SOURCE, value=more)
+def write_ir_metadata(record: Mapping[str, Any]) -> str:
+    """Return a record as YAML, every text in one line and so that all readers take it for a text.
+
+    See `EfficiencyRecord.to_ir_metadata`.
+    """
+    yaml = imported(SOURCE, "yaml", "yaml")
     document: dict[str, Any] = {"schema version": 0.2, "tag": record["system"]}
     for field, (keys, form) in PLACES.items():
         part, _, name = field.rpartition(".")
@@ -114,10 +114,18 @@ def write_ir_metadata(record: Mapping[str, Any], more: Mapping[str, Any] | None)
             for group in groups:
                 place = place.setdefault(group, {})
             place[last] = _write_amount(value, form) if isinstance(form, str) else value
-    try:
-        return _write_yaml(_merged(document, more or {}))
-    except RecursionError:
-        raise InputError("more= is nested too deeply", source=SOURCE) from None
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
+        pass
+
+    def represent(dumper: Any, text: str) -> Any:
+        style = "'" if LIKE_NUMBER.fullmatch(text) else None
+        style = style if text.isprintable() else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(str, represent)
+    options = {"sort_keys": False, "allow_unicode": True, "width": float("inf")}
+    return str(yaml.dump(document, Dumper=Dumper, **options))
 
 
 def _write_amount(value: Any, unit: str) -> Any:
@@ -127,16 +135,6 @@ def _write_amount(value: Any, unit: str) -> Any:
     if isinstance(value, list):
         return [_write_amount(part, unit) for part in value]
     return f"{value!r} {unit}".replace(".0 ", " ")
-
-
-def _merged(ours: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Add what is not ours to what is, however deep."""
-    merged = dict(ours)
-    for key, value in more.items():
-        known = merged.setdefault(key, value)
-        if isinstance(known, dict) and isinstance(value, Mapping):
-            merged[key] = _merged(known, value)
-    return merged
 
 
 def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
@@ -218,42 +216,18 @@ def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
 def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:
     """Read a YAML file, or the header of a run, which may be long."""
     with open_input(path, SOURCE) as file:
-        if file.is_parquet:
-            raise InputError("it is Parquet, which has no header", source=SOURCE)
-        header, pieces = _split_header(file)
+        header, pieces = (None, iter([])) if file.is_parquet else _split_header(file)
         if header is not None:
             return _read_yaml(header, NEITHER, before=1)
         content = b""
-        for piece in pieces:
+        while len(content) <= LARGEST and (piece := next(pieces, b"")):
             content += piece
-            if len(content) > LARGEST:
-                raise InputError(NEITHER, source=SOURCE)
+    if file.is_parquet or len(content) > LARGEST:
+        raise InputError(NEITHER, source=SOURCE)
     try:
         return _read_yaml(content.decode(), NEITHER)
     except UnicodeDecodeError:
         raise InputError("it is not UTF-8", source=SOURCE) from None
-
-
-def _write_yaml(document: Any) -> str:
-    """Write YAML, every text in one line and so that all readers take it for a text."""
-    yaml = imported(SOURCE, "yaml", "yaml")
-
-    class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    def represent(dumper: Any, text: str) -> Any:
-        style = "'" if LIKE_NUMBER.fullmatch(text) else None
-        style = style if text.isprintable() else '"'
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-    Dumper.add_representer(str, represent)
-    options = {"sort_keys": False, "allow_unicode": True, "width": float("inf")}
-    try:
-        return str(yaml.dump(document, Dumper=Dumper, **options))
-    except yaml.YAMLError as problem:
-        value = problem.args[-1] if problem.args else None
-        raise InputError(f"YAML has no form for {shown(value)}", source=SOURCE) from None
 
 
 def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
@@ -264,23 +238,18 @@ def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
     yaml = imported(SOURCE, "yaml", "yaml")
 
     class Loader(yaml.BaseLoader):  # type: ignore[misc, name-defined]
-        depth = 0
-
         def compose_node(self, parent: Any, index: Any) -> Any:
-            problem = "it has an alias" if self.check_event(yaml.AliasEvent) else None
-            problem = "it is nested too deeply" if self.depth == DEEPEST else problem
-            if problem is not None:
+            if self.check_event(yaml.AliasEvent):
                 mark = self.peek_event().start_mark
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
-            self.depth += 1
-            node = super().compose_node(parent, index)
-            self.depth -= 1
-            return node
+                raise yaml.MarkedYAMLError(problem="it has an alias", problem_mark=mark)
+            return super().compose_node(parent, index)
 
     Loader.add_implicit_resolver("null", NULL, None)
     Loader.add_constructor("null", lambda loader, node: None)
     try:
         document = yaml.load(text, Loader=Loader)
+    except RecursionError:
+        raise InputError("not YAML: it is nested too deeply", source=SOURCE) from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         reason = getattr(problem, "problem", None) or "it has a character that YAML has not"
@@ -289,27 +258,6 @@ def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
     if not isinstance(document, Mapping):
         raise InputError(otherwise, source=SOURCE, value=document)
     return document
-
-
-def read_header(path: str | PathLike[str]) -> str | None:
-    r"""Return the YAML in the header of a run file, packed or not; None where there is no header.
-
-    The form is that of ir_metadata (Breuer, Keller and Schaer, SIGIR 2022): lines that begin with
-    ``#`` between ``# ir_metadata.start``, the first one, and ``# ir_metadata.end``. See
-    `EfficiencyRecord.from_ir_metadata`.
-
-    Raises:
-        InputError: if the file cannot be read, or, naming the line, if the header has no end.
-
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
-    >>> lines = "# ir_metadata.start\n# tag: bm25\n# ir_metadata.end\nq1 Q0 d1 1 9.5 bm25\n"
-    >>> _ = path.write_text(lines)
-    >>> read_header(path)
-    'tag: bm25\n'
-    """
-    with open_input(path, "run") as file:
-        return None if file.is_parquet else _split_header(file)[0]
 
 
 def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
@@ -326,13 +274,10 @@ def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]
             if LAST_LINE.fullmatch(line):
                 return _uncommented(file, lines[1:-1]), chain([rest.read()], pieces)
             if not line.startswith(b"#"):
-                raise _endless(file, len(lines))
-    raise _endless(file, len(lines))
-
-
-def _endless(file: Input, line: int) -> InputError:
+                pieces = iter([])
+                break
     problem = f"the header does not end: {END!r} is missing"
-    return InputError(problem, source=file.source, path=file.path, line=line)
+    raise InputError(problem, source=file.source, path=file.path, line=len(lines))
 
 
 def _uncommented(file: Input, lines: list[bytes]) -> str:
@@ -351,18 +296,18 @@ def annotate_run(
     path: str | PathLike[str],
     record: Any,
     *,
-    more: Mapping[str, Any] | None = None,
     replace: bool = False,
 ) -> None:
     r"""Write a record into a run file, as its header; the run stays as it is.
 
-    This library, trec_eval (its current source) and repro_eval take its lines for comments.
+    A header is lines that begin with ``#`` between ``# ir_metadata.start``, the first one, and
+    ``# ir_metadata.end``. This library, trec_eval (its current source) and repro_eval take them for
+    comments.
 
     Args:
         path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It
             is replaced whole or not at all, and never held in memory.
         record: the `EfficiencyRecord` of the system, or the `Measurement` or `Load` that has it.
-        more: as for `EfficiencyRecord.to_ir_metadata`.
         replace: write the header in place of another.
 
     Raises:
@@ -382,7 +327,7 @@ def annotate_run(
     if not isinstance(path, str | PathLike) or not hasattr(record, "to_ir_metadata"):
         problem = f"it takes a run's path and a record, not {shown(path)} and {kind_of(record)}"
         raise InputError(problem, source="run", value=record)
-    lines = record.to_ir_metadata(more=more).removesuffix("\n").split("\n")
+    lines = record.to_ir_metadata().removesuffix("\n").split("\n")
     name = fspath(path)
     with ErrorsIn(source="run", path=name):
         if name == "-" or (Path(name).exists() and not Path(name).is_file()):

@@ -72,6 +72,7 @@ UNITS = {  # of a record in JSON
     "energy": "J",
     "emissions": "kg CO2eq",
     **dict.fromkeys(("wall_time", "user_time", "system_time", "children_time"), "s"),
+    "stated_cost": "{currency}",
     **{name: quantity.unit for name, quantity in QUANTITIES.items()},
 }
 

@@ -6,7 +6,7 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from os import PathLike
@@ -36,7 +36,7 @@ from irbatch.efficiency.quantities import (
     quantity_name,
     with_currency,
 )
-from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, printable, shown
 from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
 from irbatch.runtime.numbers import check_choice, exact_mean
@@ -471,16 +471,17 @@ class EfficiencyRecord:
         values = only_known({**vars(self), **parts})
         derived = only_known({name: getattr(self, name) for name in FORMULAS})
         if self.stated_cost is not None:
-            values["cost_per_million"] = values.pop("stated_cost")
             del derived["cost_per_million"]
-        units = {name: UNITS[name] for name in (*values, *derived) if name in UNITS}
-        shown_units = {name: with_currency(unit, self.currency) for name, unit in units.items()}
-        values["units"] = {name: unit for name, unit in shown_units.items() if unit}
+        values["units"] = self._units([*values, *derived])
         if derived:
             values["derived"] = {
                 name: {"value": value, "formula": FORMULAS[name]} for name, value in derived.items()
             }
         return values
+
+    def _units(self, names: Sequence[str]) -> dict[str, str]:
+        known = {name: with_currency(UNITS[name], self.currency) for name in names if name in UNITS}
+        return {name: unit for name, unit in known.items() if unit}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
@@ -496,19 +497,21 @@ class EfficiencyRecord:
         if not isinstance(system, str):
             raise InputError("a record names its system", source="efficiency record", value=system)
         source = of_system(system)
-        others = {**ALIASES, "stated_cost": "cost_per_million"}
-        given = {key: each for key, each in values.items() if key not in ("units", "derived")}
-        if "stated_cost" in given:
-            raise field_error(source, "'stated_cost'", "is cost_per_million in JSON", values)
-        _check_units(source, values.get("units"), values.get("currency"))
-        if (cost := given.pop("cost_per_million", None)) is not None:
-            with ErrorsIn(source=source):
-                given["stated_cost"] = check_value("cost_per_million", float, cost)
-        if isinstance(given.get("latency"), int | float):
-            given["latency"] = {"mean": given["latency"]}
-        if isinstance(given.get("hardware"), str):
-            given["hardware"] = {"instance": given["hardware"]}
-        record: EfficiencyRecord = read_fields(cls, given, source, also=others)
+        fields_read = {key: each for key, each in values.items() if key not in ("units", "derived")}
+        if isinstance(values.get("latency"), int | float):
+            fields_read["latency"] = {"mean": values["latency"]}
+        if isinstance(values.get("hardware"), str):
+            fields_read["hardware"] = {"instance": values["hardware"]}
+        if "stated_cost" not in values and "cost_per_million" in values:
+            fields_read["stated_cost"] = fields_read.pop("cost_per_million")
+        record: EfficiencyRecord = read_fields(cls, fields_read, source, also=ALIASES)
+        with ErrorsIn(source=source):
+            units = check_value("units", dict[str, str], values.get("units") or {})
+        known = record._units([*units])
+        for name, unit in units.items():
+            if unit != known.get(name):
+                problem = f"is {shown(unit)}; it is read as {shown(known.get(name))}"
+                raise field_error(source, f"unit of {shown(name)}", problem, unit)
         return record
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
@@ -520,21 +523,13 @@ class EfficiencyRecord:
         """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it isn't JSON."""
         return cls.from_dict(read_object(source, "efficiency record"))
 
-    def to_ir_metadata(
-        self, path: str | PathLike[str] | None = None, *, more: Mapping[str, Any] | None = None
-    ) -> str:
+    def to_ir_metadata(self, path: str | PathLike[str] | None = None) -> str:
         """Return the record in ir_metadata's form, as YAML; also write it, as `to_json`.
 
-        Args:
-            path: where to write it.
-            more: what else there is to say: ``{"actor": {"team": "…"}, "research goal": {…}}``;
-                where both say something, the record is right.
-
         Raises:
-            InputError: if YAML has no form for a value of `more`.
             ImportError: naming the extra, when PyYAML is not installed.
         """
-        return written(write_ir_metadata(self.to_dict(), more), path)
+        return written(write_ir_metadata(self.to_dict()), path)
 
     @classmethod
     def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
@@ -550,15 +545,3 @@ class EfficiencyRecord:
             ImportError: naming the extra, when PyYAML is not installed.
         """
         return cls.from_dict(read_ir_metadata(source, system))
-
-
-def _check_units(source: str, units: Any, currency: Any) -> None:
-    """Reject units that numbers are not read in."""
-    if units is not None and not isinstance(units, Mapping):
-        raise field_error(source, "units", "are an object of names to units", units)
-    for name, unit in (units or {}).items():
-        ours = with_currency(UNITS[name], currency) if name in UNITS else None
-        if unit != ours or ours is None:
-            problem = f"is of no field{did_you_mean(name, UNITS)}"
-            problem = problem if ours is None else f"is {shown(unit)}; it is read as {ours:.80}"
-            raise field_error(source, f"unit of {shown(name)}", problem, unit)

@@ -7,7 +7,6 @@ import copy
 import gzip
 import lzma
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from irbatch.efficiency import (
     Hardware,
     Latency,
     annotate_run,
-    read_header,
 )
 from irbatch.formats import streams
 
@@ -69,38 +67,6 @@ def test_odd_texts_in_every_place(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text(RUN, encoding="utf-8")
     annotate_run(tmp_path / "a.run", record)
     assert read(tmp_path / "a.run") == record
-
-
-def test_more_is_merged_and_left_as_it_is() -> None:
-    shared = [datetime(2026, 11, 21, tzinfo=UTC)]
-    more = {
-        "tag": "other", "actor": {"team": "IR", "members": ("a", "b")}, "a": shared, "b": shared,
-        "platform": {"software": {"libraries": ["numpy"]}, "hardware": {"ram": 1}},
-        "resources": {"queries": 7},
-    }  # fmt: skip
-    before = copy.deepcopy(more)
-    record = EfficiencyRecord(system="bm25", hardware=Hardware(cpu="Xeon", ram_gb=8))
-    text = record.to_ir_metadata(more=more)
-    found = yaml.safe_load(text)
-    assert more == before
-    assert (found["tag"], found["actor"]["members"]) == ("bm25", ["a", "b"])
-    assert found["platform"] == {
-        "software": {"libraries": ["numpy"]}, "hardware": {"cpu": {"model": "Xeon"}, "ram": "8 GB"},
-    }  # fmt: skip
-    assert "&" not in text, "the same object twice is written twice"
-    assert read(text) == record
-
-
-def test_more_that_cannot_be_written() -> None:
-    deep: list[Any] = []
-    for _ in range(10_000):
-        deep = [deep]
-    for more, told in (
-        ([], "takes a mapping, not a list"),
-        ({"x": Path("a")}, "YAML has no form for"),
-        ({"x": deep}, "nested too deeply"),
-    ):
-        assert told in refusal(lambda more=more: FULL.to_ir_metadata(more=more))
 
 
 # ---------------------------------------------------------------- what others wrote
@@ -177,8 +143,8 @@ def test_every_digit_is_read_back(record: EfficiencyRecord) -> None:
     ("text", "told"),
     [
         ("tag: !!python/object/apply:os.getcwd []\n", "tag is [], which is not a text"),
-        ("[" * 100_000 + "\n", "ir_metadata line 1: not YAML: it is nested too deeply"),
-        ("? " * 100_000 + "\n", "ir_metadata line 1: not YAML: it is nested too deeply"),
+        ("[" * 100_000 + "\n", "ir_metadata: not YAML: it is nested too deeply"),
+        ("? " * 100_000 + "\n", "ir_metadata: not YAML: it is nested too deeply"),
         ("actor: &a {team: bm25}\ntag: x\ndata: *a\n", "line 3: not YAML: it has an alias"),
         ("a: \x01\n", "not YAML"), ("a: 1\n---\nb: 2\n", "not YAML"), ("? [a]\n: b\n", "not YAML"),
         ("- a\n", "ir_metadata: it is not a mapping in YAML"),
@@ -243,7 +209,7 @@ def test_annotated_run_is_the_same_run(suffix: str, tmp_path: Path) -> None:
     with opened(path, "wb") as file:
         file.write(RUN.encode())
     before = irbatch.evaluate(QRELS, str(path), "RR")["RR"]
-    annotate_run(path, FULL, more={"actor": {"team": "IR"}})
+    annotate_run(path, FULL)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     with opened(path, "rb") as file:
         content = file.read().decode()
@@ -253,7 +219,6 @@ def test_annotated_run_is_the_same_run(suffix: str, tmp_path: Path) -> None:
     assert body == RUN
     assert irbatch.evaluate(QRELS, str(path), "RR")["RR"] == before
     assert len(irbatch.read_run(str(path))) == 2
-    assert read_header(path) == FULL.to_ir_metadata(more={"actor": {"team": "IR"}})
     assert EfficiencyRecord.from_ir_metadata(path) == FULL
 
 
@@ -274,24 +239,30 @@ def test_a_header_is_replaced_when_asked_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "header"),
+    "text",
     [
-        (RUN, None),
-        ("# tag: x\n" + RUN, None),
-        (RUN + "# ir_metadata.start\n# tag: x\n# ir_metadata.end\n", None),
-        ("# ir_metadata.start\n# ir_metadata.end\n", ""),
-        (
-            "#ir_metadata.start\r\n#tag: x\r\n#a:\r\n# b: 1\r\n#ir_metadata.end",
-            "tag: x\na:\n b: 1\n",
-        ),
-        ("# ir_metadata.start\n#  a:\n#    b: 1\n#\n# ir_metadata.end\n", " a:\n   b: 1\n\n"),
-        ("\ufeff# ir_metadata.start\n# tag: x \n# ir_metadata.end\n", "tag: x \n"),
-        ("# ir_metadata.starting\n# tag: x\n", None),
+        "#ir_metadata.start\r\n#tag: x\r\n#resources:\r\n# energy: 1 J\r\n#ir_metadata.end",
+        "# ir_metadata.start\n#  tag: x\n#  resources:\n#    energy: 1 J\n#\n# ir_metadata.end\n",
+        "\ufeff# ir_metadata.start\n# tag: x \n# resources: {energy: 1 J}\n# ir_metadata.end\n",
     ],
 )
-def test_headers_of_others(text: str, header: str | None, tmp_path: Path) -> None:
+def test_headers_of_others(text: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(text.encode())
-    assert read_header(tmp_path / "a") == header
+    assert read(tmp_path / "a") == EfficiencyRecord(system="x", energy=1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# tag: x\n" + RUN,
+        RUN + "# ir_metadata.start\n# tag: x\n# ir_metadata.end\n",
+        "# ir_metadata.start\n# ir_metadata.end\n",
+        "# ir_metadata.starting\n# tag: x\n",
+    ],
+)
+def test_what_is_no_header(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(text)
+    assert "neither" in rejected(tmp_path / "a")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +278,6 @@ def test_a_header_without_an_end(text: str, line: int, tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_text(text)
     for act in (
-        lambda: read_header(path),
         lambda: annotate_run(path, FULL, replace=True),
         lambda: EfficiencyRecord.from_ir_metadata(path),
     ):
@@ -322,10 +292,9 @@ def test_what_can_have_none(tmp_path: Path) -> None:
     assert "is not a file" in refusal(lambda: annotate_run("-", FULL))
     (tmp_path / "a").write_bytes(b"PAR1\x00" + b"x" * 20)
     assert "Parquet" in refusal(lambda: annotate_run(tmp_path / "a", FULL))
-    assert "Parquet" in refusal(lambda: EfficiencyRecord.from_ir_metadata(tmp_path / "a"))
-    assert read_header(tmp_path / "a") is None
+    assert "neither" in refusal(lambda: EfficiencyRecord.from_ir_metadata(tmp_path / "a"))
     (tmp_path / "a").write_bytes(b"# ir_metadata.start\n# \xff\n# ir_metadata.end\n")
-    assert "line 2: it is not UTF-8" in refusal(lambda: read_header(tmp_path / "a"))
+    assert "line 2: it is not UTF-8" in rejected(tmp_path / "a")
 
 
 def test_what_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,5 +305,4 @@ def test_what_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     told = refusal(lambda: annotate_run(path, FULL))
     assert f"{str(path)!r} line 10: a line goes on" in told
     assert path.read_bytes() == body
-    assert "more= takes" in refusal(lambda: annotate_run(path, FULL, more=5))  # type: ignore[arg-type]
     assert [each.name for each in tmp_path.iterdir()] == ["a.run"]

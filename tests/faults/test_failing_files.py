@@ -20,7 +20,7 @@ from support.file_readers import piped_input, use_reader
 
 import irbatch
 from irbatch import InputError, Run
-from irbatch.efficiency import EfficiencyRecord, read_header
+from irbatch.efficiency import EfficiencyRecord
 from irbatch.leaderboard import Leaderboard
 from irbatch.runtime.files import replacing
 
@@ -133,7 +133,7 @@ READINGS: dict[str, tuple[Callable[[bytes], bytes], list[bytes], Callable[[Path]
     "JSON": (bytes, [b'{"query_id": "q%d", "doc_id": "d%d", "score": 1}\n' % (i // 9, i)
                      for i in range(20)], evaluated),
     "header": (bytes, [b"# ir_metadata.start\n", b"# tag: x\n", b"# ir_metadata.end\n", *LINES],
-               read_header),
+               EfficiencyRecord.from_ir_metadata),
 }  # fmt: skip
 
 

@@ -201,7 +201,7 @@ OBJECTS: list[tuple[dict[Any, Any], tuple[str, ...]]] = [
     ({"thruput": 3}, ("thruput", "did you mean throughput?")),
     ({"throughput": "3"}, ("throughput", "'3'")),
     ({"cost_per_million": -3}, ("cost",)),
-    ({"cost_per_million": 1, "stated_cost": 2}, ("stated_cost",)),
+    ({"cost_per_million": 1, "stated_cost": 2}, ("cost_per_million",)),
     ({"latency": -3}, ("latency", "mean", "-3")),
     ({"latency": True}, ("latency",)),
     ({"cost": 3}, ("did you mean cost_per_million?",)),
@@ -214,7 +214,7 @@ OBJECTS: list[tuple[dict[Any, Any], tuple[str, ...]]] = [
     ({"units": ["ms"]}, ("units",)),
     ({"units": {"latency": "s"}}, ("latency", "'s'", "ms")),
     ({"units": {"peak_memory": "GB"}}, ("peak_memory", "MB")),
-    ({"units": {"peak_memry": "MB"}}, ("unit of 'peak_memry'", "did you mean peak_memory?")),
+    ({"units": {"peak_memry": "MB"}}, ("unit of 'peak_memry'",)),
     ({"currency": "EUR", "units": {"cost_per_million": "USD"}}, ("cost_per_million", "EUR")),
     ({3: 4}, ("3",)),
 ]
