@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Quantity
-from irbatch.efficiency.quantities import HIGHER, QUANTITIES
+from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
 from irbatch.report.document import (
@@ -17,10 +17,9 @@ from irbatch.report.document import (
     Column,
     Document,
     Record,
-    Row,
-    Table,
     isolate,
     list_records,
+    make_table,
 )
 from irbatch.report.numbers import check_digits, show, show_levels, show_quantity
 
@@ -35,127 +34,124 @@ USUAL = (
 )
 MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "GPU",
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
-INSIDE = (
-    "system",
-    "hardware",
-    "latency",
-    "stated_cost",
-)  # fields of records that are no columns themselves
-CALLS = [  # other columns that are no axes, of records and of their latencies
-    *(each.name for each in fields(EfficiencyRecord) if each.name not in {*QUANTITIES, *INSIDE}),
+NO_FACTS = {*QUANTITIES, "system", "hardware", "latency", "stated_cost"}  # fields of records
+FACTS = [  # columns that are no axes, of records and of their latencies
+    *(field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS),
     *("loop", "rate", "arrivals", "errors", "timeouts"),
 ]
 NAMED = 6  # systems that are named where they are many
 
 
-def list_facts(board: Board) -> list[Column]:
+def _list_facts(board: Board) -> list[Column]:
     """Return the columns of what is known beside the axes, a row's place being the item."""
 
     def column(name: str, heading: str, values: Sequence[Any]) -> Column:
         is_text = any(isinstance(value, str) for value in values)
-        return Column(
-            heading,
-            "text" if is_text else "number",
-            descends=name in MACHINE,
-            name=name,
-            value=values.__getitem__,
-            show=str if is_text else lambda value: f"{value:,.10g}",
-        )
+        look = str if is_text else "{:,.10g}".format
+        return Column(heading, "text" if is_text else "number", name in MACHINE, name,
+                      values.__getitem__, look)  # fmt: skip
 
-    machines = [record.hardware for record in board.records]
-    owners = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
-    hardware = [str(machine) or None for machine in machines]
+    machines = [vars(record.hardware) for record in board.records]
+    known = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
     return [
-        Column(HARDWARE, "text", value=hardware.__getitem__),
-        *(
-            column(name, heading, [getattr(machine, name) for machine in machines])
-            for name, heading in MACHINE.items()
-        ),
-        *(column(name, name.replace("_", " "), [each[name] for each in owners]) for name in CALLS),
+        *(column(name, head, [each[name] for each in machines]) for name, head in MACHINE.items()),
+        *(column(name, name.replace("_", " "), [each[name] for each in known]) for name in FACTS),
         column("queries", "queries", board.n_queries),
     ]
 
 
-def list_axis(board: Board, name: str, intervals: bool, digits: int) -> list[Column]:
+def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> list[Column]:
     """Return an axis' column, and those of its bounds, which only programs read."""
     axis, values, bounds = board.axis(name), board.values(name), board.bounds(name)
-    decimals = digits if name in board.measures else None
     known = ~np.isnan(values)
     measured = {each for each, has in zip(board.conditions([name]), known, strict=True) if has}
     best = np.nan  # one value alone is not the best
     if known.sum() > 1 and len(board.currencies(name)) < 2 and len(measured) < 2:
-        best = values[known].max() if axis.better == HIGHER else values[known].min()
+        best = axis.sign * np.nanmax(axis.sign * values)
     not_worse = [] if board.significance is None else board.significance.not_worse(name)
     rows = np.column_stack([values, bounds]).tolist()
-    bounded = (intervals & ~np.isnan(bounds).all(axis=1)).tolist()
+    has_bounds = (~np.isnan(bounds).all(axis=1)).tolist()
 
     def tell(i: int) -> Record:
-        value = rows[i][0]
-        text, low, high = (write_value(number, decimals) for number in rows[i])
-        within = f"[{low}, {high}]" if bounded[i] else ""
-        marks = [NOT_WORSE] if board.systems[i] in not_worse and value != best else []
-        return {"text": text, "stands_out": value == best, "after": within, "marks": marks}
+        texts = [show(x, digits) if name in board.measures else show_quantity(x) for x in rows[i]]
+        is_best = rows[i][0] == best
+        return {
+            "text": texts[0],
+            "stands_out": is_best,
+            "after": f"[{texts[1]}, {texts[2]}]" if intervals and has_bounds[i] else "",
+            "marks": [NOT_WORSE] if board.systems[i] in not_worse and not is_best else [],
+        }
 
     def values_of(k: int) -> Callable[[int], float | None]:
         return lambda i: rows[i][k] if rows[i][k] == rows[i][k] else None
 
     columns = [
-        Column(axis.heading, descends=axis.better == HIGHER, name=name, value=values_of(0),
-               more=tell)
-    ]  # fmt: skip
-    if not np.isnan(bounds).all():
-        columns += [
-            Column("", name=f"{name} {end}", value=values_of(k))
-            for k, end in enumerate(("low", "high"), 1)
-        ]
+        Column(axis.heading, descends=axis.sign > 0, name=name, value=values_of(0), more=tell)
+    ]
+    if any(has_bounds):
+        columns.append(Column("", name=f"{name} low", value=values_of(1)))
+        columns.append(Column("", name=f"{name} high", value=values_of(2)))
     return columns
 
 
 def list_board(board: Board) -> tuple[list[str], list[Record]]:
     """Return the names of the columns of `Leaderboard.to_csv`, and a record for each system."""
-    facts = list_facts(board)
-    machine = [column for column in facts if column.name in MACHINE]
-    rows = range(len(board))
-    calls = [
-        column
-        for column in facts
-        if column.name not in MACHINE and any(column.value(i) is not None for i in rows)
-    ]
-    columns = [Column("system", "name", name="system", value=board.systems.__getitem__), *machine]
-    columns += [each for axis in board.axes for each in list_axis(board, axis, False, 0)]
+    facts, rows = _list_facts(board), range(len(board))
+    n = len(MACHINE)
+    columns = [Column("system", name="system", value=board.systems.__getitem__), *facts[:n]]
+    columns += [column for axis in board.axes for column in _list_axis(board, axis)]
     p_values = {} if board.significance is None else board.significance.p_values
     for measure, by_system in p_values.items():
         p = [by_system.get(system) for system in board.systems]
         columns.append(Column("", name=f"{measure} p against the best", value=p.__getitem__))
-    return list_records([*columns, *calls], rows)
+    columns += [fact for fact in facts[n:] if any(fact.value(i) is not None for i in rows)]
+    return list_records(columns, rows)
 
 
 def make_document(
     board: Board,
-    columns: Iterable[str] | None,
+    names: Iterable[str] | None,
     frontier: Sequence[Quantity],
     intervals: bool,
     digits: int,
 ) -> Document:
     """Return the report of a leaderboard: a table with one row a system; see `Leaderboard`."""
     check_digits(digits)
-    shown_columns = _choose_columns(board, columns, intervals, digits)
-    pareto = board.pareto([axis.name for axis in frontier]) if frontier and len(board) else None
-    heads = [Column("system", "name", value=board.systems.__getitem__), *shown_columns]
-    if pareto is not None:
+    columns = _choose_columns(board, names, intervals, digits)
+    heads = [Column("system", "name", value=board.systems.__getitem__), *columns]
+    title = count_systems(board.records)
+    legend, dominated = [], {}
+    if frontier and len(board):
+        pareto = board.pareto([axis.name for axis in frontier])
+        dominated = pareto.dominated_by
         on = [int(system in pareto.frontier) for system in board.systems]
         heads.insert(0, Column(MARK, "mark", value=on.__getitem__, show=lambda x: MARK * x))
-    dominated = {} if pareto is None else pareto.dominated_by
-    rows = [
-        Row([column.cell(i) for column in heads], faint=system in dominated)
-        for i, system in enumerate(board.systems)
-    ]
-    title = count_systems(board.records)
-    table = Table(f"Values of {title}", heads, rows)
-    several = pareto is not None and bool(pareto.conditions)
-    legend = [*_explain(board, table, shown_columns, frontier if pareto else [], several)]
-    if pareto is not None and pareto.left_out:
-        legend.append(("not compared", tell_left_out(board, pareto.left_out, str)))
+        labels = join_words([axis.label for axis in frontier])
+        of_each = " of its conditions" if pareto.conditions else ""
+        meaning = f"on the Pareto frontier of {labels}{of_each}, where no other system is as good "
+        legend.append((MARK, f"{meaning}along every axis and better along one"))
+        if pareto.left_out:
+            legend.append(("not compared", tell_left_out(board, pareto.left_out, str)))
+    rows = range(len(board))
+    table = make_table(
+        f"Values of {title}", heads, rows, is_faint=lambda i: board.systems[i] in dominated
+    )
+    if any(cell.stands_out for row in table.rows for cell in row.cells):
+        legend.insert(0, (BEST, "the best of its column"))
+    sure = {
+        board.levels(column.name)[i]
+        for k, column in enumerate(heads)
+        for i, cell in enumerate(table.column(k))
+        if cell.after
+    }
+    if sure:
+        legend.append(("[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"))
+    if (tests := board.significance) is not None:
+        tested = {*tests.p_values, *(name for by in tests.p_values.values() for name in by)}
+        others = [name for name in (*board.systems, *board.measures) if name not in tested]
+        more = f"; not tested: {list_names(others, str)}" if others else ""
+        meaning = f"not significantly worse than the best of the measure ({tests.caption()}){more}"
+        legend.append((NOT_WORSE, meaning))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
     return Document(f"Leaderboard of {title}", board.caption(), legend, [table], settings)
 
@@ -177,73 +173,33 @@ def _choose_columns(
     if not isinstance(names, Iterable):
         problem = f"columns are names, not {shown(names)}"
         raise InputError(problem, source="columns", value=names)
-    facts = {column.name or column.heading: column for column in list_facts(board)}
+    machines = [str(record.hardware) or None for record in board.records]
+    facts = {HARDWARE: Column(HARDWARE, "text", value=machines.__getitem__)}
+    facts |= {column.name: column for column in _list_facts(board)}
     chosen: dict[str, Column] = {}
-    for each in names:
-        if each in facts and each not in board.measures:
-            name, column = each, facts[each]
+    for name in names:
+        if name in facts and name not in board.measures:
+            own, column = name, facts[name]
         else:
-            name = find_axis(each, board.measures).name
-            column = list_axis(board, name, intervals, digits)[0]
-        if name in chosen:
-            raise InputError(f"{name} is given twice", source="columns", value=each)
-        chosen[name] = column
+            own = find_axis(name, board.measures).name
+            column = _list_axis(board, own, intervals, digits)[0]
+        if own in chosen:
+            raise InputError(f"{own} is given twice", source="columns", value=name)
+        chosen[own] = column
     if not chosen:
         raise InputError("there is no column to show", source="columns")
     return list(chosen.values())
 
 
-def _explain(
-    board: Board,
-    table: Table,
-    columns: Sequence[Column],
-    frontier: Sequence[Quantity],
-    several: bool,
-) -> Iterator[tuple[str, str]]:
-    """Explain what stands out and what is marked."""
-    cells = [cell for row in table.rows for cell in row.cells]
-    if any(cell.stands_out for cell in cells):
-        yield BEST, "the best of its column"
-    if frontier:
-        labels = join_words([axis.label for axis in frontier])
-        of_each = " of its conditions" if several else ""
-        yield (
-            MARK,
-            f"on the Pareto frontier of {labels}{of_each}, where no other system is as good along "
-            "every axis and better along one",
-        )
-    first = len(table.columns) - len(columns)
-    sure = {
-        board.levels(column.name)[i]
-        for k, column in enumerate(columns, first)
-        for i, cell in enumerate(table.column(k))
-        if cell.after
-    }
-    if sure:
-        yield "[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"
-    if (tests := board.significance) is not None:
-        meaning = f"not significantly worse than the best of the measure ({tests.caption()})"
-        tested = {system for by_system in tests.p_values.values() for system in by_system}
-        untested = [system for system in board.systems if system not in tested]
-        untested += [name for name in board.measures if name not in tests.p_values]
-        more = f"; not tested: {list_names(untested, str)}" if untested else ""
-        yield NOT_WORSE, meaning + more
-
-
-def write_value(value: float, decimals: int | None) -> str:
-    """Write a measure's value with so many decimals, or a quantity's."""
-    return show_quantity(value) if decimals is None else show(value, decimals)
-
-
 def tell_left_out(
     board: Board, left_out: Mapping[str, list[str]], mark: Callable[[object], str]
 ) -> str:
-    """Name systems that are not compared, those together that lack the same."""
-    by_lack: dict[str, list[str]] = {}
+    """Name systems that are not compared, and what they lack."""
+    told = []
     for system, names in left_out.items():
         lack = join_words([mark(board.axis(name).label) for name in names])
-        by_lack.setdefault(lack, []).append(system)
-    return "; ".join(f"{list_names(some, mark)} (without {lack})" for lack, some in by_lack.items())
+        told.append(f"{mark(system)} (without {lack})")
+    return list_names(told, str)
 
 
 def list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> str:
@@ -259,15 +215,14 @@ def list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> s
 def write_caption(board: Board) -> str:
     """Say how many systems and queries there are, how they were measured, and who is left out."""
     records = board.records
-    counts = sorted({count for count in board.n_queries if count is not None})
-    least = f"{counts[0]} to " if len(counts) > 1 else ""
-    known = counts and None not in board.n_queries
-    queries = f", {least}{many(counts[-1], 'query')}" if known else ""
+    queries = ""
+    if board.n_queries and None not in board.n_queries:
+        least, most = min(board.n_queries), max(board.n_queries)
+        queries = f", {f'{least} to ' if least < most else ''}{many(most, 'query')}"
     said = [f"{count_systems(records)}{queries}.", *_tell_calls(records)]
-    machines = [record.hardware for record in records if record.hardware != Hardware()]
-    if len(set(machines)) == 1:
-        which = f"{many(len(machines), 'system')} measured"
-        said.append(f"{'Measured' if len(machines) == len(records) else which} on {machines[0]}.")
+    machines = {record.hardware for record in records}
+    if len(machines) == 1 and machines != {Hardware()}:
+        said.append(f"Measured on {machines.pop()}.")
     said += _tell_conditions(board)
     if board.constraints:
         said.append(f"Constraints: {', '.join(board.constraints)}.")
@@ -278,19 +233,6 @@ def write_caption(board: Board) -> str:
     if who:
         said.append(f"Left out by them: {', '.join(who)}.")
     return " ".join(said)
-
-
-def _tell_conditions(board: Board) -> Iterator[str]:
-    """Say under which conditions times and rates were measured, where these differ."""
-    groups: dict[str, list[str]] = {}
-    times = [name for name in QUANTITIES if is_of_machine(name)]
-    for system, record in zip(board.systems, board.records, strict=True):
-        own = [name for name in times if record.value(name) is not None]
-        if own:
-            groups.setdefault(conditions_of(record, own), []).append(system)
-    if len(groups) > 1:
-        named = "; ".join(f"{kind}: {list_names(some, str)}" for kind, some in groups.items())
-        yield f"Times and rates are compared only within the same conditions ({named})."
 
 
 def count_systems(records: Sequence[EfficiencyRecord]) -> str:
@@ -306,16 +248,27 @@ def count_systems(records: Sequence[EfficiencyRecord]) -> str:
 
 def _tell_calls(records: Sequence[EfficiencyRecord]) -> Iterator[str]:
     """Say what latencies, throughputs and sustained rates are of, where that isn't a query."""
+    calls = [record.batch_size for record in records if record.latency is not None]
+    larger = [record.throughput_batch_size for record in records if record.throughput is not None]
+    bounds = [record.sustained_p99 for record in records]
+    for numbers, before, after in (
+        (calls, "Latency of calls of", "queries"),
+        (larger, "Throughput of calls of", "queries"),
+        (bounds, "Sustained rate: with p99 within", "ms"),
+    ):
+        known = sorted({number for number in numbers if number is not None} - {1})
+        if known:
+            yield f"{before} {join_words([show_quantity(each) for each in known], 'or')} {after}."
 
-    def join(values: Iterable[float | None]) -> str:
-        known = {value for value in values if value is not None} - {1}
-        return join_words([show_quantity(value) for value in sorted(known)], "or")
 
-    larger = [record.batch_size for record in records if record.latency is not None]
-    if sizes := join(larger):
-        yield f"Latency of calls of {sizes} queries."
-    sizes = join(record.throughput_batch_size for record in records if record.throughput)
-    if sizes:
-        yield f"Throughput of calls of {sizes} queries."
-    if bounds := join(record.sustained_p99 for record in records):
-        yield f"Sustained rate: with p99 within {bounds} ms."
+def _tell_conditions(board: Board) -> Iterator[str]:
+    """Say under which conditions times and rates were measured, where these differ."""
+    groups: dict[str, list[str]] = {}
+    times = [name for name in QUANTITIES if is_of_machine(name)]
+    for system, record in zip(board.systems, board.records, strict=True):
+        own = [name for name in times if record.value(name) is not None]
+        if own:
+            groups.setdefault(conditions_of(record, own), []).append(system)
+    if len(groups) > 1:
+        named = "; ".join(f"{kind}: {list_names(some, str)}" for kind, some in groups.items())
+        yield f"Times and rates are compared only within the same conditions ({named})."

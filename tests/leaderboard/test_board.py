@@ -218,7 +218,7 @@ MORE = {"sustained_rate": 5, "sustained_p99": 100, "throughput": 5, "throughput_
         ([], [timed("a", None, hardware=TWO), timed("b", None, hardware=TWO)], "",
          "2 systems. Measured on 2 CPU."),
         ([], [timed("a", None, hardware=TWO), timed("b", None)], "",
-         "2 systems. 1 system measured on 2 CPU."),
+         "2 systems."),
         ([], [timed("a", 1, hardware=TWO), timed("b", 2, hardware="c6g")], "",
          "2 systems. Times and rates are compared only within the same conditions "
          "(2 CPU: a; c6g: b)."),
