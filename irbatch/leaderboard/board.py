@@ -13,7 +13,7 @@ from irbatch.array_types import Floats
 from irbatch.comparing.gate import each_condition
 from irbatch.efficiency import EfficiencyRecord, Quantity
 from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import HIGHER, QUANTITIES, of_system, with_currency
+from irbatch.efficiency.quantities import QUANTITIES, of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
@@ -341,7 +341,7 @@ class Leaderboard(Reported):
         """
         return self._with(significance=find_significance(self, level, draws, seed))
 
-    def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
+    def pareto(self, axes: Iterable[str]) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
 
         Times and rates are compared between systems that were measured under the same conditions:
@@ -350,20 +350,16 @@ class Leaderboard(Reported):
 
         Args:
             axes: one or more, as in ``["nDCG@10", "cost_per_million"]``.
-            directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
 
         Raises:
             InputError: if no system has a value of each axis.
         """
-        names = [each.name for each in list_axes(axes, self.measures)]
-        known, lacking = self.having(names)
+        named = [axis.name for axis in list_axes(axes, self.measures)]
+        known, lacking = self.having(named)
         if not known.systems:
             raise InputError("no system is left on the leaderboard", source="leaderboard")
-        turned = check_directions(directions, self.measures)
-        better = [turned.get(name, self.axis(name).better) for name in names]
-        signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
-        values = np.stack([known.values(name) for name in names], axis=1)
-        return find_pareto(known.systems, names, values * signs, known.conditions(names), lacking)
+        values = np.stack([known.values(name) * self.axis(name).sign for name in named], axis=1)
+        return find_pareto(known.systems, named, values, known.conditions(named), lacking)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
         """Return the leaderboard of the systems with values of all axes, and what others lack.

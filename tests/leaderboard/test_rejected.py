@@ -154,7 +154,6 @@ OF_BOARDS: list[Row] = [
     *((act, NO_AXES, ("axis",)) for act in (
         BOARD.axis, BOARD.values, BOARD.bounds, BOARD.sorted, lambda x: BOARD.pareto(["RR", x]),
         lambda x: of(ACCURACY, directions={x: "lower"}),
-        lambda x: BOARD.pareto("RR", directions={x: "lower"}),
     )),
     (BOARD.values, ["cost_per_milion"], ("did you mean cost_per_million?",)),
     (BOARD.values, ["Q"], ("RR, AP",)),
@@ -163,7 +162,6 @@ OF_BOARDS: list[Row] = [
     (lambda x: of(ACCURACY, directions=x), [{"RR": "lower", "MRR": "higher"}], ("twice",)),
     (lambda x: of(ACCURACY, directions={"RR": x}), ["up", "", None, 1, True], ("'higher'",)),
     (lambda x: of(ACCURACY, directions=x), [5, "lower", ["RR"]], ("directions",)),
-    (lambda x: BOARD.pareto("RR", directions=x), [5, {"RR": "up"}], ("directions",)),
     (BOARD.pareto, ["peak_memory"], ("'a'", "peak_memory is missing, as for 1 other system")),
     (BOARD.pareto, [["price_per_hour", "qps"]],
      ("no system has a value of each of price_per_hour and throughput",)),
@@ -250,7 +248,7 @@ def test_what_is_handed_in_stays_and_may_change_later() -> None:
     directions, records = {"RR": "lower"}, [*RECORDS, record("c", 2)]
     kept = copy.deepcopy((accuracy["a"], directions)), RESULTS.values.copy()
     board = of(accuracy, records, directions=directions)
-    board.pareto(["MRR", "latency"], directions={"MRR": "higher"})
+    board.pareto(["MRR", "latency"])
     part = board.where("RR > 0.45")
     part.means[:] = part.intervals[:] = 7
     assert (accuracy["a"], directions) == kept[0]
