@@ -13,7 +13,7 @@ from irbatch.on_demand import load_on_demand
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
     from irbatch.comparing.differences import Difference
-    from irbatch.comparing.explanation import Explanation
+    from irbatch.comparing.explain import Explanation
 
 __all__ = ["Comparison", "Difference", "Explanation"]
 
@@ -22,6 +22,6 @@ __getattr__, __dir__ = load_on_demand(
     {
         "comparison": ("Comparison",),
         "differences": ("Difference",),
-        "explanation": ("Explanation",),
+        "explain": ("Explanation",),
     },
 )

@@ -136,6 +136,11 @@ class Differences(ComparisonSettings):
         return self.corrected < self.level
 
     @property
+    def percent(self) -> str:
+        """How sure intervals are: ``95%``."""
+        return f"{100 * (1 - self.level):g}%"
+
+    @property
     def least_p(self) -> float:
         """The least corrected p-value that could come out; see `undecided`."""
         sizes = self.family_size, len(self.query_ids), self.draws

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.compare import compare
-from irbatch.comparing.estimates import model_values, values_of
+from irbatch.comparing.compare import compare, model_values, values_of
 from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap_b
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels

@@ -9,7 +9,6 @@ import numpy as np
 
 from irbatch.array_types import Floats, Positions
 from irbatch.comparing.differences import Differences
-from irbatch.comparing.report import percent
 from irbatch.errors import InputError, many
 from irbatch.report import axes
 from irbatch.report.document import Figure, Figures, Record, isolate
@@ -227,7 +226,7 @@ def _choose_two(compared: Differences, pair: tuple[str, str] | None) -> list[int
 def _figures(compared: Differences, pair: list[int] | None, column: int) -> Iterator[Figure]:
     """Yield the forest of a measure, and the differences of two systems if any can be drawn."""
     measure = compared.measures[column]
-    caption = f"Differences of means and their {percent(compared)} intervals."
+    caption = f"Differences of means and their {compared.percent} intervals."
 
     def draw_forest() -> Any:
         return plot_forest(compared, measure).get_figure()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.column_names import QUERIES
 from irbatch.data.columns import as_ids
 from irbatch.data.frames import read_all
@@ -66,7 +66,8 @@ def align(
     Of some measures; default: all, which then all systems have.
     """
     named = _name(results)
-    first = next(iter(named.values()))
+    systems, each_one = list(named), list(named.values())
+    first = each_one[0]
     names = list(first.measures if measures is None else measures)
     for name, each in named.items():
         odd = set(each.measures) ^ set(names) if measures is None else {*names} - {*each.measures}
@@ -77,23 +78,37 @@ def align(
     if whole := [each for each in columns if each.aggregate == "run"]:
         problem = f"{whole[0]} is a value of the whole run: it has none of queries to compare"
         raise InputError(problem, source=SOURCE, value=str(whole[0]))
-    common = _common(named)
-    values = np.empty((len(named), len(common), len(names)))
-    for place, each in enumerate(named.values()):
-        values[place] = _take(each, common, names)
-    common, values = _without_nan(list(named), common, values, names)
-    if len(common) < 2:
+    queries = _common(named)
+    rows = [_rows_of(each, queries) for each in each_one]
+    values = np.stack([_values(each, row, names) for each, row in zip(each_one, rows, strict=True)])
+    kept = _known(systems, queries, values, names)
+    if kept.size < len(queries):
+        queries, values = [queries[row] for row in kept.tolist()], values[:, kept]
+        rows = [row[kept] for row in rows]
+    if len(queries) < 2:
         problem = "the systems have one query in common, which says nothing of others"
-        raise InputError(problem, source=SOURCE, query=common[0] if common else None)
-    alike = all(each.query_ids == first.query_ids for each in named.values())
-    every = dict.fromkeys(
-        () if alike else (query for each in named.values() for query in each.query_ids)
-    )
-    marked = {name: QueryMark.MISSING.holds(each.marks) for name, each in named.items()}
+        raise InputError(problem, source=SOURCE, query=queries[0] if queries else None)
+    alike = all(each.query_ids == first.query_ids for each in each_one)
+    every = dict.fromkeys(query for each in each_one if not alike for query in each.query_ids)
+    unanswered = [QueryMark.MISSING.holds(each.marks[row])
+                  for each, row in zip(each_one, rows, strict=True)]  # fmt: skip
+    if (np.sum(unanswered, axis=0) >= len(systems) - 1).all() and not np.all(
+        unanswered, axis=1
+    ).any():
+        told = "each system answers other queries: is it one run in parts?"
+        warn(f"{told} Give its files as one system, in a list or a folder")
+    judged: dict[int, Floats] = {}
+    for column in first.columns:
+        name = str(column)
+        known = all(name in each.measures for each in each_one)
+        if column.name == "Judged" and column.cutoff is not None and known:
+            shares = [_values(each, row, [name])[:, 0]
+                      for each, row in zip(each_one, rows, strict=True)]  # fmt: skip
+            judged[column.cutoff] = np.where(unanswered, np.nan, shares)
     return Aligned(
-        systems=list(named),
+        systems=systems,
         columns=columns,
-        query_ids=common,
+        query_ids=list(queries),
         values=values,
         settings=_join_settings(named),
         missing={
@@ -101,13 +116,11 @@ def align(
             for name, each in named.items()
         },
         unanswered={
-            name: [query for query in common if marks[named[name].rows[query]]]
-            if marks.any()
-            else []
-            for name, marks in marked.items()
+            name: [queries[row] for row in np.flatnonzero(none).tolist()]
+            for name, none in zip(systems, unanswered, strict=True)
         },
-        judged=_judged(named, common),
-        weights=_weights(named, common, columns),
+        judged=judged,
+        weights=_weights(named, rows, queries, columns),
     )
 
 
@@ -150,27 +163,36 @@ def _common(named: Mapping[str, Results]) -> list[Any]:
     return [query for query in first if query in shared]
 
 
-def _judged(named: Mapping[str, Results], queries: Sequence[Any]) -> dict[int, Floats]:
-    """Return the shares of documents that are judged, by cutoff: ``(systems, queries)``.
+def _rows_of(results: Results, queries: Sequence[Any]) -> Ints:
+    """Return where some queries stand."""
+    if queries == results.query_ids:
+        return np.arange(len(queries))
+    return np.array([results.rows[query] for query in queries], np.int64)
 
-    NaN of queries without a ranking.
-    """
-    found: dict[int, Floats] = {}
-    for each in next(iter(named.values())).columns:
-        if each.name != "Judged" or each.cutoff is None:
-            continue
-        if not all(str(each) in some.measures for some in named.values()):
-            continue
-        shares = np.stack([_take(some, queries, [str(each)])[:, 0] for some in named.values()])
-        for row, some in zip(shares, named.values(), strict=True):
-            missing = QueryMark.MISSING.holds(some.marks)
-            row[[bool(missing[some.rows[query]]) for query in queries]] = np.nan
-        found[each.cutoff] = shares
-    return found
+
+def _values(results: Results, rows: Ints, measures: Sequence[str]) -> Floats:
+    columns = [results.measures.index(name) for name in measures]
+    return results.values[rows][:, columns]
+
+
+def _known(
+    systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
+) -> Ints:
+    """Return the rows that no measure leaves out for all; reject any other NaN."""
+    nan: Bools = np.isnan(values)
+    kept = np.flatnonzero(~np.any(nan.all(axis=0), axis=1))
+    if nan[:, kept].any():
+        system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
+        problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
+        raise InputError(problem, source="results", query=queries[kept[row]])
+    return kept
 
 
 def _weights(
-    named: Mapping[str, Results], queries: Sequence[Any], columns: Sequence[Measure]
+    named: Mapping[str, Results],
+    rows: Sequence[Ints],
+    queries: Sequence[Any],
+    columns: Sequence[Measure],
 ) -> Floats | None:
     """Return what weighted means weigh queries by, ``(queries, measures)``, which all must share.
 
@@ -180,50 +202,24 @@ def _weights(
     if not any(each.aggregate == "weighted" for each in columns):
         return None
     weights = np.ones((len(queries), len(columns)))
-    for k, each in enumerate(columns):
-        if each.aggregate != "weighted":
+    for k, column in enumerate(columns):
+        if column.aggregate != "weighted":
             continue
-        of_systems = [_weights_of(some, queries, each) for some in named.values()]
+        of_systems = [
+            each.weighted_values[of, weight_column(each.columns, each.column_of(str(column)))]
+            for each, of in zip(named.values(), rows, strict=True)
+        ]
         for name, others in zip(named, of_systems, strict=True):
             if (odd := np.flatnonzero(others != of_systems[0])).size:
                 row = int(odd[0])
                 problem = (
-                    f"the mean of {each} weighs it {others[row]:g} for {name!r}, and "
+                    f"the mean of {column} weighs it {others[row]:g} for {name!r}, and "
                     f"{of_systems[0][row]:g} for {next(iter(named))!r}: such means cannot be "
                     "compared query by query"
                 )
-                raise InputError(problem, source="measures", query=queries[row], value=str(each))
+                raise InputError(problem, source="measures", query=queries[row], value=str(column))
         weights[:, k] = of_systems[0]
     return weights
-
-
-def _weights_of(results: Results, queries: Sequence[Any], measure: Measure) -> Floats:
-    column = weight_column(results.columns, results.measures.index(str(measure)))
-    rows = [results.rows[query] for query in queries]
-    return np.asarray(results.weighted_values[rows, column], np.float64)
-
-
-def _take(results: Results, queries: Sequence[Any], measures: Sequence[str]) -> Floats:
-    """Return values ``(queries, measures)``, in the order of both."""
-    columns = [results.measures.index(name) for name in measures]
-    if queries is results.query_ids or queries == results.query_ids:
-        return results.values[:, columns]
-    return results.values[[results.rows[query] for query in queries]][:, columns]
-
-
-def _without_nan(
-    systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
-) -> tuple[list[Any], Floats]:
-    """Leave out queries that a measure leaves out for all; reject any other NaN."""
-    nan: Bools = np.isnan(values)
-    kept = np.flatnonzero(~np.any(nan.all(axis=0), axis=1))
-    if nan[:, kept].any():
-        system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
-        problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
-        raise InputError(problem, source="results", query=queries[kept[row]])
-    if kept.size == len(queries):
-        return [*queries], values
-    return [queries[row] for row in kept], values[:, kept]
 
 
 def _join_settings(named: Mapping[str, Results]) -> dict[str, str]:
@@ -306,77 +302,63 @@ def _of_tables(tables: list[tuple[Any, str]], name: str) -> Results:
     """Put together tables of a column of queries and a column a measure."""
     ids: list[Any] = []
     blocks: list[Floats] = []
-    columns: list[Measure] = []
+    names: list[str] = []
     for table, where in tables:
         with ErrorsIn(path=where):
-            queries, found, values = _columns(table)
-            if blocks and found != columns:
-                names = [" ".join(map(str, each)) for each in (found, columns)]
-                raise InputError(f"these are of {names[0]}, others of {names[1]}")
-            if ids and queries and isinstance(queries[0], str) != isinstance(ids[0], str):
-                raise InputError("query ids are text in one file and whole numbers in another")
-            columns = found
-            ids += queries
-            blocks.append(values)
-    values = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    marks = np.zeros(len(ids), np.uint8)
-    results = Results(values, ids, columns, count_queries(marks), {}, name, marks)
-    if len(results.rows) < len(ids):
-        twice = next(query for row, query in enumerate(ids) if results.rows[query] != row)
-        raise InputError("it stands there twice", path=name, query=twice)
-    return results
+            read = read_all(table, SOURCE)
+            there = [each for each in read if each in QUERIES]
+            if len(there) != 1:
+                known = ", ".join(map(repr, QUERIES))
+                many = f"{len(there)} of {shown([*read])}"
+                raise InputError(f"one column is to be of queries ({known}), not {many}")
+            ids += as_ids(read.pop(there[0]), "query", SOURCE).tolist()
+            if not read:
+                raise InputError("there is no column of a measure")
+            names = names or list(read)
+            if list(read) != names:
+                raise InputError(f"these are of {' '.join(read)}, others of {' '.join(names)}")
+            for column, each in read.items():
+                if not isinstance(each, np.ndarray) or each.dtype.kind not in "fiu":
+                    raise InputError(f"column {shown(column)} holds no numbers", value=column)
+            blocks.append(np.column_stack([np.asarray(each, np.float64) for each in read.values()]))
+    return _make(np.concatenate(blocks) if len(blocks) > 1 else blocks[0], ids, names, name)
 
 
 def _of_dicts(given: Mapping[Any, Any], name: str) -> Results:
     """Put together query to measure to value, as pytrec_eval returns them."""
+    if not given:
+        raise InputError("there are no values", path=name)
+    first = next(iter(given.values()))
     for query, values in given.items():
         check_id(query, "query", SOURCE)
         wanted = "a query's values are a mapping of measures to numbers, such as {'AP': 0.25}"
         if not isinstance(values, Mapping) or not all(map(is_real, values.values())):
             raise InputError(f"{wanted}, not {shown(values)}", path=name, query=query)
-    texts = next(iter(map(list, given.values())), [])
-    if not texts:
-        raise InputError("there are no values", path=name)
-    for query, values in given.items():
-        if odd := sorted(map(str, values.keys() ^ dict.fromkeys(texts))):
+        if odd := sorted(map(str, values.keys() ^ first.keys())):
             raise InputError(f"{odd[0]} is not of every query", path=name, query=query)
-    same_kind(given, "query", SOURCE)
-    measures = [_measure(text, "") for text in texts]
-    values = np.array([[row[text] for text in texts] for row in given.values()], np.float64)
-    marks = np.zeros(len(given), np.uint8)
-    return Results(values, list(given), measures, count_queries(marks), {}, name, marks)
+    values = [[row[text] for text in first] for row in given.values()]
+    return _make(np.array(values, np.float64), list(given), list(first), name)
 
 
-def _columns(table: Any) -> tuple[list[Any], list[Measure], Floats]:
-    """Return the queries, measures and values ``(queries, measures)`` of one table."""
-    read = read_all(table, SOURCE)
-    there = [each for each in read if each in QUERIES]
-    if len(there) != 1:
-        known = ", ".join(map(repr, QUERIES))
-        problem = f"one column is to be of queries ({known}), not {len(there)} of {shown([*read])}"
-        raise InputError(problem)
-    queries = as_ids(read.pop(there[0]), "query", SOURCE).tolist()
-    measures = [_measure(column) for column in read]
-    if not measures:
-        raise InputError("there is no column of a measure")
-    values = np.empty((len(queries), len(measures)))
-    for place, (column, each) in enumerate(read.items()):
-        if not isinstance(each, np.ndarray) or each.dtype.kind not in "fiu":
-            raise InputError(f"column {shown(column)} holds no numbers", value=column)
-        values[:, place] = each
-    return queries, measures, values
-
-
-def _measure(column: str, what: str = "column ") -> Measure:
-    try:
-        found = measure(column)
-    except InputError as error:
-        problem = f"{what}{shown(column)} is no measure: {error.message}"
-        raise InputError(problem, value=column) from None
-    if found.aggregate == "weighted":
-        problem = f"the mean of {found} is weighted, and weights come with Results.to_json()"
-        raise InputError(problem, value=column)
-    return found
+def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Results:
+    """Return values ``(queries, measures)`` of which no more is known than names as results."""
+    same_kind(ids, "query", SOURCE)
+    measures: list[Measure] = []
+    for each in names:
+        try:
+            measures.append(measure(each))
+        except InputError as error:
+            problem = f"column {shown(each)} is no measure: {error.message}"
+            raise InputError(problem, value=each) from None
+        if measures[-1].aggregate == "weighted":
+            problem = f"the mean of {each} is weighted, and weights come with partial results"
+            raise InputError(problem, value=each)
+    marks = np.zeros(len(ids), np.uint8)
+    results = Results(values, ids, measures, count_queries(marks), {}, name, marks)
+    if len(results.rows) < len(ids):
+        twice = next(query for row, query in enumerate(ids) if results.rows[query] != row)
+        raise InputError("it stands there twice", path=name, query=twice)
+    return results
 
 
 def _in_order_of(first: Results, found: Results) -> Results:

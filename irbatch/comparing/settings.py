@@ -22,6 +22,27 @@ from irbatch.statistics.tests import (
     read_margin,
 )
 
+NAMES = {
+    "randomisation": "paired randomisation test",
+    "bootstrap": "studentised bootstrap test",
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "tukey": "randomised Tukey HSD test",
+    "anova": "two-way ANOVA with Tukey's HSD",
+    "none": "no correction",
+    "bonferroni": "Bonferroni correction",
+    "holm": "Holm correction",
+    "bh": "Benjamini-Hochberg correction",
+    "by": "Benjamini-Yekutieli correction",
+}
+INTERVAL_NAMES = {"t": "Student's t", "percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
+MARGIN_NAMES = {
+    "bounded": "one-sided tests that hold for all values in the measure's range",
+    "t": "one-sided t-tests",
+    "randomisation": "one-sided randomisation tests",
+}
+
 
 class ComparisonOptions(TypedDict, total=False):
     """The keyword options of `irbatch.compare`, which describes them."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats
+from irbatch.engine.concordance import Concordance, compare_pairs
 from irbatch.errors import InputError, kind_of
 from irbatch.runtime.numbers import read_numbers
 from irbatch.statistics.intervals import student_tails
@@ -31,16 +32,7 @@ def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(kendall_tau([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
     0.5477
     """
-    first, second = _scores(x, y)
-    balance = in_first = in_second = 0
-    for i in range(1, first.size):
-        signs, others = _compare(first, i), _compare(second, i)
-        balance += int(signs @ others)
-        in_first += int(np.count_nonzero(signs))
-        in_second += int(np.count_nonzero(others))
-    if not in_first or not in_second:
-        return math.nan
-    return balance / math.sqrt(in_first * in_second)
+    return float(_compare(x, y).kendall_tau("b")[0])
 
 
 def kendall_tau_a(x: Sequence[float], y: Sequence[float]) -> float:
@@ -56,9 +48,7 @@ def kendall_tau_a(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(kendall_tau_a([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
     0.5
     """
-    first, second = _scores(x, y)
-    balance = sum(int(_compare(first, i) @ _compare(second, i)) for i in range(1, first.size))
-    return balance / (first.size * (first.size - 1) // 2)
+    return float(_compare(x, y).kendall_tau("a")[0])
 
 
 def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
@@ -85,15 +75,14 @@ def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(tau_ap([0.9, 0.7, 0.5, 0.1], [0.9, 0.7, 0.2, 0.4]), 4)
     0.7778
     """
-    first, second = _scores(x, y)
-    for name, scores in (("x", first), ("y", second)):
+    for name, scores in zip("xy", _scores(x, y), strict=True):
         values, counts = np.unique(scores, return_counts=True)
         if values.size < scores.size:
             value = float(values[counts > 1][0])
             twice = f"{name} has {value!r} more than once"
             problem = f"{twice}, and this coefficient is not defined with ties; tau_ap_b is"
             raise InputError(problem, source=name, value=value)
-    return _ap(first, second)
+    return tau_ap_a(x, y)
 
 
 def tau_ap_a(x: Sequence[float], y: Sequence[float]) -> float:
@@ -113,19 +102,7 @@ def tau_ap_a(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(tau_ap_a([0.9, 0.7, 0.5, 0.1], [0.8, 0.9, 0.6, 0.6]), 4)
     0.2222
     """
-    truth, estimate = _scores(x, y)
-    shares = []
-    for score in np.unique(estimate):
-        tied = truth[estimate == score]
-        above = truth[estimate > score]
-        concordant = sum(
-            int(np.count_nonzero(above > each)) + int(np.count_nonzero(above == each)) / 2
-            for each in tied
-        )
-        for more in range(tied.size):  # of the tied ones, so many stand above, half in order
-            if above.size + more:
-                shares.append((concordant / tied.size + more / 2) / (above.size + more))
-    return 2 * (math.fsum(shares) / (truth.size - 1)) - 1
+    return float(_compare(x, y).ap_correlation("a")[0])
 
 
 def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:
@@ -143,8 +120,8 @@ def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(tau_ap_b([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
     0.1667
     """
-    first, second = _scores(x, y)
-    return (_ap(first, second) + _ap(second, first)) / 2
+    both = (_compare(*pair).ap_correlation("b")[0] for pair in ((x, y), (y, x)))
+    return float(sum(both)) / 2  # to the bit the same either way
 
 
 def _scores(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
@@ -167,21 +144,13 @@ def _floats(scores: Any, name: str) -> Floats:
     return read_numbers("score", listed, itertools.repeat((None, None)), source=name)
 
 
-def _compare(scores: Floats, i: int) -> Ints:
-    """Compare a system with each before it: 1 above, -1 below, 0 tied; int64 ``(i,)``."""
-    before = scores[:i]
-    return (scores[i] > before).astype(np.int64) - (scores[i] < before)
-
-
-def _ap(truth: Floats, estimate: Floats) -> float:
-    """Return the AP correlation, over systems that have others above them in the estimate."""
-    shares = []
-    for i in range(truth.size):
-        above = estimate > estimate[i]
-        count = int(np.count_nonzero(above))
-        if count:
-            shares.append(int(np.count_nonzero(truth[above] > truth[i])) / count)
-    return 2 * (math.fsum(shares) / len(shares)) - 1 if shares else math.nan
+def _compare(x: Sequence[float], y: Sequence[float]) -> Concordance:
+    """Compare systems by `x` in the order of `y`."""
+    first, second = _scores(x, y)
+    order = np.argsort(-second, kind="stable")
+    ranked = -second[order]
+    above = np.searchsorted(ranked, ranked, "left").astype(np.int64)
+    return compare_pairs(np.array([0, second.size]), first[order], above)
 
 
 def rmse(original: Floats, reproduced: Floats) -> Floats:

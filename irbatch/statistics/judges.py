@@ -12,7 +12,7 @@ from irbatch.array_types import Floats
 from irbatch.statistics.intervals import student_quantile, student_tails
 
 FEWEST = 3  # queries judged by people from which a spread beside the model's is known
-ENOUGH = 25  # from which intervals hold (the researchers' guide)
+ENOUGH_QUERIES = 25  # from which intervals hold (the researchers' guide)
 
 
 class CombinedMeans(NamedTuple):

@@ -323,19 +323,6 @@ class Sample:
         """Return ``(pairs, measures)`` of what is found of each column of `flat`."""
         return self.shaped(np.concatenate([find(some) for some in self.blocks()]))
 
-    def columns(self, some: Ints) -> Floats:
-        """Return columns of `flat`."""
-        pairs, measures = np.divmod(some, self.values.shape[2])
-        grain = self._grain
-        firsts, seconds = np.array(self.pairs)[pairs].T
-        apart = self.values[firsts, :, measures] - self.values[seconds, :, measures]
-        of = Grain(grain.size[measures, None], grain.usable[measures, None])
-        return _rounded(apart, of).T
-
-    @cached_property
-    def _grain(self) -> Grain:
-        return _measure_grain(self.values)
-
     def flat(self) -> Floats:
         """Return them ``(queries, pairs x measures)``."""
         return self.differences().reshape(self.queries, -1)

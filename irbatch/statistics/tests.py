@@ -20,7 +20,6 @@ from irbatch.runtime.numbers import check_number
 from irbatch.statistics.bounded import above_zero_bounded_p
 from irbatch.statistics.intervals import normal_tail, student_tails
 from irbatch.statistics.resampling import (
-    BLOCK,
     ROUNDING,
     Pairs,
     Sample,
@@ -28,7 +27,6 @@ from irbatch.statistics.resampling import (
     extremes_to_p,
     flip_signs,
     on_one_grain,
-    row_blocks,
 )
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
@@ -91,45 +89,25 @@ def _randomise(sample: Sample) -> Floats:
     extreme the p-value is an approximation of its own, as draws cannot tell how small it is.
     """
     one_sided = sample.alternative != "two-sided"
-    how = sample.draws, sample.seed, one_sided
-    if len(row_blocks(len(sample.pairs), sample.values)) == 1:
-        flat = _turned(sample.flat(), sample)
-        return sample.shaped(randomised_p(flat, *how[:2], one_sided=one_sided))
-    differ = np.concatenate([np.count_nonzero(some, axis=0) for some in sample.blocks()])
-    found = _randomised(
-        lambda some: _turned(sample.columns(some), sample), sample.queries, differ, *how
-    )
-    return sample.shaped(found)
+    return sample.find(lambda flat: randomised_p(
+        _turned(flat, sample), sample.draws, sample.seed, one_sided=one_sided
+    ))  # fmt: skip
 
 
 def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Floats:
     """Test whether means of ``(queries, columns)`` are 0, or `one_sided` whether at most 0."""
     differ = np.count_nonzero(flat, axis=0)
-    return _randomised(lambda some: flat[:, some], len(flat), differ, draws, seed, one_sided)
-
-
-def _randomised(
-    columns: Callable[[Ints], Floats],
-    queries: int,
-    differ: Ints,
-    draws: int,
-    seed: int,
-    one_sided: bool,
-) -> Floats:
-    """Test columns, of which `columns` returns some; `differ` tells in how many queries."""
     p = np.ones(differ.size)
     for column in np.flatnonzero(differ <= MOST_EXACT):
-        p[column] = share_of_flips(columns(np.array([column]))[:, 0], one_sided=one_sided)
+        p[column] = share_of_flips(flat[:, column], one_sided=one_sided)
     drawn = np.flatnonzero(differ > MOST_EXACT)
     if not drawn.size:
         return p
-    parts = np.array_split(drawn, -(-drawn.size * queries // (4 * BLOCK)))
-    flip = functools.partial(flip_signs, draws=draws, seed=seed, one_sided=one_sided)
-    counts = np.concatenate([flip(columns(some)) for some in parts if some.size])
+    counts = flip_signs(flat[:, drawn], draws, seed, one_sided=one_sided)
     p[drawn] = extremes_to_p(counts, draws)
     rare = drawn[counts < min(ENOUGH, draws / 10)]
-    for some in np.array_split(rare, -(-rare.size * queries // AT_ONCE) or 1):
-        p[some] = tail_of_flips(columns(some)) / (2.0 if one_sided else 1.0)
+    for some in np.array_split(rare, -(-rare.size * len(flat) // AT_ONCE) or 1):
+        p[some] = tail_of_flips(flat[:, some]) / (2.0 if one_sided else 1.0)
     return p
 
 

@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no measures": (WHOLE.select(["query_id"]), "there is no column of a measure"),
     "no measure": (WHOLE.append_column("time", [[1.0] * 40]), "column 'time' is no measure"),
     "text": (WHOLE.append_column("RR", [["x"] * 40]), "column 'RR' holds no numbers"),
-    "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with"),
+    "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with partial results"),
     "twice": (pa.concat_tables([WHOLE, WHOLE.slice(0, 1)]), "it stands there twice"),
     "null": (
         WHOLE.append_column("RR", [pa.nulls(40, pa.float64())]),
