@@ -165,7 +165,7 @@ WORDS = st.sampled_from(["d1", "d2", "D1", "é", "e\u0301", "10", "9", "-", "#"]
 RANKINGS = st.dictionaries(WORDS, NUMBERS, min_size=1)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     rankings=st.tuples(RANKINGS, RANKINGS),
     grades=st.lists(st.sampled_from([0, 0, 1, 2]), min_size=18, max_size=18),

@@ -28,7 +28,7 @@ except ImportError:
 
 Pack = Callable[[bytes], bytes]
 RANDOM = random.Random(1)
-LINES = [b"q%d Q0 d%d 1 %d t\n" % (i // 9, RANDOM.randrange(10**6), i) for i in range(36)]
+LINES = [b"q%d Q0 d%d 1 %d t\n" % (i // 9, RANDOM.randrange(10**6), i) for i in range(12)]
 TEXT = b"".join(LINES)
 
 

@@ -289,7 +289,8 @@ def mixes_ranks(data: bytes) -> bool:
     return len({b"." in rank for rank in ranks}) > 1
 
 
-@examples(60)
+@pytest.mark.portable
+@examples(120)
 @given(files(16), st.integers(16, 260), st.booleans())
 def test_pieces(path: Path, given: tuple[str, bytes], piece: int, evaluate: bool) -> None:
     """A file in pieces of some bytes comes to what it does by lines."""

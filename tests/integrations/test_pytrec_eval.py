@@ -63,12 +63,12 @@ def agree(
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_nasty_problems(level: int, judged_only: bool) -> None:
     compared = 0
-    for problem in nasty_problems(seed=17 + level, count=120):
+    for problem in nasty_problems(seed=17 + level, count=50):
         qrels, run = tamed(*problem)
         both = [evaluated(module, qrels, run, EVERYTHING, level, judged_only)
                 for module in (pytrec_eval, ours)]  # fmt: skip
         compared += agree(*both)
-    assert compared > 20_000
+    assert compared > 8_000
 
 
 SPECIFIC: dict[str, tuple[Table, Table]] = {
