@@ -42,12 +42,6 @@ class TrecEval:
 
     def __post_init__(self) -> None:
         check_option("trec_eval", self.version)
-        if self.version is None:
-            raise InputError("a version must be named", value=self.version)
-        several = isinstance(self.measures, Sequence) and not isinstance(self.measures, str | bytes)
-        if not several or not all(isinstance(each, str) for each in self.measures):
-            problem = f"measures {shown(self.measures)} are not several names"
-            raise InputError(problem, source="measures", value=self.measures)
         for name, number in (("level", self.level), ("docs", self.docs)):
             if type(number) is not int or not 0 <= number <= LARGEST:
                 problem = f"{name}={shown(number)} must be a whole number of at least 0"

@@ -8,7 +8,6 @@ tried. Rows without ties are not looked at: their statistics are those of the sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -29,19 +28,6 @@ from irbatch.engine.ties import OpenTies
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
-
-
-@dataclass(eq=False, repr=False)
-class ExpectedScan(Scan):
-    """Expected statistics of queries with ties; of what is not a sum, those of any scan."""
-
-    rows: Ints  # (queries,): theirs in the block
-    any_hit: Floats  # (thresholds, queries, cutoffs): chance of a hit
-    reciprocal: Floats  # of that shape, expected reciprocal rank of the first hit
-
-    def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> ExpectedStatistics:
-        """View them as `Scan.select` does."""
-        return ExpectedStatistics(self, threshold, weighting, columns)
 
 
 class ExpectedStatistics(PrefixStatistics):
@@ -68,6 +54,16 @@ class ExpectedStatistics(PrefixStatistics):
         """One over `reciprocal_rank`, 0 where that is 0."""
         nothing = np.zeros_like(self.reciprocal_rank)
         return np.divide(1.0, self.reciprocal_rank, out=nothing, where=self.reciprocal_rank > 0)
+
+
+@dataclass(eq=False, repr=False)
+class ExpectedScan(Scan):
+    """Expected statistics of queries with ties; of what is not a sum, those of any scan."""
+
+    view = ExpectedStatistics
+    rows: Ints  # (queries,): theirs in the block
+    any_hit: Floats  # (thresholds, queries, cutoffs): chance of a hit
+    reciprocal: Floats  # of that shape, expected reciprocal rank of the first hit
 
 
 class TiedRow(NamedTuple):

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +35,6 @@ class ScanRequest(NamedTuple):
     weightings: Sequence[Weighting]
 
 
-def bytes_of_cell(request: ScanRequest) -> int:
-    """Return how much the answers take of a query at a cutoff, with counts of 4 bytes."""
-    return 8 + 12 * len(request.thresholds) + 32 * len(request.weightings)
-
-
 def empty_sums(request: ScanRequest, queries: int, counts: npt.DTypeLike) -> PrefixSums:
     """Make room for the answers to a request; `counts` is the type of those counted."""
     binary, graded = len(request.thresholds), len(request.weightings)
@@ -62,29 +57,12 @@ def empty_sums(request: ScanRequest, queries: int, counts: npt.DTypeLike) -> Pre
     )
 
 
-@dataclass(eq=False, repr=False)
-class Scan:
-    """Everything one pass collected; `select` gives a measure its view of it."""
-
-    cutoffs: Floats  # (cutoffs,)
-    retrieved: Ints  # (queries,)
-    sums: PrefixSums
-
-    def of_rows(self, rows: slice) -> Scan:
-        """View the statistics of some queries."""
-        parts = (each[rows] if i < 2 else each[:, rows] for i, each in enumerate(self.sums))
-        return Scan(self.cutoffs, self.retrieved[rows], PrefixSums(*parts))
-
-    def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
-        """View some statistics, given their threshold's, weighting's and cutoffs' positions."""
-        return PrefixStatistics(self, threshold, weighting, columns)
-
-
 class PrefixStatistics:
     """What is known of the first k documents of each ranking: what every measure is a function of.
 
-    Arrays are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff,
-    ``(queries, 1)``; float64, so that they divide and broadcast without care.
+    It views what a scan collected, at the positions of a threshold, a weighting and cutoffs. Arrays
+    are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff, ``(queries, 1)``;
+    float64, so that they divide and broadcast without care.
 
     Each is computed when it is first asked for, and read-only: measures share them.
     """
@@ -182,6 +160,21 @@ class PrefixStatistics:
 
     def _of_queries(self, values: Ints) -> Floats:
         return _frozen(values[self._threshold].astype(np.float64)[:, None])
+
+
+@dataclass(eq=False, repr=False)
+class Scan:
+    """Everything one pass collected; measures have a `view` of it."""
+
+    view: ClassVar[type[PrefixStatistics]] = PrefixStatistics
+    cutoffs: Floats  # (cutoffs,)
+    retrieved: Ints  # (queries,)
+    sums: PrefixSums
+
+    def of_rows(self, rows: slice) -> Scan:
+        """View the statistics of some queries."""
+        parts = (each[rows] if i < 2 else each[:, rows] for i, each in enumerate(self.sums))
+        return Scan(self.cutoffs, self.retrieved[rows], PrefixSums(*parts))
 
 
 def as_slice(columns: Sequence[int]) -> slice | list[int]:

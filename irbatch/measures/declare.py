@@ -286,7 +286,7 @@ class Catalogue(UserDict[str, Any]):
 CATALOGUE = Catalogue()
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(unsafe_hash=True, repr=False)
 class Measure:
     """A measure with its settings: a value, equal to any other with the same canonical name.
 
@@ -301,18 +301,8 @@ class Measure:
     parameters: tuple[tuple[str, object], ...] = ()
     cutoff: int | None = None
     _: KW_ONLY
-    declaration: Declaration
-    asked: str = ""  # how it was written
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Measure) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    @property
-    def _key(self) -> tuple[object, ...]:
-        return self.name, self.parameters, self.cutoff
+    declaration: Declaration = field(compare=False)
+    asked: str = field(default="", compare=False)  # how it was written
 
     @overload
     def __call__(self, **parameters: object) -> Measure: ...

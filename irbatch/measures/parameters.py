@@ -127,22 +127,16 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
         else:
             mapped = dict(gain)
             values = np.array([mapped.get(grade, grade) for grade in grades.tolist()], np.float64)
-        _check_gains(gain, grades, values)
+        if values.shape != grades.shape:
+            shapes = f"{values.shape} from grades of {grades.shape}"
+            raise InputError(f"gain {gain!r} made an array of shape {shapes}", source="measures")
+        if (bad := ~(np.isfinite(values) & (values >= 0))).any():
+            problem = f"gain {gain!r} of grade {grades[bad][0]:g} is {values[bad][0]:g}"
+            problem += "; a gain is finite and not negative"
+            raise InputError(problem, source="measures", value=float(values[bad][0]))
         return values if rel is None else np.where(grades >= rel, values, 0.0)
 
     return Weighting(gains, functools.partial(divisors_of, discount))
-
-
-def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
-    if gains.shape != grades.shape:
-        shapes = f"{gains.shape} from grades of {grades.shape}"
-        raise InputError(f"gain {gain!r} made an array of shape {shapes}", source="measures")
-    bad = ~(np.isfinite(gains) & (gains >= 0))
-    if bad.any():
-        grade, value = grades[bad][0], gains[bad][0]
-        found = f"gain {gain!r} of grade {grade:g} is {value:g}"
-        problem = f"{found}; a gain is finite and not negative"
-        raise InputError(problem, source="measures", value=float(value))
 
 
 def divisors_of(discount: str, ranks: int) -> Floats:

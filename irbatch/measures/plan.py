@@ -17,7 +17,6 @@ from irbatch.engine.scan import (
     Scan,
     ScanRequest,
     as_slice,
-    bytes_of_cell,
     scan,
 )
 from irbatch.errors import InputError
@@ -134,8 +133,9 @@ class Plan:
         )
         weightings = [make_weighting(*each) for each in self._weights]
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
-        # How many queries to compute together, so that memory stays bounded.
-        of_row = bytes_of_cell(self._request) * len(self._cutoffs) + 8 * self.columns
+        # How many queries to compute together, so that memory stays bounded; counts are 4 bytes.
+        of_cutoff = 8 + 12 * len(self._thresholds) + 32 * len(self._weights)
+        of_row = of_cutoff * len(self._cutoffs) + 8 * self.columns
         self.rows_at_once = max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
 
     def _check_reads(self, *, items: bool) -> None:
@@ -262,7 +262,8 @@ class Plan:
         for group in groups:
             key = group.threshold, group.weights, tuple(group.depths)
             if key not in views:
-                views[key] = scanned.select(
+                views[key] = scanned.view(
+                    scanned,
                     self._thresholds.index(group.threshold),
                     self._weights.index(group.weights),
                     [places_of[depth] for depth in group.depths],
