@@ -9,6 +9,10 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from irbatch.cli.measures import spelled
+from irbatch.measures import CATALOGUE
+from irbatch.report.text import write_lines
+
 PUBLIC = ["irbatch"] + [
     f"irbatch.{name}"
     for name in (
@@ -32,10 +36,30 @@ def can_be_imported(name: str) -> bool:
     return True
 
 
+def measures_table() -> str:
+    """Return the catalogue as the Markdown table of the guide."""
+    lines = []
+    for each in CATALOGUE.values():
+        if each.builtin:
+            parameters = " ".join(f"`{name}`" for name in each.parameters)
+            names = " ".join(f"`{name}`" for name in spelled(each, "trec_eval"))
+            words = each.words
+            about = words.definition, words.past_end, parameters, names, words.source
+            cells = [f"`{each.name}`", *about]
+            lines.append([cell.replace("|", "\\|") for cell in cells])
+    head = ["measure", "definition", "past the end", "parameters", "trec_eval", "source"]
+    return write_lines(head, lines, [False] * len(head))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=None)
-    folder = parser.parse_args().folder or Path(tempfile.mkdtemp())
+    parser.add_argument("--measures", action="store_true", help="print the table of measures.md")
+    options = parser.parse_args()
+    if options.measures:
+        print(measures_table())
+        return
+    folder = options.folder or Path(tempfile.mkdtemp())
     import pdoc
 
     # Names that only type checkers see stay as they are written.

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from irbatch.cli.messages import say
+from irbatch.cli.terminal import say
 from irbatch.errors import InputError, InputWarning, keywords_as_options
 from irbatch.version import __version__
 
@@ -19,6 +19,8 @@ __all__ = ["main", "run"]
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+
+is_at_work = False  # everything is imported, and a KeyboardInterrupt ends the command in order
 
 # Commands that need no linear algebra: NumPy need not start the threads it has for it, which takes
 # a third of the time of importing it.
@@ -72,7 +74,9 @@ def _carry_out(words: Sequence[str]) -> int:
         return 0
     from irbatch.cli.parser import parse_words
 
+    global is_at_work
     options = parse_words(words)
+    is_at_work = True
     with keywords_as_options(vars(options)), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         try:

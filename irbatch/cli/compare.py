@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
 
 from irbatch import compare
-from irbatch.cli.gates import (
-    GATE_FAILED,
-    add_gate,
-    check_axes,
-    judge,
-    list_conditions,
-    tell_outcomes,
-)
-from irbatch.cli.inputs import check_inputs, name_runs, read_groups
+from irbatch.cli.gates import GATE_FAILED, add_gate, judge, tell
+from irbatch.cli.inputs import check_there, name_runs, read_groups
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_rows, add_settings
+from irbatch.cli.terminal import note
 from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
 from irbatch.comparing.gate import MISSING, Limit, parse_condition
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
-from irbatch.errors import InputError, imported, many, printable
+from irbatch.errors import InputError, imported, many
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 
@@ -81,14 +74,14 @@ def run(options: argparse.Namespace) -> int:
     _check(options, runs, [str(each) for each in measures])  # before anything is read
     read = [options.qrels, *runs.values(), options.model_qrels]
     output = Output(options, [path for path in read if path is not None])
-    check_inputs(options.qrels, runs.values())
+    check_there(options.qrels, runs.values())
     names = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
     settings = {name: each for name in names if (each := getattr(options, name)) is not None}
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
     outcomes = judge(options, found)
-    status = tell_outcomes(outcomes)
+    status = tell((each.passed, each.told) for each in outcomes)
     shown = _renamed(found, [each.spelled(options.names) for each in measures])
     write, gates = of_report(shown), {"gates": outcomes}
     output.write(lambda form, **given: write(form, **given, **(gates if form == "json" else {})))
@@ -107,8 +100,7 @@ def _renamed(found: Comparison, names: list[str]) -> Comparison:
 
 def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[str]) -> None:
     """Check what comparisons are of, before a file is read."""
-    check_axes(options)
-    for text, required in list_conditions(options):
+    for text, required in options.conditions:
         condition = parse_condition(text, required=required)
         name, word = condition.form.name, "--require" if required else "--fail-if"
         if options.baseline is None and not isinstance(condition.form, Limit):
@@ -127,5 +119,4 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
 def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:
     for name, queries in missing.items():
         if queries:
-            counted = many(len(queries), "query")
-            print(f"note: {printable(name)}: {counted} missing, {what}", file=sys.stderr)
+            note(f"{name}: {many(len(queries), 'query')} missing, {what}")

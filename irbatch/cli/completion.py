@@ -9,7 +9,6 @@ from irbatch.cli.parser import parser_of_all
 from irbatch.errors import InputError, imported, join_words
 from irbatch.measures import CATALOGUE
 
-MEASURES = ("measure", "measures")  # where options keep them
 FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is called in help texts
 
 
@@ -32,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     for action in _actions_of(whole):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-        if action.dest in MEASURES and action.option_strings:
+        if action.dest == "measures" and action.option_strings:
             action.choices = list(CATALOGUE)  # to be completed; cutoffs are typed
     print(shtab.complete(whole, options.shell))
     return 0

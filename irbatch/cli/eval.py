@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from irbatch.cli.gates import add_gate, check_axes, judge, list_conditions, tell_outcomes
-from irbatch.cli.inputs import add_items, check_inputs, name_runs, read_items
-from irbatch.cli.progress import progress_of
+from irbatch.cli.gates import add_gate, judge, tell
+from irbatch.cli.inputs import add_items, check_there, name_runs, read_items
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
-from irbatch.cli.writing import TABLES, Output, add_output, add_paper
+from irbatch.cli.terminal import note, progress_of
+from irbatch.cli.writing import TABLES, Output, add_output, add_paper, write_tsv
 from irbatch.data.column_names import check_columns, names_for
-from irbatch.errors import InputError, many, on_one_line, printable
+from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -63,13 +63,13 @@ def run(options: argparse.Namespace) -> int:
     check_whole("jobs", options.jobs, 1)
     default_form = "text" if sys.stdout.isatty() else "tsv"
     output = Output(options, [options.qrels, *runs.values()], FORMS, default_form)
-    check_inputs(options.qrels, runs.values())
+    check_there(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
     shaped = {"names": options.names, "per_query": options.per_query}
     outcomes = judge(options, results)
     output.write(lambda form, **given: _report(results, outcomes, form, {**shaped, **given}))
     _note(results)
-    return tell_outcomes(outcomes)
+    return tell((each.passed, each.told) for each in outcomes)
 
 
 def _evaluate(
@@ -111,9 +111,8 @@ def _report(
 
         shown = {name: shaped.pop(name) for name in ("ansi", "width") if name in shaped}
         return write_table(make_table(results, **shaped), **shown) + "\n"
-    if form == "tsv":  # control characters of names, tabs and line ends among them, are escaped
-        rows = [list(VALUE), *(list(each.values()) for each in list_values(results, **shaped))]
-        return "".join("\t".join(map(on_one_line, row)) + "\n" for row in rows)
+    if form == "tsv":
+        return write_tsv([VALUE, *(each.values() for each in list_values(results, **shaped))])
     if outcomes and form == "json":
         from irbatch.report.reported import write_json
 
@@ -128,13 +127,11 @@ def _with_required(
     options: argparse.Namespace, measures: tuple[Measure, ...]
 ) -> tuple[Measure, ...]:
     """Add the measures that conditions are of, which are read here first."""
-    conditions = list_conditions(options)
-    if not conditions:
+    if not options.conditions:
         return measures
     from irbatch.comparing.gate import MISSING, parse_alone  # for those who have a gate
 
-    check_axes(options)
-    limits = [parse_alone(text, required=required) for text, required in conditions]
+    limits = [parse_alone(text, required=required) for text, required in options.conditions]
     named = [each.name for each in limits if each.name != MISSING]
     return parse_measures([*measures, *named])
 
@@ -152,6 +149,5 @@ def _note(results: Mapping[str, Results]) -> None:
     """Print notes on missing and skipped queries."""
     from irbatch.evaluation.tables import list_notes, tell_different_queries
 
-    apart = tell_different_queries(results)
-    for note in [*list_notes(results), *([apart] if apart else [])]:
-        print(f"note: {printable(note)}", file=sys.stderr)
+    for text in filter(None, [*list_notes(results), tell_different_queries(results)]):
+        note(text)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from irbatch.cli.inputs import check_inputs
-from irbatch.cli.settings import SETTINGS, add_measure, add_settings
+from irbatch.cli.inputs import check_inputs, check_there
+from irbatch.cli.settings import SETTINGS, add_measures, add_settings
 from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.explain import SIDES, explain
-from irbatch.errors import InputError
 from irbatch.measures import measure
 
 FORMS = ("text", "markdown", "html", "json")
@@ -32,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("a", metavar="A", help="a run: lines of query Q0 document rank score tag")
     add("b", metavar="B", help="another, compared with it")
-    add_measure(parser, "one that reads grades (default: nDCG@10)", default="nDCG@10")
+    add_measures(parser, "nDCG@10")
     add = parser.add_argument_group("what is shown").add_argument
     add("--only", choices=SIDES, help="queries that got so with B (default: both)")
     told = "so many queries at most, those that changed most (default: 10)"
@@ -50,13 +49,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Explain, print, and write files."""
-    wanted = measure(options.measure)
+    wanted = measure(",".join(options.measures or ["nDCG@10"]))
     texts = {name: getattr(options, name) for name in TEXTS}
     inputs = [options.qrels, options.a, options.b, *filter(None, texts.values())]
-    if inputs.count("-") > 1:
-        raise InputError("standard input cannot be two of them", path="-")
+    check_inputs(*inputs)
     output = Output(options, inputs, FORMS)
-    check_inputs(options.qrels, inputs[1:3])
+    check_there(options.qrels, inputs[1:3])
     found = explain(
         options.qrels, options.a, options.b, wanted,
         queries=options.queries, most=options.most, only=options.only, depth=options.depth,

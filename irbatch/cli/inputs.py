@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from irbatch.data.column_names import ITEM, POPULARITIES, QUERIES, USERS
-from irbatch.errors import InputError, join_words, many, shown
+from irbatch.errors import InputError, join_words, shown
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.files import is_pattern, read_qrels
 from irbatch.measures import parse_measures
@@ -16,8 +16,8 @@ from irbatch.measures import parse_measures
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-NUMBERS = ("popularity", "propensity")
-ITEM_COLUMNS = (*NUMBERS, "group")
+ITEM_COLUMNS = {"popularity": "popularity", "propensity": "propensities", "group": "groups"}
+"""Columns of a table of items, and the arguments of `Items` that they are."""
 
 
 def name_runs(words: Iterable[str]) -> dict[str, str]:
@@ -40,10 +40,15 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
     return named
 
 
-def check_inputs(qrels: str, runs: Collection[str]) -> None:
+def check_inputs(*paths: str | None) -> None:
+    """Reject standard input in place of two files."""
+    if paths.count("-") > 1:
+        raise InputError("standard input cannot be two files", path="-")
+
+
+def check_there(qrels: str, runs: Collection[str]) -> None:
     """Reject files that aren't there, and standard input for both."""
-    if qrels == "-" and "-" in runs:
-        raise InputError("standard input cannot be both qrels and run", path="-")
+    check_inputs(qrels, *runs)
     for source, path in (("qrels", qrels), *(("run", run) for run in runs)):
         if path != "-" and not os.path.lexists(path) and not is_pattern(path):
             problem = f"No such file or directory{_as_measure(path)}"
@@ -80,32 +85,23 @@ def read_groups(path: str) -> dict[str, str]:
     Raises:
         InputError: naming the line, if one has no group, or a query has two.
     """
+    import csv  # here: few have groups
+
     groups: dict[str, str] = {}
     lines = read_text(path, "groups").splitlines()
     commas = path.lower().endswith(".csv") and bool(lines) and "," in lines[0]
-    for number, line in enumerate(lines, 1):
-        if commas:
-            query, group = _split_csv(line)
-            if number == 1 and query.lower() in (*QUERIES, *USERS):
-                continue
-        else:
-            query, _, group = line.strip().replace("\t", " ").partition(" ")
-        place: dict[str, Any] = {"source": "groups", "path": path, "line": number}
-        if query and not group.strip():
-            problem = f"a line is of a query and its group, not {shown(line.strip())}"
-            raise InputError(problem, query=query, **place)
-        if groups.setdefault(query, group.strip()) != group.strip():
-            raise InputError(f"is in group {groups[query]!r} already", query=query, **place)
-    groups.pop("", None)  # of blank lines
+    rows = csv.reader(lines, skipinitialspace=True) if commas else (x.split(None, 1) for x in lines)
+    for number, row in enumerate(rows, 1):
+        query, group = (row[0].strip(), ",".join(row[1:]).strip()) if row else ("", "")
+        if not query or (commas and number == 1 and query.lower() in (*QUERIES, *USERS)):
+            continue
+        place: dict[str, Any] = {"source": "groups", "path": path, "line": number, "query": query}
+        if not group:
+            problem = f"a line is of a query and its group, not {shown(lines[number - 1].strip())}"
+            raise InputError(problem, **place)
+        if groups.setdefault(query, group) != group:
+            raise InputError(f"is in group {groups[query]!r} already", **place)
     return groups
-
-
-def _split_csv(line: str) -> tuple[str, str]:
-    """Return the first field of a line and what is behind it; quotes go, and spaces around."""
-    import csv  # for those who have such a file
-
-    first, *others = next(csv.reader([line], skipinitialspace=True), [""])
-    return first.strip(), ",".join(others)
 
 
 def add_items(parser: argparse.ArgumentParser) -> None:
@@ -127,11 +123,9 @@ def read_items(table: str | None, interactions: str | None) -> Items | None:
         return None
     from irbatch.data.items import Items  # for those who have items
 
-    known: dict[str, Any] = {}
+    known = {} if table is None else _read_table(table)
     if interactions is not None:
         known["interactions"] = read_qrels(interactions)
-    if table is not None:
-        known |= _read_table(table)
     return Items(**known)
 
 
@@ -140,39 +134,32 @@ def _read_table(path: str) -> dict[str, Any]:
     import csv  # here: only these files need it
 
     text = read_text(path, "items")
-    first = text.partition("\n")[0]
-    rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in first else ",")
+    tabs = "\t" in text.partition("\n")[0]
+    rows = csv.reader(text.splitlines(), delimiter="\t" if tabs else ",")
     names = (each.strip() for each in next(rows, []))
     header = ["popularity" if name in POPULARITIES else name for name in names]
     item = next((name for names in ITEM for name in names if name in header), None)
-    odd = [name for name in header if name != item and name not in ITEM_COLUMNS]
-    if item is None or odd or len(set(header)) < len(header):
-        problem = f"columns are item and any of {join_words(ITEM_COLUMNS)}, not {shown(header)}"
+    if item is None or len(set(header)) < len(header) or {*header} - {item, *ITEM_COLUMNS}:
+        known = join_words(list(ITEM_COLUMNS))
+        problem = f"columns are item and any of {known}, not {shown(header)}"
         raise InputError(problem, source="items", path=path, line=1)
     columns: dict[str, dict[str, Any]] = {name: {} for name in header}
     for row in filter(None, rows):
         place: dict[str, Any] = {"source": "items", "path": path, "line": rows.line_num}
         if len(row) != len(header):
-            raise InputError(
-                f"{many(len(row), 'column')} where {len(header)} are expected", **place
-            )
-        cells = dict(zip(header, row, strict=True))
+            raise InputError(f"{len(row)} columns where {len(header)} are expected", **place)
+        cells: dict[str, Any] = dict(zip(header, row, strict=True))
         document = cells[item]
         if document in columns[item]:
             raise InputError("this item is listed twice", document=document, **place)
         for name, cell in cells.items():
-            if name == "group" and not cell.strip():
-                continue  # it is in none, which is an error where groups are asked for
-            columns[name][document] = _number(name, cell, place) if name in NUMBERS else cell
-    given = {"popularity": "popularity", "propensity": "propensities", "group": "groups"}
-    return {
-        "items": list(columns[item]),
-        **{argument: columns[name] for name, argument in given.items() if name in columns},
-    }
-
-
-def _number(name: str, cell: str, place: dict[str, Any]) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise InputError(f"{name} {shown(cell)} is not a number", value=cell, **place) from None
+            if name in ("popularity", "propensity"):
+                try:
+                    columns[name][document] = float(cell)
+                except ValueError:
+                    problem = f"{name} {shown(cell)} is not a number"
+                    raise InputError(problem, value=cell, **place) from None
+            elif name != "group" or cell.strip():  # without one it is in no group
+                columns[name][document] = cell
+    given = {ITEM_COLUMNS[name]: columns[name] for name in header if name != item}
+    return {"items": list(columns[item]), **given}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from irbatch.cli.inputs import name_runs
+from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.settings import add_measures
 from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.judges import compare_judges
@@ -37,8 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print or write."""
     if len(options.judges) < 2:
         raise InputError("judges are two or more files of judgments", source="judges")
-    if [*options.judges, *options.runs].count("-") > 1:
-        raise InputError("standard input cannot be two files", path="-")
+    check_inputs(*options.judges, *options.runs)
     measures = parse_measures(options.measures or "nDCG@10")
     judges, runs = name_runs(options.judges), name_runs(options.runs) if options.runs else None
     output = Output(options, [*judges.values(), *(runs or {}).values()])

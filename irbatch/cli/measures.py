@@ -1,4 +1,4 @@
-"""`irbatch measures`: the catalogue as a list, a Markdown table, or one entry in full."""
+"""`irbatch measures`: the catalogue as a list, or one entry in full."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from irbatch.errors import printable
 from irbatch.measures import CATALOGUE, Declaration, parse_measures
-from irbatch.report.text import write_lines
 
 WIDTH = 96
 
@@ -20,7 +19,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = "List all measures, or say all about one."
     parser.epilog = "example: irbatch measures ndcg_cut_10"
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
-    parser.add_argument("--format", choices=("text", "markdown"), default="text")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,25 +28,9 @@ def run(options: argparse.Namespace) -> int:
         if [str(each) for each in meant] != [meant[0].name]:
             print(f"{printable(options.name)} is {' '.join(map(str, meant))}")
         print(_entry(meant[0].declaration))
-    elif options.format == "markdown":
-        print(markdown_table())
     else:
         print(_listing())
     return 0
-
-
-def markdown_table() -> str:
-    """Return the catalogue as the Markdown table of the README."""
-    lines = []
-    for each in CATALOGUE.values():
-        parameters = " ".join(f"`{name}`" for name in each.parameters)
-        names = " ".join(f"`{name}`" for name in _spelled(each, "trec_eval"))
-        words = each.words
-        about = words.definition, words.past_end, parameters, names, words.source
-        cells = [f"`{each.name}`", *about]
-        lines.append([cell.replace("|", "\\|") for cell in cells])
-    head = ["measure", "definition", "past the end", "parameters", "trec_eval", "source"]
-    return write_lines(head, lines, [False] * len(head))
 
 
 def _listing() -> str:
@@ -96,11 +78,11 @@ def _parameters(each: Declaration) -> list[str]:
 
 def _elsewhere(each: Declaration) -> list[str]:
     styles = dict.fromkeys(spelling.style for spelling in each.names[1])
-    names = {style: ", ".join(_spelled(each, style)) for style in styles}
+    names = {style: ", ".join(spelled(each, style)) for style in styles}
     return [f"{style} {spelled}" for style, spelled in names.items() if spelled]
 
 
-def _spelled(each: Declaration, style: str) -> list[str]:
+def spelled(each: Declaration, style: str) -> list[str]:
     """List a tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
     names = []
     for spelling in each.names[1]:

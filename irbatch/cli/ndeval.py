@@ -10,7 +10,7 @@ import re
 import warnings
 from dataclasses import replace
 
-from irbatch.cli.messages import say
+from irbatch.cli.terminal import say
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, InputWarning

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import functools
-import sys
 
+from irbatch.cli.inputs import check_inputs
 from irbatch.cli.settings import add_columns
-from irbatch.cli.writing import Output, add_output
+from irbatch.cli.terminal import note
+from irbatch.cli.writing import Output, add_output, write_tsv
 from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
-from irbatch.errors import InputError, many, on_one_line
+from irbatch.errors import many
 from irbatch.evaluation.evaluation import as_run
 from irbatch.report.reported import write_csv, write_json
 
@@ -46,8 +47,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and print or write every value with every digit."""
-    if options.first == options.second == "-":
-        raise InputError("standard input cannot be both runs", path="-")
+    check_inputs(options.first, options.second)
     output = Output(options, [options.first, options.second], FORMS, "tsv")
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
@@ -66,8 +66,7 @@ def run(options: argparse.Namespace) -> int:
     alone = [len(run) - len(found.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:
-            counted = f"{many(number, 'query')} only in {on_one_line(path)}"
-            print(f"note: {counted}", file=sys.stderr)
+            note(f"{many(number, 'query')} only in {path}")
     return 0
 
 
@@ -83,5 +82,4 @@ def _write(form: str, rows: dict[str, dict[str, float]]) -> str:
     ]
     if form == "csv":
         return write_csv(names, records, None)
-    lines = [names, *(map(on_one_line, each.values()) for each in records)]
-    return "".join("\t".join(line) + "\n" for line in lines)
+    return write_tsv([names, *(each.values() for each in records)])

@@ -37,7 +37,14 @@ COMMANDS = {
     "completion": "print completions for a shell",
     "warmup": "compile everything once, e.g. in an image",
 }
-SEVERAL = ("eval", "compare", "judges", "leaderboard", "reproducibility")  # measures behind a -m
+SEVERAL = (
+    "eval",
+    "compare",
+    "explain",
+    "judges",
+    "leaderboard",
+    "reproducibility",
+)  # measures behind a -m
 
 
 def complete(parser: argparse.ArgumentParser, command: str) -> None:
@@ -56,8 +63,6 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
         complete(parser, words[0])
-        if words[0] == "explain" and len([*_repeat_m(words)]) > len(words):
-            parser.error("explain takes one measure")
         if words[0] not in SEVERAL:
             return parser.parse_args(words[1:])
         # Runs may stand anywhere: behind the measures, and some before them and some behind.

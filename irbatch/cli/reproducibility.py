@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from irbatch.cli.inputs import check_inputs
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
 from irbatch.cli.writing import WRITTEN, Output, add_output, of_report
 from irbatch.comparing.reproducibility import reproducibility
-from irbatch.errors import InputError
 from irbatch.measures import parse_measures
 
 
@@ -46,12 +46,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    given = [options.qrels, *options.baseline, *(options.advanced or [])]
-    if options.reproduced_qrels is not None:
-        given.append(options.reproduced_qrels)
-    if given.count("-") > 1:
-        raise InputError("standard input cannot be two files", path="-")
-    output = Output(options, given)
+    given = [*options.baseline, *(options.advanced or []), options.qrels, options.reproduced_qrels]
+    check_inputs(*given)
+    output = Output(options, filter(None, given))
     found = reproducibility(
         options.qrels,
         options.baseline,

@@ -27,20 +27,9 @@ def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: b
     told = f"{told}(default: {default})"
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     if names:
-        _add_names(add)
+        told = f"how measures are called: {', '.join(styles())} (default: irbatch)"
+        add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
     return add
-
-
-def add_measure(parser: argparse.ArgumentParser, told: str, default: str) -> None:
-    """Add the options that choose one measure, and how it is called."""
-    add = parser.add_argument_group("measure").add_argument
-    add("-m", "--measure", metavar="MEASURE", default=default, help=told)
-    _add_names(add)
-
-
-def _add_names(add: Any) -> None:
-    told = f"how measures are called: {', '.join(styles())} (default: irbatch)"
-    add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
 
 
 def add_rows(group: Any, rows: Any) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from irbatch.errors import InputError, join_words
+from irbatch.errors import InputError, join_words, on_one_line
 
 ENDINGS = {  # of files: the form that they are of
     "txt": "text",
@@ -96,9 +96,11 @@ class Output:
         default: str = "text",
     ) -> None:
         self._options, self._path = options, options.output
-        self.form = _form_of(options, forms, default)
         asked = {form: getattr(options, form, None) for form in forms}
         self.files = {form: path for form, path in asked.items() if path is not None}
+        plot = getattr(options, "plot", None)
+        _check_files({"output": self._path, **self.files, "plot": plot}, inputs)
+        self.form = options.format or _form_of(self._path, forms, default)
         for name, shaped in SHAPING.items():
             if getattr(options, name, None) not in (None, False):
                 self.check_written(name, shaped)
@@ -106,8 +108,6 @@ class Output:
             from irbatch.report.numbers import check_digits  # for those who want them
 
             check_digits(options.digits)
-        plot = getattr(options, "plot", None)
-        _check_files({"output": self._path, **self.files, "plot": plot}, inputs)
         if plot is not None:
             from irbatch.report.axes import check_picture  # for those who draw
 
@@ -124,7 +124,7 @@ class Output:
 
         `make` returns the text of a form, shaped by the options for it. All are made first.
         """
-        texts = {form: make(form, **self._shaping(form)) for form in self.files}
+        texts = {path: make(form, **self._shaping(form)) for form, path in self.files.items()}
         shown: dict[str, Any] = {}
         if self.form == "text" and self._path is None and sys.stdout.isatty():
             shown = {"ansi": True, "width": shutil.get_terminal_size().columns}
@@ -132,9 +132,12 @@ class Output:
         if self._path is None:
             print(text, end="")
         else:
-            write_file(self._path, text)
-        for form, path in self.files.items():
-            write_file(path, texts[form])
+            texts[self._path] = text
+        if texts:
+            from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
+        for path, written in texts.items():
+            with replacing(path) as file:
+                file.write(written.encode(errors="backslashreplace"))  # names may be no text
 
     def _shaping(self, form: str) -> dict[str, Any]:
         """Return the options of a form that are given."""
@@ -148,22 +151,16 @@ def of_report(report: Any) -> Callable[..., str]:
     return lambda form, **options: str(getattr(report, f"to_{form}")(**options))
 
 
-def write_file(path: str, text: str) -> None:
-    """Write a file, whole or not at all; names may be no text."""
-    from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
-
-    with replacing(path) as file:
-        file.write(text.encode(errors="backslashreplace"))
+def write_tsv(rows: Iterable[Iterable[object]]) -> str:
+    """Write lines of cells, whose control characters, tabs and line ends are escaped."""
+    return "".join("\t".join(map(on_one_line, row)) + "\n" for row in rows)
 
 
-def _form_of(options: argparse.Namespace, forms: Sequence[str], default: str) -> str:
-    """Return the form that is asked for: by its name, or by the ending of the file."""
-    path = options.output
-    if path is not None:
-        _check_is_file("output", path)
-    if options.format is not None or path is None or _is_device(path):
-        return options.format or default
-    form = ENDINGS.get(_kind(path))
+def _form_of(path: str | None, forms: Sequence[str], default: str) -> str:
+    """Return the form that the ending of a file's name asks for."""
+    if path is None or _is_device(path):
+        return default
+    form = ENDINGS.get(os.path.splitext(path)[1][1:].lower())  # noqa: PTH122 - pathlib takes 5 ms to import
     if form is None or form not in forms:
         known = [f".{ending}" for ending, each in ENDINGS.items() if each in forms]
         problem = f"--output: the name ends in none of {', '.join(known)}; or say --format"
@@ -177,35 +174,20 @@ def _check_files(paths: dict[str, str | None], inputs: Iterable[str]) -> None:
     for name, path in paths.items():
         if path is None:
             continue
-        _check_is_file(name, path)
         place = os.path.realpath(path)
+        if path in ("", "-") or os.path.isdir(path) or place in taken:  # noqa: PTH112 - as above
+            raise InputError(f"--{name} needs a file of its own", path=path)
         if _is_device(path):
             if not os.access(place, os.W_OK):
                 raise InputError(f"--{name}: it cannot be written", path=path)
             continue
-        if place in taken:
-            raise InputError(f"--{name} needs a file of its own", path=path)
-        folder = os.path.dirname(place)  # noqa: PTH120 - pathlib takes 5 ms to import
+        folder = os.path.dirname(place)  # noqa: PTH120 - as above
         if not os.access(folder, os.W_OK):
             problem = "cannot be written" if os.path.isdir(folder) else "is not there"  # noqa: PTH112
             raise InputError(f"--{name}: its folder {problem}", path=path)
         taken.add(place)
 
 
-def _check_is_file(name: str, path: str) -> None:
-    """Reject a dash, a folder and no name as a file to write."""
-    if path == "-" and name == "output":
-        raise InputError("--output: leave it out for standard output", path=path)
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - as above
-    if is_folder or path in ("-", ""):
-        what = "; this is a folder" if is_folder else ""
-        raise InputError(f"--{name} needs a file of its own{what}", path=path)
-
-
 def _is_device(path: str) -> bool:
     """Tell whether a device or a pipe is there, which has no ending, and no folder of its own."""
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
-
-
-def _kind(path: str) -> str:
-    return os.path.splitext(path)[1][1:].lower()  # noqa: PTH122 - as above

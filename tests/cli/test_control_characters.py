@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import itertools
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import Cli
 
 import irbatch
 from irbatch import InputError, Leaderboard, compare
@@ -25,20 +25,6 @@ NAMES = [
     *("q\nall\tRR\t1", "tab\tbed", "\x1b[31mred", "\r=1+1", "\n=1+1", "a\r@x", "\x85next"),
     *("\x9b31m", "two\u2028lines", "turned\u202eback", "\x7f", "plain", "back\\slash"),
 ]  # fmt: skip
-Said = Callable[..., tuple[str, str]]
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Said:
-    """Run a command in this process: what it says on standard output and standard error."""
-
-    def run(*words: str | Path) -> tuple[str, str]:
-        with contextlib.suppress(SystemExit):
-            main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture
@@ -60,8 +46,8 @@ def without_controls(text: str) -> bool:
     )
 
 
-def test_one_line_of_tsv_is_one_value(said: Said, files: list[Path]) -> None:
-    out, _ = said("eval", *files, "-q", "-m", "RR", "--format", "tsv")
+def test_one_line_of_tsv_is_one_value(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("eval", *files, "-q", "-m", "RR", "--format", "tsv")
     assert without_controls(out)
     rows = [line.split("\t") for line in out.splitlines()[1:]]
     assert [row[1:] for row in rows] == [
@@ -71,16 +57,16 @@ def test_one_line_of_tsv_is_one_value(said: Said, files: list[Path]) -> None:
     assert on_one_line("turned\u202eback\u200d\xa0") == "turned\u202eback\u200d\xa0", "no controls"
 
 
-def test_one_line_of_trec_eval_is_one_value(said: Said, files: list[Path]) -> None:
-    out, _ = said("trec_eval", "-q", "-n", "-m", "recip_rank", *files)
+def test_one_line_of_trec_eval_is_one_value(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("trec_eval", "-q", "-n", "-m", "recip_rank", *files)
     assert without_controls(out)
     rows = [line.split("\t") for line in out.splitlines()]
     assert [row[1:] for row in rows] == [[on_one_line(name), "1.0000"] for name in sorted(NAMES)]
 
 
-def test_csv_quotes_ends_of_lines_and_defuses_formulas(said: Said, files: list[Path]) -> None:
+def test_csv_quotes_ends_of_lines_and_defuses_formulas(cli: Cli, files: list[Path]) -> None:
     results = irbatch.evaluate(files[0], files[1], "RR")
-    out, _ = said("eval", *files, "-q", "-m", "RR", "--format", "csv")
+    _, out, _ = cli("eval", *files, "-q", "-m", "RR", "--format", "csv")
     shown = [each if each.strip("\r\n\t") == each else f"'{each}" for each in NAMES]
     for text, column in ((out, 1), (results.to_csv(), 0)):
         rows = list(csv.reader(io.StringIO(text, newline="")))[1:]
@@ -93,8 +79,8 @@ def test_csv_quotes_ends_of_lines_and_defuses_formulas(said: Said, files: list[P
         assert without_controls(text.replace("\r", "").replace("\t", ""))
 
 
-def test_json_is_exact(said: Said, files: list[Path]) -> None:
-    out, _ = said("eval", *files, "-q", "-m", "RR", "--format", "json")
+def test_json_is_exact(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("eval", *files, "-q", "-m", "RR", "--format", "json")
     (found,) = json.loads(out).values()
     assert list(found["per_query"]) == NAMES
     assert (
@@ -103,13 +89,13 @@ def test_json_is_exact(said: Said, files: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "tsv", "csv", "json"])
-def test_what_is_said_to_a_person(said: Said, files: list[Path], form: str) -> None:
+def test_what_is_said_to_a_person(cli: Cli, files: list[Path], form: str) -> None:
     """Notes, errors, and what the words of the command are refused with."""
     with files[0].open("a") as file:
         file.write('{"qid": "missing", "docid": "d", "score": 1}\n')
     other = files[0].with_name("\x1b[2mother")
     other.write_text('{"qid": "plain", "docid": "\\u001b", "score": 1}\n')
-    _, err = said("eval", *files, other, "-m", "RR", "--format", form)
+    *_, err = cli("eval", *files, other, "-m", "RR", "--format", form)
     assert err.count("\n") == len(err.splitlines()) == 2
     assert err.replace("\n", "").isprintable()
 
@@ -125,8 +111,8 @@ def test_what_is_said_to_a_person(said: Said, files: list[Path], form: str) -> N
     ],
     ids=repr,
 )  # fmt: skip
-def test_words_of_the_command_line(said: Said, words: list[str]) -> None:
-    assert without_controls("".join(said(*words)).replace("\t", "?"))
+def test_words_of_the_command_line(cli: Cli, words: list[str]) -> None:
+    assert without_controls("".join(cli(*words)[1:]).replace("\t", "?"))
 
 
 def test_standard_error_that_is_closed(

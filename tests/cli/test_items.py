@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.commands import Cli, runner
+from support.commands import Cli
 
 import irbatch
 
@@ -15,11 +15,6 @@ TRAIN = {"u1": {"a": 1, "c": 1}, "u2": {"a": 1}}
 QRELS = {"u1": {"b": 1}, "u2": {"a": 1}}
 RUN = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "c": 1.0}}
 TABLE = "item,popularity,group,propensity\na,5,x,.5\nb,2,y,.25\n\nc,1,x,1\nd,0,y,.1\n"
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return runner(capsys, "eval")
 
 
 @pytest.fixture
@@ -35,7 +30,9 @@ def files(tmp_path: Path) -> list[Path]:
 def test_a_table_of_items(cli: Cli, files: list[Path], separator: str) -> None:
     table = files[0].parent / "items"
     table.write_text("\ufeff" + TABLE.replace(",", separator))
-    status, printed, said = cli(*files, "-m", MEASURES, "--items", table, "--format", "json")
+    status, printed, said = cli(
+        "eval", *files, "-m", MEASURES, "--items", table, "--format", "json"
+    )
     assert (status, said) == (0, "")
     items = irbatch.Items(
         popularity={"a": 5, "b": 2, "c": 1, "d": 0},
@@ -49,13 +46,13 @@ def test_a_table_of_items(cli: Cli, files: list[Path], separator: str) -> None:
 def test_what_popularity_is_called(cli: Cli, files: list[Path]) -> None:
     table = files[0].parent / "items"
     table.write_text(TABLE)
-    expected = cli(*files, "-m", MEASURES, "--items", table)
+    expected = cli("eval", *files, "-m", MEASURES, "--items", table)
     table.write_text(TABLE.replace("item,popularity", "movieId,count"))
-    assert cli(*files, "-m", MEASURES, "--items", table) == expected
+    assert cli("eval", *files, "-m", MEASURES, "--items", table) == expected
 
 
 def test_interactions(cli: Cli, files: list[Path]) -> None:
-    words = [*files, "-m", "AvgPopularity@2 CatalogueCoverage@2", "--format", "json"]
+    words = ["eval", *files, "-m", "AvgPopularity@2 CatalogueCoverage@2", "--format", "json"]
     train = files[0].parent / "train"
     catalogue = files[0].parent / "catalogue"
     catalogue.write_text("item_id\na\nb\nc\nd\n")
@@ -68,7 +65,7 @@ def test_interactions(cli: Cli, files: list[Path]) -> None:
 def test_an_item_without_a_group_is_in_none(cli: Cli, files: list[Path]) -> None:
     table = files[0].parent / "items"
     table.write_text("item,group\na,x\nb,\nc,y\n")
-    words = [*files, "--items", table, "-m"]
+    words = ["eval", *files, "--items", table, "-m"]
     assert cli(*words, "CatalogueCoverage@2")[0] == 2
     status, _, said = cli(*words, "AWRF(target=uniform)@2")
     assert status == 2
@@ -81,7 +78,7 @@ def test_an_item_without_a_group_is_in_none(cli: Cli, files: list[Path]) -> None
         ("item,colour\na,red\n", "line 1: columns are item and any of popularity, propensity"),
         ("popularity\n1\n", "line 1: columns are item and any of"),
         ("", "line 1: columns are item and any of"),
-        ("item,popularity\na,1\nb\n", "line 3: 1 column where 2 are expected"),
+        ("item,popularity\na,1\nb\n", "line 3: 1 columns where 2 are expected"),
         ("item,popularity\na,1\na,2\n", "line 3 (document 'a'): this item is listed twice"),
         ("item,popularity\na,many\n", "line 2: popularity 'many' is not a number"),
         ("item,propensity\na,0\nb,1\nc,1\n", "document 'a'"),
@@ -92,6 +89,6 @@ def test_an_item_without_a_group_is_in_none(cli: Cli, files: list[Path]) -> None
 def test_what_is_refused(cli: Cli, files: list[Path], table: str, said: str) -> None:
     path = files[0].parent / "items"
     path.write_text(table)
-    status, printed, problem = cli(*files, "-m", "CatalogueCoverage@2", "--items", path)
+    status, printed, problem = cli("eval", *files, "-m", "CatalogueCoverage@2", "--items", path)
     assert (status, printed) == (2, "")
     assert said in problem

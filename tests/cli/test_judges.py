@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from irbatch.cli import main
+from support.commands import Cli
 
 
 @pytest.fixture
@@ -21,14 +20,16 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
-def test_report(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report(cli: Cli, files: list[str], tmp_path: Path) -> None:
     picture = tmp_path / "means.svg"
     words = ["judges", *files[:2], "--runs", files[2], "-m", "P@2", "--plot", str(picture)]
-    assert main(words) == 0
-    assert "kappa" in capsys.readouterr().out
+    status, out, _ = cli(*words)
+    assert (status, "kappa" in out) == (0, True)
     assert picture.read_text().startswith("<?xml")
-    assert main(["judges", *files[:2], "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["agreements"][0]["both_judged"] == 100
+    assert (
+        json.loads(cli("judges", *files[:2], "--format", "json")[1])["agreements"][0]["both_judged"]
+        == 100
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,9 +42,8 @@ def test_report(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[
     ],
 )
 def test_mistakes(
-    files: list[str], words: list[str], told: str, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    cli: Cli, files: list[str], words: list[str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(Path(files[0]).parent)
-    assert main(["judges", *words]) == 2
-    assert told in capsys.readouterr().err
+    status, _, said = cli("judges", *words)
+    assert (status, told in said) == (2, True)

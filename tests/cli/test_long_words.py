@@ -8,7 +8,6 @@ import pytest
 from support.input_errors import input_error
 
 from irbatch import EfficiencyRecord, Leaderboard, measure
-from irbatch.cli.leaderboard import _split as split_axes
 from irbatch.comparing.gate import parse_condition
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.lines import RUN, read_number
@@ -59,7 +58,5 @@ def test_what_is_read() -> None:
         "a" + ".gz" * N + "x",
         "a",
     ]
-    assert len(split_axes("(" + "," * N)) == len(split_axes("," * N + ")")) == N + 1
-    assert split_axes("a, P(rel=2,p=1)@5=3 ,,b") == ["a", "P(rel=2,p=1)@5=3", "", "b"]
     names = [".gz", ".a.gz", "a.run.gz", "a.b", ".gz.gz", "run", "a..gz"]
     assert list(name_systems(names)) == [".gz", ".a", "a", "a.b", ".gz.gz", "run", "a."]

@@ -6,31 +6,23 @@ import json
 from pathlib import Path
 
 import pytest
-from support.commands import QUERIES, Cli, ranking, runner
+from support.commands import QUERIES, Cli, ranking
 
 from irbatch.comparing.reproducibility import reproducibility
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return runner(capsys, "reproducibility")
-
-
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("qrels").write_text("".join(f"{query} 0 good 1\n" for query in QUERIES))
+@pytest.fixture(autouse=True)
+def _files(folder: Path) -> None:
     for rank in (1, 2, 3, 4):
         Path(f"run{rank}").write_text(ranking(rank))
-    return tmp_path
 
 
-PAIRS = ("qrels", "--baseline", "run3", "run4", "--advanced", "run1", "run2")
+PAIRS = ("reproducibility", "qrels.txt", "--baseline", "run3", "run4", "--advanced", "run1", "run2")
 
 
-def test_it_prints_what_python_finds(cli: Cli, files: Path) -> None:
+def test_it_prints_what_python_finds(cli: Cli) -> None:
     status, out, err = cli(*PAIRS, "-m", "RR", "--format", "json", "--csv", "all.csv")
-    found = reproducibility("qrels", ("run3", "run4"), ("run1", "run2"), "RR")
+    found = reproducibility("qrels.txt", ("run3", "run4"), ("run1", "run2"), "RR")
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads(found.to_json())
     assert Path("all.csv").read_text() == found.to_csv()
@@ -40,13 +32,13 @@ def test_it_prints_what_python_finds(cli: Cli, files: Path) -> None:
     assert row[:6] == ["recip_rank", "advanced", "1.00", "0.50", "0.50", "<0.001"]
 
 
-def test_several_measures_follow_one_option(cli: Cli, files: Path) -> None:
+def test_several_measures_follow_one_option(cli: Cli) -> None:
     status, out, err = cli(*PAIRS, "-m", "RR", "P@1", "--format", "json")
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads(cli(*PAIRS, "-m", "RR,P@1", "--format", "json")[1])
 
 
-def test_another_collection(cli: Cli, files: Path) -> None:
+def test_another_collection(cli: Cli) -> None:
     few = "".join(f"{query} 0 good 1\n" for query in QUERIES[:5])
     Path("others").write_text(few)
     status, out, _ = cli(*PAIRS, "-m", "RR", "--reproduced-qrels", "others")
@@ -66,7 +58,7 @@ def test_another_collection(cli: Cli, files: Path) -> None:
         (["--baseline", "run1", "run2", "-m", "NumRet"], "is not a mean over queries"),
     ],
 )
-def test_refusals(cli: Cli, files: Path, words: list[str], said: str) -> None:
-    status, out, err = cli("qrels", *words)
+def test_refusals(cli: Cli, words: list[str], said: str) -> None:
+    status, out, err = cli("reproducibility", "qrels.txt", *words)
     assert (status, out) == (2, "")
     assert said in err

@@ -1,15 +1,31 @@
-"""A progress bar on a terminal for work of more than a second."""
+"""What commands say to a person on standard error: messages, and how far long work is."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from irbatch.errors import printable
-from irbatch.runtime.progress import Progress, make_bar
+
+if TYPE_CHECKING:
+    from irbatch.runtime.progress import Progress
+
 
 SHOWN_AFTER = 1.0  # seconds
+
+
+def say(what: str, text: object) -> None:
+    """Tell a person something, such as an error or a warning."""
+    lines = "\n".join(map(printable, str(text).split("\n")))
+    print(f"irbatch: {what}: {lines}", file=sys.stderr)
+
+
+def note(text: str) -> None:
+    """Tell a person what there is to know of a result."""
+    print(f"note: {printable(text)}", file=sys.stderr)
 
 
 @contextmanager
@@ -18,6 +34,8 @@ def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
 
     Nothing is shown where standard error is no terminal, or rich is not installed.
     """
+    from irbatch.runtime.progress import make_bar  # here: messages need nothing
+
     made = make_bar()
     if made is None:
         yield lambda path: None
@@ -34,7 +52,10 @@ def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
         size = Path(path).stat().st_size if Path(path).is_file() else -1
 
         def report(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, amount=_amount(done, total, size))
+            of_bytes = total == size  # else of queries
+            amount = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            amount = amount if of_bytes else f"{done:,} of {total:,} queries"
+            bar.update(task, completed=done, total=total, amount=amount)
 
         return report
 
@@ -46,10 +67,3 @@ def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
         timer.cancel()
         timer.join()
         bar.stop()
-
-
-def _amount(done: int, total: int, size: int) -> str:
-    """Say how much is done: bytes where all of them are a file's, else queries."""
-    if total == size:
-        return f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-    return f"{done:,} of {total:,} queries"
