@@ -365,9 +365,12 @@ def _tilt(sizes: Floats, total: Floats) -> Floats:
     for _ in range(STEPS):
         tanh = np.tanh(tilt * sizes)
         missing = total - (sizes * tanh).sum(axis=0)
-        if (missing <= ROUNDING * total).all():
+        going_on = missing > ROUNDING * total
+        if not going_on.any():
             break
-        tilt += np.maximum(missing, 0.0) / (sizes**2 * (1.0 - tanh**2)).sum(axis=0)
+        # What is found stays as it is: it does not depend on the columns beside it.
+        slope = (sizes**2 * (1.0 - tanh**2)).sum(axis=0)
+        tilt += np.divide(missing, slope, out=np.zeros_like(tilt), where=going_on)
     return np.asarray(tilt)
 
 
