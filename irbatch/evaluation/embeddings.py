@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties,
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
+from irbatch.runtime.threads import cached_property
 
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
 UNUSED = {"mask", "lengths"}  # of the options of scores: every document is a candidate
@@ -100,7 +101,7 @@ class _Pair:
     def __init__(self, queries: Any, documents: Any, *, cosine: bool) -> None:
         self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
         self._cosine = cosine
-        self._held: dict[int, Any] = {}  # documents as they are multiplied, by where they begin
+        self._held: dict[int, _Part] = {}  # documents as they are multiplied, by where they begin
         self._left = HELD_BYTES
         self._queries = self._checked(queries, "queries")
         self._documents = self._checked(documents, "documents")
@@ -109,6 +110,8 @@ class _Pair:
             shapes = tuple(self._queries.shape), tuple(self._documents.shape)
             problem = "queries of shape {} and documents of shape {} differ in dimensions"
             raise InputError(problem.format(*shapes), source="queries")
+        block = BLOCK_BYTES_THERE if self._on_accelerator else BLOCK_BYTES
+        self._at_once = max(block // (4 * max(self.shape[1], 1)), 1)
         if self._on_accelerator and self._queries.device != self._documents.device:
             devices = (
                 f"queries are on {self._queries.device}, documents on {self._documents.device}"
@@ -117,44 +120,41 @@ class _Pair:
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""
-        block = BLOCK_BYTES_THERE if self._on_accelerator else BLOCK_BYTES
-        at_once = max(block // (4 * max(self.shape[1], 1)), 1)
-        starts = range(0, self.shape[0], at_once)
-        return [slice(start, min(start + at_once, self.shape[0])) for start in starts]
+        starts = range(0, self.shape[0], self._at_once)
+        return [slice(start, min(start + self._at_once, self.shape[0])) for start in starts]
 
     def scores(self, rows: slice) -> Any:
         """Return the scores of some queries: ``(rows, documents)``."""
-        left = self._ready(self._queries, "queries", rows.start, rows.stop)
+        left = self._part("queries", rows.start, rows.stop)
         starts = range(0, max(self.shape[1], 1), DOCUMENTS)
-        parts = [self._product(left, self._documents_from(start)) for start in starts]
-        if len(parts) == 1:
-            return parts[0]
-        return (sys.modules["torch"].cat if self._on_accelerator else np.concatenate)(parts, 1)
+        if self._on_accelerator:
+            there = [left.times(self._documents_from(start)) for start in starts]
+            return there[0] if len(there) == 1 else sys.modules["torch"].cat(there, 1)
+        scores = self._scores[: len(left.values)]
+        for start in starts:
+            left.times(self._documents_from(start), scores[:, start : start + DOCUMENTS])
+        return scores
 
-    def _documents_from(self, start: int) -> Any:
+    @cached_property
+    def _scores(self) -> npt.NDArray[Any]:
+        """Where a block's scores are written, block after block."""
+        wide = max(self._queries.dtype.itemsize, self._documents.dtype.itemsize) >= 8
+        rows = min(self._at_once, self.shape[0])
+        return np.empty((rows, self.shape[1]), np.float64 if wide else np.float32)
+
+    def _documents_from(self, start: int) -> _Part:
         """Return a part of the documents as they are multiplied; what fits in memory is kept."""
         part = self._held.get(start)
         if part is None:
-            part = self._ready(self._documents, "documents", start, start + DOCUMENTS)
-            if isinstance(part, np.ndarray):
-                is_view = np.may_share_memory(part, self._documents)
+            part = self._part("documents", start, start + DOCUMENTS)
+            if isinstance(part.values, np.ndarray):
+                is_view = np.may_share_memory(part.values, self._documents)
             else:
-                is_view = part.dtype == self._documents.dtype and not self._cosine
-            self._left -= 0 if is_view else part.nbytes
+                is_view = part.values.dtype == self._documents.dtype and not self._cosine
+            self._left -= 0 if is_view else part.values.nbytes
             if self._left >= 0 or is_view:
                 self._held[start] = part
         return part
-
-    def _product(self, left: Any, right: Any) -> Any:
-        if self._on_accelerator and left.dtype != right.dtype:
-            left, right = left.double(), right.double()
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = left @ right.T
-        least, most = (scores.min(), scores.max()) if 0 not in scores.shape else (0.0, 0.0)
-        if not (math.isfinite(least) and math.isfinite(most)):
-            name = str(scores.dtype).removeprefix("torch.")
-            raise InputError(f"products of embeddings overflow {name}", source="queries")
-        return scores
 
     def _checked(self, embeddings: Any, source: str) -> Any:
         if mask_of(embeddings) is not None:
@@ -173,30 +173,58 @@ class _Pair:
             raise InputError(problem, source=source)
         return values
 
-    def _ready(self, embeddings: Any, source: str, start: int, stop: int) -> Any:
+    def _part(self, source: str, start: int, stop: int) -> _Part:
         """Return rows as they are multiplied: finite, float32 or float64, scaled if asked for."""
+        embeddings = self._queries if source == "queries" else self._documents
         part = embeddings[start:stop]
         wide = part.dtype.itemsize >= 8
         if self._on_accelerator:
             part = part.double() if wide else part.float()
         else:
             part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
-        self._reject_infinite(part, source, start)
+        peak = _peak(part)
+        if not math.isfinite(peak):
+            _reject_infinite(part, source, start)
         if not self._cosine:
-            return part
-        return (_scaled_there if self._on_accelerator else _scaled)(part)
+            return _Part(part, peak)
+        return _Part((_scaled_there if self._on_accelerator else _scaled)(part), 1.0)
 
-    def _reject_infinite(self, part: Any, source: str, start: int) -> None:
-        """Reject rows of which a component is not finite."""
-        isfinite: Any = sys.modules["torch"].isfinite if self._on_accelerator else np.isfinite
-        finite = isfinite(part).all(1)
-        if bool(finite.all()):
-            return
-        row = int(np.argmin(to_numpy(finite, source)))
-        components = to_numpy(part[row], source)
-        value = float(components[~np.isfinite(components)][0])
-        problem = f"the embedding in row {start + row} has a component that is {value}"
-        raise InputError(problem, source=source, value=value)
+
+class _Part(NamedTuple):
+    """Some rows of embeddings, and the largest of their components, without its sign."""
+
+    values: Any
+    peak: float
+
+    def times(self, right: _Part, out: npt.NDArray[Any] | None = None) -> Any:
+        """Return the products of each row with each row of another part."""
+        left, other = self.values, right.values
+        if out is None:
+            wide = left.dtype != other.dtype
+            scores = left.double() @ other.double().T if wide else left @ other.T
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = np.matmul(left, other.T, out=out)
+        name = str(scores.dtype).removeprefix("torch.")
+        # The sum of products of components, rounded at each step.
+        most = 1.01 * self.peak * right.peak * left.shape[1]
+        if most > float(np.finfo(name).max) and not math.isfinite(_peak(scores)):
+            raise InputError(f"products of embeddings overflow {name}", source="queries")
+        return scores
+
+
+def _peak(values: Any) -> float:
+    """Return the largest of some values, without its sign; NaN if one is."""
+    return max(-float(values.min()), float(values.max())) if 0 not in values.shape else 0.0
+
+
+def _reject_infinite(part: Any, source: str, start: int) -> None:
+    """Name the first row of which a component is not finite."""
+    values = to_numpy(part, source)
+    row = int(np.argmin(np.isfinite(values).all(1)))
+    value = float(values[row][~np.isfinite(values[row])][0])
+    problem = f"the embedding in row {start + row} has a component that is {value}"
+    raise InputError(problem, source=source, value=value)
 
 
 def _scaled(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
