@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids, same_kind
-from irbatch.errors import InputError, kind_of, many
+from irbatch.errors import InputError, kind_of, many, warnings_kept
 from irbatch.evaluation.accumulator import (
     KEEPS,
     REPEATED,
@@ -221,7 +221,8 @@ class BatchEvaluator:
             if self._columns.queries:
                 run, judgments = self._columns.by_query()
                 ties = choose_ties(self._shaping["ties"], COLUMNS)
-                found = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
+                with warnings_kept():  # they are of all queries
+                    found = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
                 kept, signature = kept.copy(), join_settings(signature, found.settings)
                 kept.add(Rows.of(found), found.query_ids)
             results = kept.results(signature)

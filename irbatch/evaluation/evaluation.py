@@ -189,7 +189,7 @@ class Evaluation:
             name = run.name if isinstance(run, Run) else run if is_file(run) else None
             with progress_on_bar(str(name or "evaluating"), progress) as told:
                 return self.evaluate(qrels, run, told, choose)
-        judgments, marked, watch = self.judgments(qrels), None, None
+        judgments, watch = self.judgments(qrels), None
         if judgments.marks is None:
             plan = plan_of(self.measures, self.settings.open_parameters(), items=bool(self.items))
         else:
@@ -201,11 +201,10 @@ class Evaluation:
         with self._opened(run, progress) as opened:
             if (plan.of_items or self.costs) and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
-            results = evaluate_run(
+            return evaluate_run(
                 plan, judgments, opened, self.settings, self.order, self.threads, progress,
                 watch=watch, items=self.items, costs=self.costs, choose=choose,
             )  # fmt: skip
-        return results if marked is None else marked.complete(results)
 
     def _opened(
         self, run: Rankings, progress: Progress | None

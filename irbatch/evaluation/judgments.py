@@ -47,9 +47,9 @@ class MarkedValues:
         self._values = np.zeros((len(self.qrels), len(measures)))
         depths = [each.cutoff for each in measures if each.declaration.takes_cutoff]
         deepest = None if None in depths else max(filter(None, depths), default=1)
-        self.watch = Watch(self._see, deepest)
+        self.watch = Watch(self._see, deepest, self._complete)
 
-    def complete(self, results: Results) -> Results:
+    def _complete(self, results: Results) -> Results:
         """Return the results of a run's join, which is of no measures, with the values."""
         rows = np.array([self.qrels.row_of[query] for query in results.query_ids], np.intp)
         values = self._values[rows]

@@ -41,10 +41,12 @@ class Watch(NamedTuple):
     Args:
         see: called with the positions in `Qrels.queries` of some queries, and their matrix.
         depth: down to which rank it looks, if not at all.
+        complete: makes results, which are of no measures then, those of what was seen.
     """
 
     see: Callable[[Positions, RelevanceMatrix], object]
     depth: int | None = None
+    complete: Callable[[Results], Results] | None = None
 
 
 class Part(NamedTuple):
@@ -293,6 +295,8 @@ def evaluate_run(
     results = computed.results(queries, order, counts, run.name)
     if costs is not None:
         results.settings["costs"] = costs.fingerprint
+    if watch is not None and watch.complete is not None:
+        results = watch.complete(results)
     if choose is None:
         warn_of_run(results, settings, qrels, any_judged=computed.any_judged)
     return results

@@ -6,25 +6,26 @@ import functools
 import math
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.column_names import Columns
-from irbatch.data.items import Items
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, ItemRanks
-from irbatch.errors import InputError, kind_of
-from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
+from irbatch.errors import InputError, kind_of, warn_all
+from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
+from irbatch.evaluation.notices import nothing_relevant
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import Measure, Plan, parse_measures
+from irbatch.evaluation.settings import EvaluateOptions, Settings
+from irbatch.measures import Measure, Plan
 from irbatch.measures.catalogue.fairness import IN_TURN
 from irbatch.pack.items import judged_items, rank_run
-from irbatch.runtime.numbers import check_number
+from irbatch.runtime.numbers import check_keywords, check_number
+
+UNUSED = {"judged_only", "costs", "progress"}  # options of `irbatch.evaluate`
 
 
 def evaluate_sequences(
@@ -32,16 +33,7 @@ def evaluate_sequences(
     runs: Iterable[Rankings],
     measures: Measures,
     cutoffs: Cutoffs = None,
-    *,
-    items: Items,
-    missing: str = "zero",
-    no_relevant: str = "zero",
-    score_dtype: str = "float64",
-    ties: str = "id",
-    rel: float | None = None,
-    max_depth: int | None = None,
-    columns: Columns = None,
-    threads: int | None = None,
+    **settings: Unpack[EvaluateOptions],
 ) -> Results:
     """Evaluate a system that returns another ranking each time it is asked: its fairness over time.
 
@@ -52,9 +44,8 @@ def evaluate_sequences(
         runs: each has one ranking of a query, or none, and is given as to `irbatch.evaluate`.
         measures, cutoffs: measures of exposure, such as ``"EEL@20"``; at full depth k is the
             number of documents in a query's longest ranking.
-        items: what is known of documents, with their `Groups`.
-        missing, no_relevant, score_dtype, ties, rel, max_depth, columns, threads: as in
-            `irbatch.evaluate`; a query is missing that has no ranking at all.
+        **settings: as in `irbatch.evaluate`, but `judged_only`, `costs` and `progress`; `items` are
+            needed, with their `Groups`, and a query is missing that has no ranking at all.
 
     Raises:
         InputError: as `irbatch.evaluate`, and if there are no runs or a measure reads more than
@@ -70,55 +61,51 @@ def evaluate_sequences(
     0.0681
     0.0
     """
-    wanted = parse_measures(measures, cutoffs)
-    _check_measures(wanted)
-    settings = Settings(
-        missing=missing, no_relevant=no_relevant, score_dtype=score_dtype, ties=ties, rel=rel,
-        max_depth=max_depth,
-    )  # fmt: skip
-    judgments, rankings = as_qrels(qrels, columns), _as_runs(runs, columns)
-    plan = Plan(wanted, settings.open_parameters(), items=True)
+    check_keywords(evaluate_sequences, settings, EvaluateOptions.__annotations__.keys() - UNUSED)
+    evaluation = Evaluation.choose(measures, cutoffs, **settings)
+    wanted, chosen = evaluation.measures, evaluation.settings
+    for each in wanted:
+        if each.name not in IN_TURN:
+            problem = f"{each} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
+            hint = "evaluate each run with irbatch.evaluate"
+            raise InputError(f"{problem}: {hint}", source="measures", value=str(each))
+    judgments, rankings = evaluation.judgments(qrels), _as_runs(runs, evaluation)
+    plan = Plan(wanted, chosen.open_parameters(), items=True)
     plan.check_levels(judgments.levels)
-    reading = ItemMeasures(plan, items, settings, threads)
+    reading = ItemMeasures(plan, evaluation.items, chosen, evaluation.threads)
     answered = dict.fromkeys(query for run in rankings for query in run.queries)
     there = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
-    asked = np.flatnonzero(there), answered, missing, rankings[0].name
-    rows = choose_queries(judgments, *asked)
+    name = rankings[0].name
+    rows = choose_queries(judgments, np.flatnonzero(there), answered, chosen.missing, name)
     queries = [judgments.queries[row] for row in rows.tolist()]
     judged = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
     turns = [
-        ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, settings), judged)
+        ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), judged)
         for run in rankings
     ]
     values = np.zeros((len(queries), len(wanted)))
     turns[0].others = turns[1:]
     reading.write(turns[0], values)
-    found = judgments.levels >= settings.least_relevant
+    found = judgments.levels >= chosen.least_relevant
     relevant = judgments.level_counts(rows)[:, found].sum(axis=1)
     marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~there[rows])
     empty = np.all([(each.rows == PAST_END).all(axis=1) for each in turns], axis=0)
     marks |= QueryMark.EMPTY.where(empty & there[rows])
-    signature = settings.signature(settings.ordering.describe("score"))
+    signature = evaluation.signature()
     signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
     extra = len(answered) - int(np.count_nonzero(there))
     counts = count_queries(marks, len(judgments), extra)
-    return Results(values, queries, wanted, counts, signature, rankings[0].name, marks)
+    results = Results(values, queries, wanted, counts, signature, name, marks)
+    warn_all(nothing_relevant(results))
+    return results
 
 
-def _check_measures(measures: Iterable[Measure]) -> None:
-    for each in measures:
-        if each.name not in IN_TURN:
-            problem = f"{each} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
-            hint = "evaluate each run with irbatch.evaluate"
-            raise InputError(f"{problem}: {hint}", source="measures", value=str(each))
-
-
-def _as_runs(runs: Any, columns: Columns) -> list[Run]:
+def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
     """Return rankings, one or more."""
     one = isinstance(runs, str | os.PathLike | Run | Mapping)
     if one or not isinstance(runs, Iterable):
         raise InputError(f"runs are several, in a list, not {kind_of(runs)}", source="run")
-    found = [as_run(each, columns=columns).prepared() for each in runs]
+    found = [evaluation.rankings(each).prepared() for each in runs]
     if not found:
         raise InputError("there are no runs", source="run")
     return found

@@ -18,7 +18,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputWarning, Qrels, Run, evaluate
-from irbatch.evaluation import session_dcg
+from irbatch.evaluation import evaluate_sequences, session_dcg
 from irbatch.partial import evaluate_partition, merge_partials
 
 QRELS = {f"q{i}": {"d1": 1, "d2": 0} for i in range(12)}
@@ -71,6 +71,17 @@ GRADED = {f"q{i}": {"d1": 1, "d2": 0, "d5": 1} for i in range(12)}
 LONG = {f"q{i}": {f"d{k}": 100 - k for k in range(20)} for i in range(3)}
 
 
+OF_GROUPS = irbatch.Items(
+    groups=irbatch.Groups({"d1": "A", "d3": "B"}, target={"A": 0.5, "B": 0.5})
+)
+
+
+def in_columns() -> None:
+    evaluator = irbatch.BatchEvaluator("RR")
+    evaluator.update_columns(list(QRELS), ["d1"] * 12, [1.0] * 12, [0] * 12)
+    evaluator.compute()
+
+
 def test_labels_of_nothing_are_told_once() -> None:
     nothing, scores = [[0] * 3] * 12, [[3.0, 2.0, 1.0]] * 12
     none = {query: {"d1": 0} for query in QRELS}
@@ -87,6 +98,9 @@ def test_labels_of_nothing_are_told_once() -> None:
         lambda: irbatch.evaluate_embeddings(scores, scores[:3], nothing, "RR"),
         lambda: evaluate(none, RUN, "RR"),
         lambda: evaluate_partition(none, RUN, "RR").results(none),
+        lambda: evaluate({query: {1: {"d1": 0}, 2: {"d2": 0}} for query in QRELS}, RUN, "xInfAP"),
+        lambda: evaluate_sequences(none, [RUN, RUN], "EER@2", items=OF_GROUPS),
+        in_columns,
         *(evaluator.compute for evaluator in evaluators),
     ):
         with pytest.warns(InputWarning, match="no query has a relevant document") as heard:
@@ -135,8 +149,6 @@ MISTAKES: list[Any] = [
     ),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns see Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
-    (lambda: evaluate("AP", QRELS, RUN), "judgments come first, then the run, then measures"),
-    (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "a mapping is not names"),  # type: ignore[arg-type]
     (
         lambda: session_dcg(QRELS, RUN),
         "results are what irbatch.evaluate returns",
