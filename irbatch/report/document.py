@@ -7,7 +7,7 @@ Texts may hold any character: renderers escape them. Numbers are written by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -108,13 +108,6 @@ class Table:
         """Return a column's cells."""
         return [row.cells[position] for row in self.rows]
 
-    def title_of(self, row: Row) -> str:
-        """Say which row it is: its names and texts."""
-        cells = zip(self.columns, row.cells, strict=True)
-        return ": ".join(
-            cell.text for column, cell in cells if column.kind in ("name", "text") and cell.text
-        )
-
     def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Table:
         """Call columns and marks otherwise; arrows behind headings stay."""
         columns = []
@@ -185,6 +178,19 @@ class Details:
 
 
 Part = Heading | Table | Figures | Sentences | Details
+
+
+def opened(parts: Iterable[Part]) -> Iterator[Heading | Table | Figures | Sentences]:
+    """Write details one after the other, under a heading of their row's names and texts."""
+    for part in parts:
+        if not isinstance(part, Details):
+            yield part
+            continue
+        yield part.table
+        names = [k for k, each in enumerate(part.table.columns) if each.kind in ("name", "text")]
+        for row, behind in zip(part.table.rows, part.parts, strict=True):
+            yield Heading(": ".join(row.cells[k].text for k in names if row.cells[k].text))
+            yield from opened(behind)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from os.path import commonprefix
 
@@ -14,12 +14,11 @@ from irbatch.errors import printable
 from irbatch.report.document import (
     Cell,
     Column,
-    Details,
     Document,
     Heading,
-    Part,
     Sentences,
     Table,
+    opened,
     without_marks,
 )
 
@@ -32,7 +31,6 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#!^]")  # of Markdown
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-BETWEEN_WORDS = "-_/. "
 
 Lines = list[str]  # of a column: its heading and cells, all of the same width
 
@@ -44,25 +42,16 @@ def write_text(document: Document, *, ansi: bool = False, width: int = WIDTH) ->
         text = printable(text)
         return textwrap.fill(text, width, break_on_hyphens=False) if ansi else text
 
-    legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
-
-    def write_parts(parts: Sequence[Part]) -> Iterator[str]:
-        for part in parts:
-            if isinstance(part, Heading):
-                heading = printable(part.text)
-                yield f"{heading}\n{'=' * text_width(heading)}"
-            elif isinstance(part, Table):
-                yield write_table(part, ansi=ansi, width=width)
-                yield say(part.meanings)
-            elif isinstance(part, Sentences):
-                yield "\n".join(say(without_marks(each)) for each in part.texts)
-            elif isinstance(part, Details):
-                yield from write_parts([part.table])
-                for row, behind in zip(part.table.rows, part.parts, strict=True):
-                    title = shorten(printable(part.table.title_of(row)), width)
-                    yield from write_parts([Heading(title), *behind])
-
-    said = [say(document.caption), say(legend), *write_parts(document.parts)]
+    said = [say(document.caption)]
+    said.append(say(document.explained("Bold" if ansi else "*", marks="letters after a mean")))
+    for part in opened(document.parts):
+        if isinstance(part, Heading):
+            heading = shorten(printable(part.text), width)
+            said.append(f"{heading}\n{'=' * text_width(heading)}")
+        elif isinstance(part, Table):
+            said += [write_table(part, ansi=ansi, width=width), say(part.meanings)]
+        elif isinstance(part, Sentences):
+            said.append("\n".join(say(without_marks(text)) for text in part.texts))
     return "\n\n".join(filter(None, [*said, say(document.settings)])) + "\n"
 
 
@@ -143,29 +132,22 @@ def _align(columns: list[Lines]) -> str:
 
 def write_markdown(document: Document) -> str:
     """Write a report in Markdown; its figures are left out."""
-    parts = list(_markdown_parts(document.parts))
-    parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
-    if document.settings:
-        parts.append(f"<sub>{escape(document.settings)}</sub>")
-    return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _markdown_parts(parts: Sequence[Part]) -> Iterator[str]:
-    for part in parts:
+    said = []
+    for part in opened(document.parts):
         if isinstance(part, Heading):
-            yield f"### {escape(part.text)}"
+            said.append(f"### {escape(part.text)}")
         elif isinstance(part, Table):
             table = shorten_table(part)
             head = ["" if each.kind == "mark" else escape(each.heading) for each in table.columns]
             lines = [list(map(_markdown_cell, table.columns, row.cells)) for row in table.rows]
-            yield write_lines(head, lines, [each.kind == "number" for each in table.columns])
-            yield escape(part.meanings)
+            said.append(write_lines(head, lines, [each.kind == "number" for each in table.columns]))
+            said.append(escape(part.meanings))
         elif isinstance(part, Sentences):
-            yield "\n".join(f"- {escape(without_marks(each))}" for each in part.texts)
-        elif isinstance(part, Details):
-            yield from _markdown_parts([part.table])
-            for row, behind in zip(part.table.rows, part.parts, strict=True):
-                yield from _markdown_parts([Heading(part.table.title_of(row)), *behind])
+            said.append("\n".join(f"- {escape(without_marks(text))}" for text in part.texts))
+    said.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
+    if document.settings:
+        said.append(f"<sub>{escape(document.settings)}</sub>")
+    return "\n\n".join(filter(None, said)) + "\n"
 
 
 def write_lines(head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
@@ -255,32 +237,21 @@ def shorten_all(names: Sequence[str], most: int) -> list[str]:
     >>> shorten_all(["distilbert-base-v3-on-msmarco", "distilbert-large-v3-on-msmarco"], 16)
     ['disti…base-v…rco', 'disti…large-…rco']
     """
-    different = list(dict.fromkeys(names))
-    short = {name: shorten(name, most) for name in different}
-    for alike in _alike(short):
-        short |= _shorten_apart(alike, most)
-    if len(set(short.values())) < len(different):
-        return list(names)
-    return [short[name] for name in names]
+    short = _shorten_apart(list(dict.fromkeys(names)), most)
+    return [short[name] for name in names] if len(set(short.values())) == len(short) else [*names]
 
 
-def _alike(short: Mapping[str, str]) -> list[list[str]]:
-    """Return the names that share a short form."""
+def _shorten_apart(names: Sequence[str], most: int, common: int = 0) -> dict[str, str]:
+    """Shorten names, of which so many first letters are common, so that few become alike."""
+    head = f"{_start(names[0], most // 3)}…" if common else ""
+    short = {name: head + shorten(name[common:], most - text_width(head)) for name in names}
     by_form: dict[str, list[str]] = {}
     for name, form in short.items():
         by_form.setdefault(form, []).append(name)
-    return [names for names in by_form.values() if len(names) > 1]
-
-
-def _shorten_apart(names: Sequence[str], most: int) -> dict[str, str]:
-    """Leave out what names have in common before they first differ, but for their beginning."""
-    differ = len(commonprefix(names))  # noqa: RUF071 - letters are what is meant
-    word = max(names[0].rfind(each, 0, differ) for each in BETWEEN_WORDS) + 1
-    begin = word if text_width(names[0][word:differ]) <= most // 4 else differ
-    head = f"{_start(names[0], most // 3)}…"
-    short = {name: head + shorten(name[begin:], most - text_width(head)) for name in names}
-    for alike in _alike(short):
-        short |= _shorten_apart(alike, most)  # fewer: they first differ further on
+    for alike in by_form.values():
+        prefix = len(commonprefix(alike))  # noqa: RUF071 - letters are what is meant
+        if len(alike) > 1 and prefix > common:
+            short |= _shorten_apart(alike, most, prefix)
     return short
 
 
