@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Self
 
 from irbatch.efficiency.fields import (
@@ -198,19 +199,19 @@ class Load(Reported):
         return only_known({**vars(self), "about": self.about.to_dict(), "rates": rates})
 
     def _records(self) -> tuple[Sequence[str], list[Record]]:
-        return list_records(_columns(self), self.rates)
+        return list_records(_columns(self), self._rows)
 
     def _document(self, form: str) -> Document:
-        within = self.within
+        held = self.sustained_rate
         table = make_table(
             f"Latency of {self.about.system} by rate",
             _columns(self),
-            self.rates,
-            is_faint=lambda at_rate: within is not None and not at_rate.holds(within),
+            self._rows,
+            is_faint=lambda row: held is not None and row["rate"] > held,
         )
         legend = []
-        if self.sustained_rate:
-            bound = show_quantity(within or 0)
+        if held:
+            bound = show_quantity(self.within or 0)
             legend.append((BEST, f"the highest rate up to which p99 is within {bound} ms"))
         if self._levels:
             meaning = f"{show_levels(self._levels)} intervals, where there are calls enough"
@@ -236,17 +237,13 @@ class Load(Reported):
         ax = axes.new_axes(ax, legend=len(DRAWN))
         handles, names = [], list(DRAWN)
         for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):
-            drawn = [
-                (at_rate.rate, value, at_rate.latency.intervals.get(name))
-                for at_rate in self.rates
-                if (value := getattr(at_rate.latency, name)) is not None
-            ]
+            rows = [row for row in self._rows if row[name] is not None]
+            x, y = [row["rate"] for row in rows], [row[name] for row in rows]
             look = {"color": style.color, "marker": style.marker, "markersize": 5}
-            x, y = [rate for rate, *_ in drawn], [value for _, value, _ in drawn]
             handles += ax.plot(x, y, linewidth=1.6, **look)
-            for rate, _, ends in drawn:
-                if ends:
-                    ax.vlines(rate, *ends, color=style.color, alpha=0.45, linewidth=2.5)
+            for row in rows:
+                if ends := row["intervals"].get(name):
+                    ax.vlines(row["rate"], *ends, color=style.color, alpha=0.45, linewidth=2.5)
         if self.within is not None:
             dots = {"color": axes.MUTED, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
             handles.append(ax.axhline(self.within, **dots))
@@ -268,54 +265,53 @@ class Load(Reported):
         return ax
 
     @property
+    def _rows(self) -> list[Record]:
+        return [{**vars(at_rate.latency), **vars(at_rate)} for at_rate in self.rates]
+
+    @property
     def _levels(self) -> set[float | None]:
-        return {at_rate.latency.level for at_rate in self.rates if at_rate.latency.intervals}
+        return {row["level"] for row in self._rows if row["intervals"]}
 
 
 def _columns(load: Load) -> list[Column]:
-    """Return what is said of each rate."""
+    """Return what is said of each rate, of which the items have the fields."""
 
-    def latency(name: str, heading: str, **more: Any) -> Column:
-        def value(at_rate: LoadAtRate) -> Any:
-            return getattr(at_rate.latency, name)
-
-        return Column(heading, descends=False, name=name, value=value, **more)
+    def column(name: str, heading: str, **more: Any) -> Column:
+        more = {"descends": False, "show": show_quantity, **more}
+        return Column(heading, name=name, value=itemgetter(name), **more)
 
     def percentile(name: str) -> Column:
-        def more(at_rate: LoadAtRate) -> Record:
-            ends = at_rate.latency.intervals.get(name, ())
-            failed = getattr(at_rate.latency, name) is None
+        def more(row: Record) -> Record:
+            ends = row["intervals"].get(name, ())
             return {
-                "stands_out": name == "p99" and at_rate.rate == load.sustained_rate,
+                "stands_out": name == "p99" and row["rate"] == load.sustained_rate,
                 "after": f"[{', '.join(map(show_quantity, ends))}]" if ends else "",
-                **({"text": "∞", "value": math.inf} if failed else {}),
+                **({} if row[name] is not None else {"text": "∞", "value": math.inf}),
             }
 
-        return latency(name, f"{name} (ms)" * (name in DRAWN), show=show_quantity, more=more)
+        return column(name, f"{name} (ms)" * (name in DRAWN), more=more)
 
-    def of_rate(name: str, heading: str, **more: Any) -> Column:
-        return Column(heading, name=name, value=lambda at_rate: getattr(at_rate, name), **more)
-
-    failed = any(at_rate.latency.errors or at_rate.latency.timeouts for at_rate in load.rates)
+    failed = any(row["errors"] or row["timeouts"] for row in load._rows)
+    count: Any = {"show": "{:,}".format}
     return [
-        of_rate("rate", "queries/s", kind="name", show=show_quantity),
-        of_rate("achieved", "answered/s", show=show_quantity),
+        column("rate", "queries/s", kind="name"),
+        column("achieved", "answered/s", descends=True),
         *map(percentile, STATISTICS),
-        latency("calls", "calls", show="{:,}".format),
-        latency("errors", "errors" * failed, show="{:,}".format),
-        latency("timeouts", "time-outs" * failed, show="{:,}".format),
-        of_rate("busy", "busy (%)", show=lambda share: show(100 * share, 0), descends=False),
-        of_rate("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
-        of_rate("lateness", "sent late (ms)", show=show_quantity, descends=False,
-                meaning="99th percentile of what the sender itself adds to latency"),
-        of_rate("wall_time", ""),
+        column("calls", "calls", **count),
+        column("errors", "errors" * failed, **count),
+        column("timeouts", "time-outs" * failed, **count),
+        column("busy", "busy (%)", show=lambda share: show(100 * share, 0)),
+        column("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
+        column("lateness", "sent late (ms)",
+               meaning="99th percentile of what the sender itself adds to latency"),
+        column("wall_time", ""),
     ]  # fmt: skip
 
 
 def _caption(load: Load) -> str:
     """Say how latency was measured, and what was found."""
-    arrivals = load.rates[0].latency.arrivals
-    coming = "at random times (Poisson)" if arrivals == POISSON else "at equal distances"
+    at_random = load.rates[0].latency.arrivals == POISSON
+    coming = "at random times (Poisson)" if at_random else "at equal distances"
     callers = "as many calls at a time as there are"
     if load.callers is not None:
         callers = f"{many(load.callers, 'call')} at a time"
@@ -330,11 +326,8 @@ def _caption(load: Load) -> str:
         said.append(f"Measured on {load.about.hardware}.")
     if load.within is not None:
         bound = f"p99 within {show_quantity(load.within)} ms"
-        if load.sustained_rate:
-            rate = show_quantity(load.sustained_rate)
-            said.append(f"{bound} up to {rate} queries/s (tried: {load._numbers}).")
-        else:
-            said.append(f"At none of the rates tried ({load._numbers}) is {bound}.")
+        held = f"{bound} up to {show_quantity(load.sustained_rate or 0)} queries/s"
+        said.append(f"{held if load.sustained_rate else f'{bound} at none'} (of {load._numbers}).")
     late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
     if late:
         said.append(f"At {join_words(late)} a second the sender itself didn't keep up.")

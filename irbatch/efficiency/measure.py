@@ -18,14 +18,7 @@ from irbatch.data.runs import Run
 from irbatch.efficiency.answers import read_answers, read_queries, split_answers
 from irbatch.efficiency.fields import Whole, check_value, field_error, only_known
 from irbatch.efficiency.quantities import of_system
-from irbatch.efficiency.readings import (
-    BETWEEN_CALLS,
-    IN_WARM_UP,
-    MemoryWatch,
-    Paths,
-    Watch,
-    size_on_disk,
-)
+from irbatch.efficiency.readings import BETWEEN_CALLS, IN_WARM_UP, Paths, Watch, size_on_disk
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, kind_of, many, shown
 from irbatch.report.numbers import show_quantity
@@ -215,11 +208,10 @@ def measure_search(
     After the warm-up every call is timed alone, one after the other. So no query waits for another,
     as they do where they come whether others are answered or not: `measure_load` has them come so.
 
-    Nothing stands between the two readings of the clock but the call: answers are read outside. So
-    a search has to return what is ready: on an accelerator it waits for its result, as ``.cpu()``
-    does; and memory that the next call writes to again has to be copied first. A search that keeps
-    answers is timed by them, as the warm-up and the passes ask the same queries: `warmup_queries`
-    and a single pass avoid that.
+    Nothing stands between the two readings of the clock but the call. So a search has to return
+    what is ready: on an accelerator it waits for its result, as ``.cpu()`` does; and memory that
+    the next call writes to again has to be copied first. A search that keeps answers is timed by
+    them where the same queries come again: `warmup_queries` and a single pass avoid that.
 
     An answer is a mapping of documents to scores; (document, score) pairs; document ids from the
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
@@ -228,15 +220,12 @@ def measure_search(
     A search that is ``async def`` is awaited, one call after the other, in an event loop of its
     own; the loop's time does not count.
 
-    CPU time and memory are those of the calls of `search`, by the whole process with all of its
-    threads. The peak of memory is that from the first call of the warm-up on. Where calls take more
-    than the process has ever held it is exact, by the mark that the operating system keeps. Else it
-    is the most that was seen: every ms of the warm-up, and between timed calls; without a warm-up
-    it lacks what a call takes and gives back. What one system has loaded counts for the next that
-    the process measures: a process each tells them apart. Memory on accelerators is that of torch's
-    tensors, without its cache. Children's memory is the most that was seen of them together, and
-    pages that they share count for each; their CPU time is exact where they have ended, and else to
-    some 10 ms.
+    CPU time and memory are those of the whole process with all of its threads. The peak of memory,
+    from the warm-up on, is exact where calls take more than the process has ever held. Else it is
+    the most that was seen: every ms of the warm-up, and between timed calls. What one system has
+    loaded counts for the next that the process measures: a process each tells them apart. Memory on
+    accelerators is that of torch's tensors, without its cache. Of children's memory, pages that
+    they share count for each; their CPU time is exact to some 10 ms.
 
     Args:
         search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of
@@ -303,16 +292,16 @@ def measure_search(
     with loop_for(source, search, search_many) as runner:
         answer = f"answer of {shown(record.system)}"
         caller = Caller(answer, search, runner, record.batch_size, record.batch_size > 1)
-        memory = MemoryWatch()
-        with memory.looking(IN_WARM_UP) if warmup else nullcontext():
-            caller.ask(*warm, warmup)
         watch = Watch()
+        with watch.looking(IN_WARM_UP) if warmup else nullcontext():
+            caller.ask(*warm, warmup)
+        watch.start()
         times: list[Ints] = []
         for _ in range(record.repeat):
             answers: list[Any] = []  # no longer those of the last pass
-            taken, answers = caller.ask(ids, asked, look=memory.look)
+            taken, answers = caller.ask(ids, asked, look=watch.look)
             times.append(taken)
-        measured |= {**watch.read(), **memory.read()}
+        measured |= {**watch.times(), **watch.memory()}
         spent, answered = sum(int(taken.sum()) for taken in times), len(ids) * record.repeat
         if throughput_batch_size is not None:
             several = Caller(answer, search_many or search, runner, throughput_batch_size, True)
@@ -395,12 +384,12 @@ def measure_indexing(build: Callable[[], Any], *, index_path: Paths | None = Non
         if callable(build):
             why = "is async def: give a function that runs it, as with asyncio.run"
         raise field_error("indexing", "build", why, build)
-    memory = MemoryWatch()
-    with memory.looking(BETWEEN_CALLS):
+    watch = Watch()
+    with watch.looking(BETWEEN_CALLS):
         begin = time.perf_counter()
         index = build()
         taken = time.perf_counter() - begin
-    held = memory.read()
+    held = watch.memory()
     most = (held["peak_memory"] or 0.0) + (held["children_memory"] or 0.0)
     disk = size_on_disk("indexing", "index_path", index_path)
     return Indexing(index=index, time=taken, memory=most, disk=disk)

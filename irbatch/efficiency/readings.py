@@ -90,31 +90,6 @@ class Processes:
         return taken
 
 
-class Watch:
-    """Tells what this process, with all of its threads, uses from now on; see `measure_search`."""
-
-    def __init__(self) -> None:
-        self._processes = Processes()
-        self._started = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._children = self._processes.children_time()
-        self._cpu, self._wall = self._processes.times(), time.perf_counter()
-
-    def read(self) -> dict[str, Any]:
-        """Return what was used since, as fields of a record."""
-        wall = round(time.perf_counter() - self._wall, DECIMALS)
-        both = zip(self._processes.times(), self._cpu, strict=True)
-        user, system = (round(max(now - before, 0.0), DECIMALS) for now, before in both)
-        children = max(self._processes.children_time() - self._children, 0.0)
-        return {
-            "cpu_used": (user + system) / wall if wall else None,
-            "wall_time": wall,
-            "user_time": user,
-            "system_time": system,
-            "children_time": round(children, DECIMALS),
-            "start_time": self._started,
-        }
-
-
 class Peak:
     """The most that is held from now on, in MB.
 
@@ -143,14 +118,14 @@ class Peak:
         return mark if mark is not None and rose else self._most
 
 
-class MemoryWatch:
-    """Tells the most memory that this process, its accelerators and its children hold from now on.
+class Watch:
+    """Tells what this process, with all of its threads, and its children use; see `measure_search`.
 
-    On accelerators it is that of torch's tensors.
+    Memory is watched from now on, on accelerators that of torch's tensors; time since `start`.
     """
 
     def __init__(self) -> None:
-        processes = Processes()
+        processes = self._processes = Processes()
         self._own = Peak(processes.memory, processes.peak_memory)
         self._children = Peak(processes.children_memory)
         self._gpus = _watch_gpus()
@@ -184,13 +159,34 @@ class MemoryWatch:
             thread.join()
             self._due = 0.0
 
-    def read(self) -> dict[str, float | None]:
+    def memory(self) -> dict[str, float | None]:
         """Return the most, in MB, as fields of a record; that of several accelerators added up."""
         gpus = self._gpus or _watch_gpus(before=0.0)  # torch came to them since
         return {
             "peak_memory": self._own.read(),
             "peak_gpu_memory": sum(peak.read() for peak in gpus) or None,
             "children_memory": self._children.read(),
+        }
+
+    def start(self) -> None:
+        """Count time from now on."""
+        self._started = datetime.now().astimezone().isoformat(timespec="seconds")
+        self._children_time = self._processes.children_time()
+        self._cpu, self._wall = self._processes.times(), time.perf_counter()
+
+    def times(self) -> dict[str, Any]:
+        """Return the time that was used since the start, as fields of a record."""
+        wall = round(time.perf_counter() - self._wall, DECIMALS)
+        both = zip(self._processes.times(), self._cpu, strict=True)
+        user, system = (round(max(now - before, 0.0), DECIMALS) for now, before in both)
+        children = max(self._processes.children_time() - self._children_time, 0.0)
+        return {
+            "cpu_used": (user + system) / wall if wall else None,
+            "wall_time": wall,
+            "user_time": user,
+            "system_time": system,
+            "children_time": round(children, DECIMALS),
+            "start_time": self._started,
         }
 
 

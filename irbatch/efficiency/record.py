@@ -203,15 +203,11 @@ class Latency:
 
         The interval of the mean is by the bootstrap, percentile method; of few calls, some of them
         long, it misses more often than it says (of 50 lognormal times, 11 % at a level of 0.05).
-        Those of percentiles reach from one of the times to another. Their ranks follow from the
-        binomial distribution, so that they miss with a chance of at most `level` whatever the
-        times' distribution is. That takes 6 calls for p50 at a level of 0.05, 36 for p90, 72 for
-        p95 and 368 for p99; of fewer, a percentile has no interval.
-
-        What is independent is the query, or the batch of a call. Repeats of a call are of the same
-        queries, so they stay together and do not count as further calls: 50 queries timed 10 times
-        have no interval of p99. Where repeats differ by chance alone intervals are wider than they
-        need be. No interval knows of what slows a machine for many calls in a row.
+        Those of percentiles reach from one of the times to another, by ranks of the binomial
+        distribution: they miss with a chance of at most `level` whatever the times' distribution
+        is. That takes 6 calls for p50 at a level of 0.05, 36 for p90, 72 for p95 and 368 for p99;
+        of fewer, a percentile has no interval. Repeats of a call are of the same queries, so they
+        do not count as further calls: 50 queries timed 10 times have no interval of p99.
 
         Args:
             milliseconds: ``(calls,)`` or, where each was repeated, ``(repeats, calls)``.

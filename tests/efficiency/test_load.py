@@ -243,7 +243,7 @@ def test_the_highest_rate_is_looked_for(clock: Clock) -> None:
     for each in load.rates:
         assert (each.rate <= best) == (each.p99 <= 40 and not each.growing)
     said = str(load)
-    assert f"p99 within 40 ms up to {best:.4g} queries/s (tried: " in said
+    assert f"p99 within 40 ms up to {best:.4g} queries/s (of " in said
 
 
 def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
@@ -261,7 +261,7 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
     assert none.sustained_rate == 0
     assert none.record.sustained_rate == 0
     assert none.record.latency is None
-    assert "At none of the rates tried (2 and 4) is p99 within 1 ms." in str(none)
+    assert "p99 within 1 ms at none (of 2 and 4)." in str(none)
 
 
 # The value and its faces

@@ -165,24 +165,24 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
 
 
 def test_memory_that_rises_is_exact_and_else_what_was_seen(cuda: Cuda) -> None:
-    watch = readings.MemoryWatch()
-    assert watch.read()["peak_gpu_memory"] == 300
+    watch = readings.Watch()
+    assert watch.memory()["peak_gpu_memory"] == 300
     cuda.hold(0, 500 * MEGA)  # below the mark of what was before
     watch.look()
     cuda.hold(0, 300 * MEGA)
-    assert watch.read()["peak_gpu_memory"] == 500
+    assert watch.memory()["peak_gpu_memory"] == 500
     cuda.hold(1, 70 * MEGA)  # and given back before anyone looks
     cuda.hold(1, 0)
-    assert watch.read()["peak_gpu_memory"] == 570
+    assert watch.memory()["peak_gpu_memory"] == 570
     assert cuda.most == [900 * MEGA, 70 * MEGA], "marks stay"
 
 
 def test_torch_may_come_to_accelerators_later(cuda: Cuda) -> None:
     cuda.used = False
-    watch = readings.MemoryWatch()
-    assert watch.read()["peak_gpu_memory"] is None
+    watch = readings.Watch()
+    assert watch.memory()["peak_gpu_memory"] is None
     cuda.used = True
-    assert watch.read()["peak_gpu_memory"] == 900, "all that it has held was since"
+    assert watch.memory()["peak_gpu_memory"] == 900, "all that it has held was since"
 
 
 # ---------------------------------------------------------------- indexes, models, files
