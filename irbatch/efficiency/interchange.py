@@ -267,6 +267,11 @@ def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]
     if not FIRST_LINE.match(first):
         return None, chain([first], pieces)
     lines: list[bytes] = []
+
+    def endless() -> InputError:
+        problem = f"the header does not end: {END!r} is missing"
+        return InputError(problem, source=file.source, path=file.path, line=len(lines))
+
     for piece in chain([first], pieces):
         rest = io.BytesIO(piece)
         for line in rest:
@@ -274,10 +279,8 @@ def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]
             if LAST_LINE.fullmatch(line):
                 return _uncommented(file, lines[1:-1]), chain([rest.read()], pieces)
             if not line.startswith(b"#"):
-                pieces = iter([])
-                break
-    problem = f"the header does not end: {END!r} is missing"
-    raise InputError(problem, source=file.source, path=file.path, line=len(lines))
+                raise endless()
+    raise endless()
 
 
 def _uncommented(file: Input, lines: list[bytes]) -> str:

@@ -269,6 +269,7 @@ def test_what_is_no_header(text: str, tmp_path: Path) -> None:
     ("text", "line"),
     [
         ("# ir_metadata.start\n# tag: x\n" + RUN, 3),
+        ("# ir_metadata.start\n" + RUN * 90_000 + "# ir_metadata.end\n", 2),
         ("# ir_metadata.start\n# tag: x\n", 2),
         ("# ir_metadata.start", 1),
         ("# ir_metadata.start\n\n# ir_metadata.end\n", 2),
