@@ -175,10 +175,6 @@ class Latency:
         with ErrorsIn(source="latency"):
             check_choice("loop", self.loop, (None, CLOSED, OPEN))
             check_choice("arrivals", self.arrivals, (None, *ARRIVALS))
-        for name in ("rate", "arrivals", "errors", "timeouts"):
-            if self.loop != OPEN and getattr(self, name) is not None:
-                problem = f"is of an open loop, and loop is {shown(self.loop)}"
-                raise field_error("latency", name, problem, getattr(self, name))
         for name, (low, high) in self.intervals.items():
             if name not in STATISTICS or low > high:
                 known = "two bounds in order, of a statistic"

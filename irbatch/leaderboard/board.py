@@ -185,19 +185,10 @@ class Leaderboard(Reported):
             loops = {each.latency.loop for each in self.records if each.latency is not None}
             loop = loops.pop() if len(loops) == 1 else None
             label = label if loop is None else f"{loop}-loop {label}"
-        unit = with_currency(axis.unit, self.currency or None)
+        currencies = self.currencies(name)
+        several = "/".join(each or "?" for each in currencies) if any(currencies) else None
+        unit = with_currency(axis.unit, several)
         return axis._replace(better=better, unit=unit, label=label)
-
-    @property
-    def currency(self) -> str:
-        """Of prices and costs; all of them if there are several; "" where none is said."""
-        priced = [
-            each.currency
-            for each in self.records
-            if each.price_per_hour is not None or each.stated_cost is not None
-        ]
-        named = dict.fromkeys(priced or [each.currency for each in self.records])
-        return "/".join(each or "?" for each in named) if any(named) else ""
 
     @property
     def axes(self) -> list[str]:
@@ -244,8 +235,11 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures)
         if axis.name in self.measures or "{currency}" not in axis.unit:
             return {}
-        known = [each for each in self.records if each.value(axis.name) is not None]
-        return {each.currency: each.system for each in reversed(known)}
+        found: dict[str | None, str] = {}
+        for record in self.records:
+            if record.value(axis.name) is not None:
+                found.setdefault(record.currency, record.system)
+        return found
 
     def sorted(self, by: str) -> Self:
         """Return the leaderboard in the order of an axis, the best first; without a value last.

@@ -28,19 +28,18 @@ from irbatch.efficiency.fields import (
     read_object,
 )
 from irbatch.efficiency.quantities import of_system
-from irbatch.errors import InputError, did_you_mean, printable, shown
+from irbatch.errors import InputError, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.formats.files import begins_as_run
-from irbatch.leaderboard.axes import Board, canonical_name, check_directions
+from irbatch.leaderboard.axes import Board, check_directions
 from irbatch.leaderboard.joining import name_rows
 from irbatch.leaderboard.study import Significance
 from irbatch.statistics.resampling import check_level
 from irbatch.version import __version__
 
 SOURCE = "leaderboard"
-RECORD = [each.name for each in fields(EfficiencyRecord)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,19 +121,8 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[E
         check_fields(row, of_system(name))
         rows.append(row)
         record = {key: value for key, value in values.items() if key not in OURS}
-        _check_keys(name, record)
         records.append(EfficiencyRecord.from_dict(record))
     return statement, dict(zip(name_rows(records), rows, strict=True)), records
-
-
-def _check_keys(system: str, record: Mapping[str, Any]) -> None:
-    """Reject a system's keys that are meant for its accuracy."""
-    for key in set(record) - {*RECORD, "units", "derived"}:
-        hint = did_you_mean(key.lower(), ("accuracy", "run"))
-        if not hint and canonical_name(key) is not None:
-            hint = f'; write "accuracy": {{"{printable(key)}": …}}'
-        if hint:
-            raise field_error(of_system(system), shown(key), f"is not known{hint}", record[key])
 
 
 def check_accuracy(system: str, row: Row) -> None:

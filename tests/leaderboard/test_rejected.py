@@ -82,8 +82,6 @@ OF_RECORDS: list[Row] = [
     (lambda x: Latency(loop="open", arrivals=x), ["Poisson", 1], ("latency", "arrivals")),
     *((lambda x, n=name: Latency(loop="open", **{n: x}), NO_AMOUNTS, ("latency", name))
       for name in ("rate", "errors", "timeouts")),
-    (lambda x: Latency(loop="closed", **x), [{"rate": 5}, {"errors": 0}, {"arrivals": "fixed"}],
-     ("latency", "open loop")),
     (lambda x: Latency(**x), [{"p50": 5, "p90": 4}, {"p90": 1, "p95": 3, "p99": 2}],
      ("latency", "more than p")),
     (lambda x: latency(intervals=x), [None, 5, "mean", [("mean", (1, 2))]], ("interval",)),
