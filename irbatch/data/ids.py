@@ -43,6 +43,13 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
         raise InputError(problem, source=source, query=query, value=value)
 
 
+def form_hint(ids: Iterable[object]) -> str:
+    """Return what to say of ids that nothing matches, where texts may differ and look alike."""
+    if all(not isinstance(each, str) or each.isascii() for each in ids):
+        return ""
+    return "; are both in one Unicode form, NFC or NFD? Texts of the two differ and look alike"
+
+
 def same_kind(ids: Iterable[object], what: str, source: str, query: object = None) -> str | None:
     """Return the one kind that all ids are of; None of no ids; reject those of two kinds."""
     ids = ids if isinstance(ids, list) else list(ids)

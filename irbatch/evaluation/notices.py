@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.data.ids import form_hint
 from irbatch.data.qrels import Qrels
 from irbatch.errors import many, warn, warn_all
 from irbatch.evaluation.queries import Counts, QueryMark, level_of, name_run
@@ -50,7 +51,7 @@ def warn_of_empty(counts: Counts, settings: Settings, name: str | None) -> None:
 def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
     """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
     if document is not None and answered >= ENOUGH:
-        spelled = f"are ids spelled as in the qrels, such as {document!r}?"
+        spelled = f"are ids spelled as in the qrels, such as {document!r}?{form_hint([document])}"
         warn(f"{name_run(name)}: none of its documents is judged; {spelled}")
 
 

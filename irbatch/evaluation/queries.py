@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Bytes, Positions
-from irbatch.data.ids import KINDS, id_kind
+from irbatch.data.ids import KINDS, form_hint, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, keyword, warn
 
@@ -121,7 +121,7 @@ def check_answered(
     """
     reject = functools.partial(InputError, source="run", path=name)
     if absent.number == judged.number and run.number:
-        kinds = ""
+        kinds = form_hint([*judged.ids, *run.ids])
         if judged.ids and judged.kind != run.kind:
             kinds = (
                 f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text, "

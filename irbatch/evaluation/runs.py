@@ -51,8 +51,9 @@ def evaluate(
         no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
             out of a measure's mean (``"skip"``).
         judged_only: remove documents without a grade >= 0 from the rankings first.
-        score_dtype: precision in which scores are compared, ``"float64"`` (the default) or
-            ``"float32"``.
+        score_dtype: precision in which scores are compared, ``"float64"`` (the default), in which
+            whole numbers beyond 2^53 may tie, or ``"float32"``, as trec_eval 9 does, in which
+            all beyond 3.4e38 tie.
         ties: what becomes of documents that share a score: ``"id"`` orders them by id,
             descending, as trec_eval does, ``"id_ascending"`` the other way round, ``"index"`` as
             they came; ``"expected"`` is the expected value over all orders, ``"pessimistic"`` and

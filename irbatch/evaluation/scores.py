@@ -315,8 +315,9 @@ def evaluate_scores(
 
     Args:
         scores: ``(queries, candidates)`` real numbers, higher is better: an array, a tensor, or
-            nested lists. They are compared in their own precision. Rows of different lengths, in
-            lists or a nested tensor, have labels in rows of the same lengths.
+            nested lists. They are compared in their own precision, so that whole numbers beyond
+            2^53 that differ don't tie, as they may in `irbatch.evaluate`. Rows of different
+            lengths, in lists or a nested tensor, have labels in rows of the same lengths.
         relevance: the candidates' labels, of the same shape: 0/1 or grades, dense or sparse; -100
             says that there is no candidate.
         measures, cutoffs, no_relevant, rel, threads: as in `irbatch.evaluate`.

@@ -70,7 +70,8 @@ class RelevanceEvaluator:
         judged_docs_only_flag: remove unjudged documents from rankings first.
 
     Raises:
-        InputError: a ValueError, if a measure is not known or judgments cannot be read.
+        InputError: a ValueError, if a measure is not known, judgments cannot be read, or a grade
+            is not a whole number.
 
     >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}}, {"map", "P.1,2"})
     >>> evaluator.evaluate({"q1": {"d2": 1.5, "d1": 1.0}})
@@ -93,6 +94,11 @@ class RelevanceEvaluator:
         self._wanted = _plan_values(frozenset(self.measures), level)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
+        if self._qrels is not None and (parts := self._qrels.levels % 1 != 0).any():
+            grade = float(self._qrels.levels[parts][0])
+            query, document = self._qrels.first_of(grade)
+            problem = f"grade {grade} is not a whole number, as trec_eval's are"
+            raise InputError(problem, source="qrels", query=query, document=document, value=grade)
         self._row_of = {query: row for row, query in enumerate(judged)}
 
     def evaluate(self, scores: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[str, float]]:

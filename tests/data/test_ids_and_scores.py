@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
+import irbatch
 from irbatch import Qrels, Run, evaluate, evaluate_ids, evaluate_runs
 
 QRELS = {"q1": {"d1": 1, "d2": 0}}
@@ -196,6 +198,26 @@ def test_precision_of_comparisons(
     for run in ({"q": {"a": relevant, "b": other}}, {"q": {"b": other, "a": relevant}}):
         assert evaluate(qrels, run, "RR")["RR"] == expected
         assert evaluate(qrels, run, "RR", score_dtype="float32")["RR"] == as_float32
+
+
+@pytest.mark.parametrize("kind", [Run, lambda run: Run(run).prepared()])
+def test_scores_beyond_the_precision_of_comparisons(kind: Callable[[Any], Any]) -> None:
+    whole = 2**53 + 1, 2**53
+    run = {"q1": dict(zip(("d1", "d2"), whole, strict=True))}
+    assert evaluate(QRELS, kind(run), "RR")["RR"] == 0.5  # they tie, as float64
+    assert irbatch.evaluate_scores(np.array([whole]), [[1, 0]], "RR")["RR"] == 1.0
+    large = {"q1": {"d1": 2e39, "d2": 1e39}}
+    assert evaluate(QRELS, kind(large), "RR")["RR"] == 1.0
+    assert evaluate(QRELS, kind(large), "RR", score_dtype="float32")["RR"] == 0.5  # infinite there
+
+
+def test_texts_of_two_unicode_forms_are_told() -> None:
+    composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
+    other = {decomposed: {"d1": 1.0}}
+    input_error(lambda: evaluate({composed: {"d1": 1}}, other, "RR"), "NFC or NFD")
+    qrels = {f"q{i}": {composed: 1} for i in range(12)}
+    with pytest.warns(irbatch.InputWarning, match="NFC or NFD"):
+        evaluate(qrels, {query: {decomposed: 1.0} for query in qrels}, "RR")
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,14 @@ def test_numbers_of_any_type(score: Callable[..., Any], grade: Callable[..., Any
     agree(evaluated(pytrec_eval, qrels, run, EVERYTHING), found)
 
 
+def test_grades_are_whole_numbers() -> None:
+    judged = {"q": {"a": 1, "b": 0.7}}
+    fields = {"query": "q", "document": "b", "value": 0.7}
+    input_error(lambda: ours.RelevanceEvaluator(judged, {"map"}), "not a whole number", **fields)
+    with pytest.raises(TypeError):
+        pytrec_eval.RelevanceEvaluator(judged, {"map"})
+
+
 def test_ids_of_numbers() -> None:
     named = {1: {10: 1, 9: 0}, 2: {9: 1}}, {2: {10: 1.0, 9: 2.0}, 1: {9: 3.0, 10: 2.0}}
     texts = [{str(q): {str(d): v for d, v in each.items()} for q, each in side.items()}
