@@ -383,7 +383,7 @@ def _as_rows(rows: Any) -> list[Any] | None:
     return list(rows) if are_rows else None
 
 
-def _read_row(values: Any, what: str, query: Any, source: str) -> Labels:
+def _read_row(values: Any, what: str, source: str, query: Any) -> Labels:
     """Return one query's numbers, 1-D."""
     try:
         if isinstance(values, str | AbstractSet | Mapping):
@@ -397,9 +397,15 @@ def _read_row(values: Any, what: str, query: Any, source: str) -> Labels:
     if row.ndim != 1:
         problem = f"a row of {what} is a list of numbers"
         raise InputError(problem, source=source, query=query, value=values)
-    row = row if row.size else row.astype(np.int64)
-    check_real(row, what, source, [query])
+    if row.size:
+        check_real(row, what, source, [query])
     return row
+
+
+def _join_rows(rows: list[Labels]) -> tuple[Labels, Ints]:
+    """Put rows one after the other; also return how long each is."""
+    filled = [row for row in rows if row.size] or [np.empty(0, np.int64)]
+    return np.concatenate(filled), np.array([row.size for row in rows], np.int64)
 
 
 def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any, Any]:
@@ -410,30 +416,26 @@ def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any
     Raises:
         InputError: if rows differ in length, and labels are not rows of the same lengths.
     """
-    rows, labels = _as_rows(scores), _as_rows(relevance)
-    sizes = [len(row) for row in rows or ()]
-    if len(set(sizes)) < 2:
-        return rows or scores, labels or relevance, lengths
-    if labels is None or lengths is not None:
+    both = [_as_rows(scores), _as_rows(relevance)]
+    if len({len(row) for row in both[0] or ()}) < 2:
+        return both[0] or scores, both[1] or relevance, lengths
+    if both[1] is None or lengths is not None:
         problem = "rows are not of one length: give labels in rows of the same lengths, or pad"
         raise InputError(f"{problem} both and say lengths=", source="scores")
-    if len(labels) != len(sizes):
-        raise InputError(f"{len(sizes)} rows, but {len(labels)} of labels", source="scores")
-    for query, (size, row) in enumerate(zip(sizes, labels, strict=True)):
-        if size != len(row):
-            problem = f"{len(row)} labels for {size} scores"
-            raise InputError(problem, source="relevance", query=query)
-    padded = (_pad(rows or [], "scores", "scores"), _pad(labels, "labels", "relevance"))
-    return *padded, np.array(sizes, np.int64)
-
-
-def _pad(rows: list[Any], what: str, source: str) -> Labels:
-    arrays = [_read_row(row, what, query, source) for query, row in enumerate(rows)]
-    dtype = np.result_type(*(row for row in arrays if row.size))
-    padded = np.zeros((len(arrays), max(map(len, arrays))), dtype)
-    for row, numbers in zip(padded, arrays, strict=True):
-        row[: len(numbers)] = numbers
-    return padded
+    names = ("scores", "scores"), ("labels", "relevance")
+    (flat, sizes), (labels, others) = (
+        _join_rows([_read_row(row, *name, query) for query, row in enumerate(rows or [])])
+        for rows, name in zip(both, names, strict=True)
+    )
+    if others.size != sizes.size:
+        raise InputError(f"{sizes.size} rows, but {others.size} of labels", source="scores")
+    for query in np.flatnonzero(sizes != others)[:1].tolist():
+        problem = f"{others[query]} labels for {sizes[query]} scores"
+        raise InputError(problem, source="relevance", query=query)
+    there = np.arange(sizes.max()) < sizes[:, None]
+    padded = np.zeros(there.shape, flat.dtype), np.zeros(there.shape, labels.dtype)
+    padded[0][there], padded[1][there] = flat, labels
+    return *padded, sizes
 
 
 class LabelRows:
@@ -466,10 +468,10 @@ class LabelRows:
             rows, depths = [], []
             for row, values in enumerate(labels):
                 query = row if queries is None or row >= len(queries) else queries[row]
-                rows.append(_read_row(values, "labels", query, name))
+                rows.append(_read_row(values, "labels", name, query))
                 depths.append(_count_unmasked(values, (1, rows[-1].size), name)[0])
-            widths, self.depths = np.array([list(map(len, rows)), depths], np.int64)
-            self._labels = np.concatenate(rows) if rows else np.empty(0, np.int64)
+            self._labels, widths = _join_rows(rows)
+            self.depths = np.array(depths, np.int64)
         self._starts = offsets_of(widths)
         self.queries = check_query_ids(queries, widths.size, name)
         if lengths is not None:
