@@ -64,23 +64,24 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         return type(self), given
 
     @classmethod
-    def from_groups(
+    def from_runs(
         cls,
-        queries: Sequence[Any],
+        queries: IdColumn | list[Any],
         firsts: Ints,
         documents: IdColumn,
         values: Floats,
         threads: int | None = None,
     ) -> QueryTable:
-        """Make a table of groups of rows: each's query, which may come back, and its first row."""
-        places: dict[Any, int] = {}
-        row_index = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
-        sizes = np.diff(firsts, append=values.size)
-        if (np.diff(row_index) < 0).any():  # a query comes back after another
-            order = np.argsort(np.repeat(row_index, sizes), kind="stable")
+        """Make a table of runs of rows: each's query, which may come back, and its first row.
+
+        Documents that a query has twice are the caller's to reject.
+        """
+        ids = as_ids(queries, "query", "run") if isinstance(queries, list) else queries
+        found, starts, order = group_runs(ids, firsts, values.size)
+        places = dict(zip(ids.take(found).tolist(), range(found.size), strict=True))
+        if order is not None:
             documents, values = documents.take(order), values[order]
-        bounds = offsets_of(np.bincount(row_index, sizes, len(places)).astype(np.int64))
-        return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
+        return cls(places, starts[:-1], starts[1:], documents, values, threads)
 
     @property
     def document_kind(self) -> str:
@@ -114,9 +115,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""
         documents = self.documents
-        return (
-            documents.take(rows) if isinstance(documents, TextColumn) else documents[rows]
-        ).tolist()
+        some = documents.take(rows) if isinstance(documents, TextColumn) else documents[rows]
+        return some.tolist()
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List documents that queries have more than once: query and document, at most some."""
@@ -192,7 +192,7 @@ def read_columns(
             counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
             raise InputError(f"columns differ in length: {counts}", source=source)
         firsts = first_rows(query_ids)
-        table = group_columns(query_ids.take(firsts), firsts, document_ids, numbers)
+        table = QueryTable.from_runs(query_ids.take(firsts), firsts, document_ids, numbers)
         if table.repeated >= 0:
             pair = table.where(table.repeated)
             pairs = enumerate(zip(query_ids.tolist(), document_ids.tolist(), strict=True))
@@ -200,20 +200,6 @@ def read_columns(
             problem = f"this document stands in rows {rows[0]} and {rows[1]}"
             raise InputError(problem, source=source, query=pair[0], document=pair[1])
     return table
-
-
-def group_columns(
-    queries: IdColumn, firsts: Ints, documents: IdColumn, values: Floats
-) -> QueryTable:
-    """Group rows by query; `queries` are those of runs of rows, which begin at `firsts`.
-
-    Documents that a query has twice are the caller's to reject.
-    """
-    found, starts, order = group_runs(queries, firsts, values.size)
-    places = {query: place for place, query in enumerate(queries.take(found).tolist())}
-    if order is not None:
-        documents, values = documents.take(order), values[order]
-    return QueryTable(places, starts[:-1], starts[1:], documents, values)
 
 
 def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:

@@ -25,7 +25,6 @@ from irbatch.data.columns import (
     as_ids,
     as_numbers,
     as_scores,
-    group_columns,
 )
 from irbatch.data.ids import KINDS, NO_TEXTS, Column, IdColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
@@ -129,7 +128,7 @@ class ParquetReader(TableReader):
         return self._grouped(parts)
 
     def _grouped(self, parts: list[Columns]) -> QueryTable:
-        table = group_columns(*_joined(parts))
+        table = QueryTable.from_runs(*_joined(parts))
         if table.repeated >= 0:
             self._repeats = table.repeats(LISTED_PROBLEMS)
             self._raise_problems()

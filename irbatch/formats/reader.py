@@ -100,7 +100,7 @@ class Piece:
     @cached_property
     def table(self) -> QueryTable:
         """A table of this piece alone, made by the thread that asks for it first."""
-        return QueryTable.from_groups(
+        return QueryTable.from_runs(
             self.queries, self.firsts, self.documents, self.values, threads=1
         )
 
@@ -136,7 +136,7 @@ def assemble(pieces: Sequence[Piece]) -> QueryTable:
     """Join pieces, and the parts of queries that come in several."""
     pieces = pieces or [Piece([], np.empty(0, np.int64), NO_TEXTS, np.empty(0))]
     offsets = offsets_of([piece.values.size for piece in pieces]).tolist()
-    return QueryTable.from_groups(
+    return QueryTable.from_runs(
         list(itertools.chain.from_iterable(piece.queries for piece in pieces)),
         np.concatenate([piece.firsts + at for piece, at in zip(pieces, offsets, strict=False)]),
         join_ids([piece.documents for piece in pieces]),

@@ -221,7 +221,9 @@ def test_arguments_that_contradict_each_other() -> None:
     input_error(lambda: ids({"a": [1]}, {}), "no queries", source="qrels")
     input_error(lambda: ids({"b": [1]}, {"a": [1]}), "'a'", "'b'")
     input_error(lambda: ids({"a": [1]}, {"a": [1], "b": [1]}, missing="error"), "'b'", source="run")
-    input_error(lambda: irbatch.evaluate(pd.Series([[1]]), pd.Series([[1]]), "RR"), "neither a table")
+    input_error(
+        lambda: irbatch.evaluate(pd.Series([[1]]), pd.Series([[1]]), "RR"), "neither a table"
+    )
 
 
 @pytest.mark.parametrize("position", [0, 1, 998, 999])
