@@ -12,10 +12,9 @@ from typing import Any
 from irbatch.cli.gates import add_gate, tell
 from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
 from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper
-from irbatch.comparing.gate import parse_on_board
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.study import find_failures, tell_passed
+from irbatch.leaderboard.study import find_failures, parse_on_board, tell_passed
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL

@@ -3,8 +3,7 @@
 What must not be: ``nDCG@10 drops 1% p<0.05``, ``nDCG@10 < 0.35``. What must be: ``nDCG@10 not worse
 than baseline by 1%``, ``nDCG@10 equivalent to baseline within 1%``, ``nDCG@10 >= 0.35``,
 ``missing queries <= 5``. Before either ``in GROUP:`` or ``in every group:`` looks at groups of
-queries. Leaderboards take limits of every axis, ``latency_p95 > 50``, and ``dominated on nDCG@10,
-latency``, of one system after ``of SYSTEM:``.
+queries. `irbatch.leaderboard.study` has those of leaderboards.
 """
 
 from __future__ import annotations
@@ -54,7 +53,6 @@ VERDICT = re.compile(
     r"(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?(?:\s+(?P<by>by|within))?"
     rf"(?:\s+(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?)?(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
 )
-DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 
 PURPOSES = "a condition to fail by", "a requirement"  # by whether it is required
 FORMS = (
@@ -63,7 +61,6 @@ FORMS = (
     "'nDCG@10 not worse than baseline by 1%', 'nDCG@10 equivalent to baseline within 1%', "
     "'nDCG@10 >= 0.35' or 'missing queries <= 5'",
 )
-OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
 
 
 class Outcome(NamedTuple):
@@ -164,11 +161,11 @@ def parse_condition(text: str, *, required: bool) -> Condition:
     Verdict(name='nDCG@10', verb='drops', margin=Margin(amount=0.01, relative=True), p=0.05,
             baseline=None)
     """
-    scope, said = _split_scope(text, "in") if isinstance(text, str) else (None, "")
+    scope, said = split_scope(text, "in") if isinstance(text, str) else (None, "")
     if (verdict := VERDICT.fullmatch(said)) is not None:
         must = verdict["verb"] not in FAIL_BY
         if (verdict["by"] and verdict["amount"]) if must else not verdict["baseline"]:
-            _check_purpose(text, is_requirement=must, required=required)
+            check_purpose(text, is_requirement=must, required=required)
             return Condition(text, required, _read_verdict(verdict, text), scope)
     elif (limit := read_limit(said, share=True)) is not None:
         name = " ".join(limit.name.split())
@@ -180,25 +177,6 @@ def parse_condition(text: str, *, required: bool) -> Condition:
             return Condition(text, required, limit, scope)
     forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
     raise InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
-
-
-def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit | list[str]]:
-    """Read a condition on a leaderboard: of which system (None: all), and what it says.
-
-    That is a limit, or the axes on which none may be dominated; names of axes are as written.
-
-    >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
-    ('new', ['P(rel=2)@5', 'latency'])
-    """
-    system, said = _split_scope(text, "of") if isinstance(text, str) else (None, "")
-    if (form := DOMINATED.fullmatch(said)) is not None:
-        _check_purpose(text, is_requirement=bool(form["required"]), required=required)
-        axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
-        return system, [each.strip() for each in axes]
-    limit = read_limit(said)
-    if limit is None:
-        raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
-    return system, limit
 
 
 def parse_alone(text: str, *, required: bool) -> Limit:
@@ -269,7 +247,7 @@ def each_condition(conditions: Iterable[object]) -> list[Any]:
     return found
 
 
-def _split_scope(text: str, word: str) -> tuple[str | None, str]:
+def split_scope(text: str, word: str) -> tuple[str | None, str]:
     """Return the group or the system that a condition begins with, and the rest of it."""
     form = SCOPE.fullmatch(text.strip())
     if form is None or form["word"] != word:
@@ -277,7 +255,8 @@ def _split_scope(text: str, word: str) -> tuple[str | None, str]:
     return form["scope"].rstrip(), form["rest"]
 
 
-def _check_purpose(text: object, *, is_requirement: bool, required: bool) -> None:
+def check_purpose(text: object, *, is_requirement: bool, required: bool) -> None:
+    """Reject a condition to fail by where a requirement is asked for, and the other way round."""
     if is_requirement != required:
         problem = f"{shown(text)} is {PURPOSES[is_requirement]}, not {PURPOSES[required]}"
         raise InputError(problem, value=text)
@@ -457,82 +436,70 @@ def _check_compared(comparison: Differences, condition: Condition) -> Iterator[O
         named = zip(comparison.systems, map(float, values), strict=True)
         candidates = [each for each in named if each[0] != comparison.baseline]
         return _check_limit(condition, form, candidates)
-    column = comparison.find_measure(form.name)
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
-    judge = _check_changed if form.verb in FAIL_BY else _check_shown
-    return judge(comparison, form, column, condition.text)
+    return _check_verdict(comparison, form, condition)
 
 
-def _check_changed(
-    comparison: Differences, change: Verdict, column: int, text: str
+def _check_verdict(
+    comparison: Differences, form: Verdict, condition: Condition
 ) -> Iterator[Outcome]:
-    """Yield whether means have changed as they must not."""
-    side = change.side(comparison.sign_of(column))
-    if change.p is not None:
-        problem = ""
-        if change.p <= comparison.least_p:
+    """Yield whether means have not changed as they must not, or are shown to be as good."""
+    column = comparison.find_measure(form.name)
+    if problem := _never(comparison, form, column):
+        raise InputError(f"condition {shown(condition.text)}{problem}", value=condition.text)
+    level = comparison.level if form.p is None else form.p
+    side, margin, few = form.side(comparison.sign_of(column)), form.margin, ""
+    p_values = comparison.corrected
+    if condition.required:
+        equivalent = form.verb == "equivalent"
+        what = "apart" if equivalent else "worse"
+        test = comparison.equivalent_to if equivalent else comparison.not_worse_than
+        p_values = test(str(margin) if margin.relative else margin.amount)
+        queries, least = len(comparison.query_ids), comparison.queries_for(margin, column, level)
+        if least is not None and queries < least:
+            few = f": {queries} queries are too few, {least} could show it if none were {what}"
+    for pair, (a, b) in enumerate(comparison.pairs):
+        difference, share, p = (
+            float(each[pair, column])
+            for each in (comparison.differences, comparison.relative, p_values)
+        )
+        value = share if margin.relative else difference
+        name, other = (printable(comparison.systems[each]) for each in (a, b))
+        told = "" if math.isnan(share) else f" ({share:+.1%})"
+        told = f"{name}: {comparison.measures[column]} {difference:+.4f}{told} against {other}"
+        said = f"p {show_p(p, level)}"
+        if condition.required:
+            passed = p < level
+            shown_to = "shown to be" if passed else "not shown to be"
+            told += f", {shown_to} less than {margin} {what}, {said}{'' if passed else few}"
+        else:
+            # Of a mean of 0 any difference is more than a share.
+            size = math.copysign(math.inf, difference) if math.isnan(value) else value
+            signed = size * side if side else abs(size)
+            far = difference and signed > 0 and signed >= margin.amount - ROUNDING
+            passed = not (far and (form.p is None or p < form.p))
+            told += f", {said}" + (f"; not so: {condition.text}" if passed else "")
+        yield Outcome(condition.text, comparison.systems[a], passed, value, margin.amount, p, told)
+
+
+def _never(comparison: Differences, form: Verdict, column: int) -> str:
+    """Say why a condition can never hold, or never be met; nothing if it can."""
+    if form.verb not in FAIL_BY:
+        if form.baseline not in (None, "baseline", comparison.baseline):
+            return f": the baseline is {shown(comparison.baseline)}"
+        correction = margin_correction(comparison.test, comparison.correction)
+        sizes = comparison.family_size, len(comparison.query_ids), comparison.draws
+        least = least_p(comparison.margin_test, correction, *sizes, "greater")
+        level = comparison.level if form.p is None else form.p
+        if comparison.margin_test == "randomisation" and level <= least:
+            return " can never be met with so few queries; margin_test='t' can tell"
+    elif form.p is not None:
+        if form.p <= comparison.least_p:
             more = "; more draws= can" if comparison.test in DRAWN else ""
-            problem = f". {comparison.undecided}{more}"
-        elif side == {"greater": -1, "less": 1}.get(comparison.alternative):
-            problem = f": alternative={comparison.alternative!r} tests the other side"
-        if problem:
-            raise InputError(f"condition {shown(text)} can never hold{problem}", value=text)
-    level = comparison.level if change.p is None else change.p
-    for pair in range(len(comparison.pairs)):
-        difference = float(comparison.differences[pair, column])
-        size, p = difference, float(comparison.corrected[pair, column])
-        if change.margin.relative:  # of a mean of 0 any difference is more than a share
-            share = float(comparison.relative[pair, column])
-            size = math.copysign(math.inf, difference) if math.isnan(share) else share
-        signed = size * side if side else abs(size)
-        far = difference and signed > 0 and signed >= change.margin.amount - ROUNDING
-        passed = not (far and (change.p is None or p < change.p))
-        system, told = _tell_change(comparison, pair, column)
-        told += f", p {show_p(p, level)}" + (f"; not so: {text}" if passed else "")
-        yield Outcome(text, system, passed, size, change.margin.amount, p, told)
-
-
-def _check_shown(
-    comparison: Differences, within: Verdict, column: int, text: str
-) -> Iterator[Outcome]:
-    """Yield whether systems are shown to be as good, within the margin."""
-    if within.baseline not in (None, "baseline", comparison.baseline):
-        problem = f"condition {shown(text)}: the baseline is {shown(comparison.baseline)}"
-        raise InputError(problem, source="baseline", value=within.baseline)
-    level = comparison.level if within.p is None else within.p
-    correction = margin_correction(comparison.test, comparison.correction)
-    queries = len(comparison.query_ids)
-    sizes = comparison.family_size, queries, comparison.draws
-    if comparison.margin_test == "randomisation" and level <= least_p(
-        comparison.margin_test, correction, *sizes, "greater"
-    ):
-        problem = f"condition {shown(text)} can never be met with so few queries"
-        raise InputError(f"{problem}; margin_test='t' can tell", value=text)
-    margin = str(within.margin) if within.margin.relative else within.margin.amount
-    equivalent = within.verb == "equivalent"
-    test = comparison.equivalent_to if equivalent else comparison.not_worse_than
-    what = "apart" if equivalent else "worse"
-    least, few = comparison.queries_for(within.margin, column, level), ""
-    if least is not None and queries < least:
-        few = f": {queries} queries are too few, {least} could show it if none were {what}"
-    for pair, p in enumerate(test(margin)[:, column].tolist()):
-        system, told = _tell_change(comparison, pair, column)
-        passed = p < level
-        told += f", {'' if passed else 'not '}shown to be less than {within.margin} {what}"
-        told += f", p {show_p(p, level)}{'' if passed else few}"
-        value = float((comparison.relative if within.margin.relative else comparison.differences)
-                      [pair, column])  # fmt: skip
-        yield Outcome(text, system, passed, value, within.margin.amount, p, told)
-
-
-def _tell_change(comparison: Differences, pair: int, column: int) -> tuple[str, str]:
-    """Name a system, and say by how much it differs from the baseline."""
-    system = comparison.systems[comparison.pairs[pair][0]]
-    difference, share = (
-        float(each[pair, column]) for each in (comparison.differences, comparison.relative)
-    )
-    told = "" if math.isnan(share) else f" ({share:+.1%})"
-    against = f"against {printable(comparison.baseline or '')}"
-    measured = f"{comparison.measures[column]} {difference:+.4f}{told} {against}"
-    return system, f"{printable(system)}: {measured}"
+            return f" can never hold. {comparison.undecided}{more}"
+        other = {"greater": -1, "less": 1}.get(comparison.alternative)
+        if form.side(comparison.sign_of(column)) == other:
+            tests = f"alternative={comparison.alternative!r} tests the other side"
+            return f" can never hold: {tests}"
+    return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,10 +14,11 @@ from irbatch.comparing.compare import compare
 from irbatch.comparing.gate import (
     ROUNDING,
     Limit,
+    check_purpose,
     check_range,
     check_side,
-    parse_on_board,
     read_limit,
+    split_scope,
     values_behind,
 )
 from irbatch.efficiency.fields import check_fields
@@ -28,6 +30,8 @@ from irbatch.report.text import shorten
 from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.resampling import check_level
 
+DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
+OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
 LONGEST = 60  # columns of a terminal for those that dominate a system
 NOT_OF_QUERIES = ("weighted", "run")  # aggregates that are not plain means of queries
 
@@ -202,6 +206,25 @@ def _with_measures(results: Results, measures: Sequence[str]) -> Results:
 
 
 # ---------------------------------------------------------------- conditions
+
+
+def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit | list[str]]:
+    """Read a condition on a leaderboard: of which system (None: all), and what it says.
+
+    That is a limit, or the axes on which none may be dominated; names of axes are as written.
+
+    >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
+    ('new', ['P(rel=2)@5', 'latency'])
+    """
+    system, said = split_scope(text, "of") if isinstance(text, str) else (None, "")
+    if (form := DOMINATED.fullmatch(said)) is not None:
+        check_purpose(text, is_requirement=bool(form["required"]), required=required)
+        axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
+        return system, [each.strip() for each in axes]
+    limit = read_limit(said)
+    if limit is None:
+        raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
+    return system, limit
 
 
 def find_failures(board: Board, text: str, *, required: bool) -> list[str]:
