@@ -50,13 +50,12 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         ends: Ints,
         documents: IdColumn,
         values: Floats,
-        threads: int | None = None,
     ) -> None:
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
         self.keyed = KeyedIds.of(self.documents, begins, ends)
         # A row whose document its query has before it; -1 if no query has one twice.
-        self.repeated = next(iter(find_repeats(self.keyed, 1, threads).tolist()), -1)
+        self.repeated = next(iter(find_repeats(self.keyed, 1).tolist()), -1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes are by numbers of this process.
@@ -66,22 +65,20 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     @classmethod
     def from_runs(
         cls,
-        queries: IdColumn | list[Any],
+        queries: IdColumn,
         firsts: Ints,
         documents: IdColumn,
         values: Floats,
-        threads: int | None = None,
     ) -> QueryTable:
         """Make a table of runs of rows: each's query, which may come back, and its first row.
 
         Documents that a query has twice are the caller's to reject.
         """
-        ids = as_ids(queries, "query", "run") if isinstance(queries, list) else queries
-        found, starts, order = group_runs(ids, firsts, values.size)
-        places = dict(zip(ids.take(found).tolist(), range(found.size), strict=True))
+        found, starts, order = group_runs(queries, firsts, values.size)
+        places = dict(zip(queries.take(found).tolist(), range(found.size), strict=True))
         if order is not None:
             documents, values = documents.take(order), values[order]
-        return cls(places, starts[:-1], starts[1:], documents, values, threads)
+        return cls(places, starts[:-1], starts[1:], documents, values)
 
     @property
     def document_kind(self) -> str:

@@ -95,7 +95,7 @@ class KeyedIds(NamedTuple):
         return int(_slots_for(per_document * int(sizes.max(initial=1))))
 
 
-def find_repeats(documents: KeyedIds, most: int, threads: int | None = None) -> Ints:
+def find_repeats(documents: KeyedIds, most: int) -> Ints:
     """Return the first rows whose document its query has before them, at most so many.
 
     All hashes are written unless there are more.
@@ -109,7 +109,7 @@ def find_repeats(documents: KeyedIds, most: int, threads: int | None = None) -> 
         count = _enter_rows.run(work, documents, first, last, DENSE, slots, repeats)
         found.extend(repeats[0, :count].tolist())
 
-    map_ranges(look, documents.begins.size, cells=work, threads=threads)
+    map_ranges(look, documents.begins.size, cells=work)
     return np.array(sorted(found)[:most], np.int64)
 
 

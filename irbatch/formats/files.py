@@ -212,12 +212,6 @@ def read_rankings(
     return rankings
 
 
-def check_parts(paths: list[str], order_by: str = "score", columns: Columns = None) -> None:
-    """Read the files of a run as one table, and raise what is wrong with them together."""
-    with _opened(paths, "run", columns, order_by) as reader:
-        reader.table()
-
-
 def begins_as_run(path: Given) -> bool:
     """Tell whether a file's columns, and its first line of data, are those of a run.
 
@@ -250,7 +244,7 @@ def _whole_run(reader: TableReader) -> Run:
 
 @contextmanager
 def _opened(
-    given: Given | list[str],
+    given: Given,
     source: str,
     columns: Columns = None,
     order_by: str = "score",
@@ -266,8 +260,7 @@ def _opened(
         return
     from irbatch.formats.streams import open_input
 
-    paths = given if isinstance(given, list) else find_parts(given, source)
-    name = paths[0] if isinstance(given, list) else os.fspath(given)
+    paths, name = find_parts(given, source), os.fspath(given)
     named, by_rank = names_for(columns, source), order_by == "rank"
     with open_input(paths[0], source) as file:
         if not file.is_parquet:

@@ -25,7 +25,7 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.data.column_names import VALUE, choose_columns, grade_of_all
 from irbatch.errors import LISTED_PROBLEMS, LONGEST_ID, ErrorsIn, InputError, raise_problems, shown
-from irbatch.formats.streams import LONGEST_LINE, numbered_lines
+from irbatch.formats.streams import BOM, LONGEST_LINE, numbered_lines
 from irbatch.runtime.numbers import DECIMAL, LARGEST_WHOLE
 
 NOTHING: Mapping[str, Any] = {}
@@ -52,6 +52,7 @@ class LineForm:
     separator: bytes = b""
     keys: tuple[str, ...] | None = None  # of JSON objects: of query, document and value
     grade: float = 1.0  # of judgments without one
+    mark_at: int = -1  # of judgments that have one
 
     @property
     def has_comments(self) -> bool:
@@ -239,6 +240,7 @@ class ParsedLines:
         self.queries: list[str] = []
         self.documents: list[str] = []
         self.values: list[float] = []  # ranks are negated
+        self.marks: list[Any] = []  # see `Qrels`
         self.ranks: list[int] = []  # beside scores; -1 for those that are not whole numbers
         self.fractions = 0  # ranks with a point
         self.tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
@@ -266,6 +268,10 @@ class ParsedLines:
         query, document = read_id(columns[form.query_at]), read_id(columns[form.document_at])
         try:
             value = read_number(columns[form.value_at], form) if form.value_at >= 0 else form.grade
+            if form.mark_at >= 0:
+                if (mark := _read_mark(columns, form)) is None:
+                    return
+                self.marks.append(mark)
         except InputError as problem:
             raise problem.with_fields(document=document) from None
         self.numbers.append(number)
@@ -326,7 +332,8 @@ class ParsedLines:
         problems: list[InputError] = []
         for pair, mark, line in zip(self.pairs(), marks, self.numbers, strict=False):
             if (first := firsts.setdefault((pair, mark), line)) != line:
-                problems.append(repeated(self.form, pair, (self.path, line), (self.path, first)))
+                places = (self.path, line), (self.path, first)
+                problems.append(repeated(self.form.source, pair, *places))
                 if len(problems) == LISTED_PROBLEMS:
                     break
         return problems
@@ -335,12 +342,16 @@ class ParsedLines:
 Place = tuple[str | None, int]  # a file and a line of it
 
 
-def repeated(form: LineForm, pair: tuple[str, str], place: Place, first: Place) -> InputError:
-    """Say that a query's document was given in two lines."""
+def repeated(
+    source: str, pair: tuple[Any, Any], place: Place, first: Place, unit: str = "line"
+) -> InputError:
+    """Say that a query's document was given twice, in lines or in rows."""
     where = f" of {first[0]!r}" if first[0] != place[0] else ""
-    problem = f"this document was given before, in line {first[1]}{where}"
-    error = InputError(problem, source=form.source, path=place[0], line=place[1])
-    return error.with_fields(query=pair[0], document=pair[1])
+    problem = f"this document was given before, in {unit} {first[1]}{where}"
+    fields: dict[str, Any] = {"query": pair[0], "document": pair[1], "path": place[0]}
+    if unit == "line":
+        return InputError(problem, source=source, line=place[1], **fields)
+    return InputError(f"{unit} {place[1]}: {problem}", source=source, **fields)
 
 
 def raise_by_line(problems: list[InputError]) -> None:
@@ -377,7 +388,9 @@ def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
     Had an id brought them in by a space, a word would stand in the rank's place, or a number in
     the tag's.
     """
-    if form.tag_at < 0 or len(columns) <= form.width or any(b"\r" in word for word in columns):
+    if form.tag_at < 0 or len(columns) <= form.width:
+        return False
+    if any(b"\r" in word or BOM in word for word in columns):  # the lines of two files are one
         return False
     return bool(NUMBER.fullmatch(columns[3]) and not NUMBER.fullmatch(columns[form.tag_at]))
 
@@ -419,62 +432,34 @@ def _text(raw: bytes) -> str:
 
 MarkedColumns = tuple[list[str], list[str], list[float], list[Any]]
 
-
-@dataclass(frozen=True)
-class MarkedForm:
-    """What a line holds, and where the mark stands, from 0."""
-
-    line: LineForm
-    mark_at: int
-    several: bool = False  # whether a document may have several marks
-
-
-SUBTOPICS = MarkedForm(QRELS, 1, several=True)
-STRATA = MarkedForm(LineForm("qrels", 5, 0, 2, 4, "grade", LARGEST_WHOLE), 3)
-PROBABILITIES = MarkedForm(LineForm("qrels", 5, 0, 1, 2, "grade", LARGEST_WHOLE), 4)
+SUBTOPICS = replace(QRELS, mark_at=1)
+STRATA = LineForm("qrels", 5, 0, 2, 4, "grade", LARGEST_WHOLE, mark_at=3)
+PROBABILITIES = LineForm("qrels", 5, 0, 1, 2, "grade", LARGEST_WHOLE, mark_at=4)
 MARKED_FORMS = {"subtopics": SUBTOPICS, "strata": STRATA, "probabilities": PROBABILITIES}
-PROBABILITY = LineForm("qrels", 5, 0, 1, 4, "probability")
 METHOD_AT = 3
 JUDGED_ANYWAY = (b"0", b"2")  # methods of choosing documents that statAP takes for certain
 UNKNOWN = b"NA"  # in place of a probability: the document is not in the sample
 
 
-class _MarkedLines(ParsedLines):
-    """Lines by all the rules of judgments, and their marks."""
-
-    def __init__(self, form: MarkedForm, path: str) -> None:
-        super().__init__(form.line, path)
-        self.marked = form
-        self.marks: list[Any] = []
-
-    def _add(self, number: int, columns: list[bytes]) -> None:
-        of_probability = self.marked is PROBABILITIES and len(columns) == self.form.width
-        if of_probability and columns[self.marked.mark_at] == UNKNOWN:
-            return
-        super()._add(number, columns)
-        raw = columns[self.marked.mark_at]
-        if of_probability:
-            certain = columns[METHOD_AT] in JUDGED_ANYWAY
-            self.marks.append(1.0 if certain else self._probability(raw))
-        else:
-            self.marks.append(read_id(raw))
-
-    def _probability(self, raw: bytes) -> float:
-        try:
-            value = read_number(raw, PROBABILITY)
-            if not 0 < value <= 1:
-                problem = f"probability {value:g} is not above 0 and at most 1"
-                raise InputError(problem, value=value)
-        except InputError as problem:
-            raise problem.with_fields(document=self.documents[-1]) from None
-        return value
+def _read_mark(columns: list[bytes], form: LineForm) -> Any:
+    """Read a subtopic, a stratum or a probability; None if the document is not in the sample."""
+    raw = columns[form.mark_at]
+    if form is not PROBABILITIES:
+        return read_id(raw)
+    if raw == UNKNOWN or columns[METHOD_AT] in JUDGED_ANYWAY:
+        return None if raw == UNKNOWN else 1.0
+    value = read_number(raw, replace(form, value="probability"))
+    if not 0 < value <= 1:
+        raise InputError(f"probability {value:g} is not above 0 and at most 1", value=value)
+    return value
 
 
-def read_marked_lines(path: str | PathLike[str], form: MarkedForm) -> MarkedColumns:
+def read_marked_lines(path: str | PathLike[str], form: LineForm) -> MarkedColumns:
     """Read queries, documents, grades and marks; InputError that names lines."""
-    lines = _MarkedLines(form, os.fspath(path))
+    lines = ParsedLines(form, os.fspath(path))
     lines.read(numbered_lines(path, QRELS.source))
-    repeats = lines.repeats(lines.marks) if form.several else lines.repeats()
+    # Of several subtopics a document may have one each.
+    repeats = lines.repeats(lines.marks) if form is SUBTOPICS else lines.repeats()
     raise_by_line([*lines.problems, *repeats])
     if not lines.queries:
         raise InputError("there are no data lines", source=QRELS.source, path=lines.path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import io
 import itertools
-import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -17,22 +16,20 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Ints
 from irbatch.data.column_names import choose_columns, grade_of_all
 from irbatch.data.columns import (
-    QueryTable,
     as_column,
     as_ids,
     as_numbers,
     as_scores,
 )
-from irbatch.data.ids import KINDS, NO_TEXTS, Column, IdColumn, item_of, join_ids
+from irbatch.data.ids import KINDS, Column, IdColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
-from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, imported, raise_problems
-from irbatch.formats.lines import NOTHING
-from irbatch.formats.reader import FEW, Done, Outcome, Piece, TableReader, Work, attempt
+from irbatch.errors import ErrorsIn, InputError, imported
+from irbatch.formats.lines import NOTHING, Place
+from irbatch.formats.reader import Done, Outcome, Piece, TableReader, Work
 from irbatch.runtime.progress import Progress
-from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_items
 
 BATCH = 1 << 18  # rows read at once
@@ -56,15 +53,6 @@ class Span(NamedTuple):
     batch: Any  # a record batch of pyarrow
 
 
-class Columns(NamedTuple):
-    """Rows of judgments or rankings."""
-
-    queries: IdColumn  # (runs,): of runs of rows
-    firsts: Ints  # (runs,): where these begin
-    documents: IdColumn  # (rows,)
-    values: Floats  # (rows,)
-
-
 class ParquetReader(TableReader):
     """Reads judgments or rankings by columns, with pyarrow: files that are one table.
 
@@ -79,6 +67,8 @@ class ParquetReader(TableReader):
         progress: called with bytes read and all, about.
     """
 
+    unit = "row"
+
     def __init__(
         self,
         paths: Sequence[str],
@@ -90,11 +80,9 @@ class ParquetReader(TableReader):
         content: bytes | None = None,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__()
-        self.name = name
+        super().__init__(name, source, paths, progress)
         self._library = imported("Parquet files", "arrow", "pyarrow.parquet")
-        self._paths, self._source, self._content = paths, source, content
-        self._progress, self._grade = progress, grade_of_all(named)
+        self._content, self._grade = content, grade_of_all(named)
         self._names: dict[str, str] = {}  # of columns, by role
         self._rows = self._size = 0
         expected = ""
@@ -117,22 +105,6 @@ class ParquetReader(TableReader):
         """Tell whether queries stand together in the beginning, so that pieces can be evaluated."""
         runs = self._read(next(self._spans())).queries.tolist()
         return len(runs) <= SCATTERED * len(set(runs))
-
-    def table(self) -> QueryTable:
-        """Read all of it as columns."""
-        parts: list[Columns] = []
-        for part in map_items(self._read, self._spans()):
-            parts.append(part)
-            if self._is_due(len(parts)):
-                self._grouped(parts)
-        return self._grouped(parts)
-
-    def _grouped(self, parts: list[Columns]) -> QueryTable:
-        table = QueryTable.from_runs(*_joined(parts))
-        if table.repeated >= 0:
-            self._repeats = table.repeats(LISTED_PROBLEMS)
-            self._raise_problems()
-        return table
 
     def columns(self) -> dict[str, Column]:
         """Read all columns, by role and as they are."""
@@ -205,7 +177,7 @@ class ParquetReader(TableReader):
             and column.total_uncompressed_size < LENGTH * column.num_values
         ]
 
-    def _read(self, span: Span) -> Columns:
+    def _read(self, span: Span) -> Piece:
         """Read queries, documents, and grades or scores."""
         ids, firsts = self._runs(span)
         documents = self._convert(span, "document", as_ids, what="document")
@@ -213,7 +185,7 @@ class ParquetReader(TableReader):
         fields = functools.partial(_ids_of_row, ids, firsts, documents)
         for role in VALUES.keys() & self._names:  # one, or none
             values = self._convert(span, role, VALUES[role], fields=fields)
-        return Columns(ids, firsts, documents, values)
+        return Piece(ids, firsts, documents, values)
 
     def _runs(self, span: Span) -> tuple[IdColumn, Ints]:
         """Return the query of each run of rows, and its first row.
@@ -238,23 +210,17 @@ class ParquetReader(TableReader):
 
     # ------------------------------------------------------------------ pieces
 
-    def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+        def read(spans: list[Span]) -> tuple[Piece, Outcome[Done] | None]:
+            piece = Piece.join([self._read(span) for span in spans])
+            return piece, self._attempt(piece, work)
+
         done = 0
-        for piece, outcome in map_items(lambda spans: self._worked(spans, work), self._pieces()):
+        for piece, outcome in map_items(read, self._pieces()):
             done += piece.values.size
             if self._progress is not None:
                 self._progress(self._size * done // self._rows, self._size)
             yield piece, outcome
-
-    def _parsed_again(self) -> Iterator[Piece]:
-        return map_items(self._piece, self._pieces())
-
-    def _worked(self, spans: list[Span], work: Work[Done]) -> tuple[Piece, Outcome[Done] | None]:
-        piece = self._piece(spans)
-        # A piece of few queries is mostly cut within one: it is worked on when that is complete.
-        if len(piece.queries) < FEW or piece.table.repeated >= 0:
-            return piece.compact(), None
-        return piece, attempt(work, piece.table)
 
     def _pieces(self) -> Iterator[list[Span]]:
         """Yield some rows at a time, that end where a query does as a rule."""
@@ -270,42 +236,15 @@ class ParquetReader(TableReader):
         if held:
             yield held
 
-    def _piece(self, spans: list[Span]) -> Piece:
-        runs, firsts, documents, values = _joined([self._read(span) for span in spans])
-        queries = runs.tolist()
-        if any(itertools.starmap(operator.eq, itertools.pairwise(queries))):  # across two spans
-            kept = [i for i, query in enumerate(queries) if not i or query != queries[i - 1]]
-            queries, firsts = [queries[i] for i in kept], firsts[kept]
-        return Piece(queries, firsts, documents, values)
-
-    # ------------------------------------------------------------------ documents given twice
-
-    def _raise_problems(self) -> None:
-        if self._repeats:
-            raise_problems(list(itertools.islice(self._repeated_rows(), LISTED_PROBLEMS)))
-
-    def _repeated_rows(self) -> Iterator[InputError]:
-        """Say in which rows documents stand that their queries have twice."""
-        pairs = set(self._repeats)
-        affected = {query for query, _ in pairs}
-        places: dict[tuple[Any, Any], tuple[str, int]] = {}
+    def _places(self, queries: set[Any]) -> Iterator[tuple[tuple[Any, Any], Place]]:
         for span in self._spans():
-            queries, firsts, documents, _ = self._read(span)
-            if affected.isdisjoint(queries.tolist()):
-                continue
-            sizes = np.diff(firsts, append=len(documents))
-            rows = np.repeat(np.arange(sizes.size), sizes)
-            ids = zip(queries.take(rows).tolist(), documents.tolist(), strict=True)
-            for row, pair in enumerate(ids, span.first):
-                place = span.path, row
-                if pair not in pairs or (first := places.setdefault(pair, place)) == place:
-                    continue
-                where = f"rows {first[1]} and {row}"
-                if first[0] != span.path:
-                    where = f"row {row} and in row {first[1]} of {first[0]!r}"
-                problem = f"this document stands in {where}"
-                error = InputError(problem, source=self._source, path=span.path)
-                yield error.with_fields(query=pair[0], document=pair[1])
+            piece = self._read(span)
+            names = piece.queries.tolist()
+            if not queries.isdisjoint(names):
+                sizes = np.diff(piece.firsts, append=piece.values.size).tolist()
+                rows = itertools.chain.from_iterable(map(itertools.repeat, names, sizes))
+                pairs = zip(rows, piece.documents.tolist(), strict=True)
+                yield from ((pair, (span.path, row)) for row, pair in enumerate(pairs, span.first))
 
 
 @contextmanager
@@ -336,21 +275,6 @@ def _ids_of_row(queries: IdColumn, firsts: Ints, documents: IdColumn, row: int) 
     """Return the query and the document of a row of some; `queries` are those of runs of rows."""
     run = int(np.searchsorted(firsts, row, side="right")) - 1
     return {"query": item_of(queries, run), "document": item_of(documents, row)}
-
-
-def _joined(parts: list[Columns]) -> Columns:
-    """Put the rows of several spans one after the other."""
-    if not parts:
-        return Columns(NO_TEXTS, np.empty(0, np.int64), NO_TEXTS, np.empty(0))
-    if len(parts) == 1:
-        return parts[0]
-    offsets = offsets_of([part.values.size for part in parts]).tolist()
-    return Columns(
-        join_ids([part.queries for part in parts]),
-        np.concatenate([part.firsts + at for part, at in zip(parts, offsets, strict=False)]),
-        join_ids([part.documents for part in parts]),
-        np.concatenate([part.values for part in parts]),
-    )
 
 
 def _query_start(queries: Any) -> int:

@@ -20,11 +20,11 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable
-from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, join_ids
+from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, item_of, join_ids
+from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, many, raise_problems, shown, warn
-from irbatch.formats import bytes as kernels
 from irbatch.formats.bytes import Parsed, is_ready, parse_bytes
-from irbatch.formats.lines import LineForm, ParsedLines, find_data, raise_by_line, repeated
+from irbatch.formats.lines import LineForm, ParsedLines, Place, find_data, raise_by_line, repeated
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.ragged import joined_ranges, offsets_of
@@ -43,7 +43,7 @@ MOST_REPEATS = 1000  # documents given twice that are looked for once more, to n
 class Piece:
     """Columns, and what else was seen; `ParsedLines` says more of most fields."""
 
-    queries: list[Any]  # of each group of consecutive rows with one query
+    queries: IdColumn  # of each group of consecutive rows with one query
     firsts: Ints  # (groups,), the first row of each
     documents: IdColumn
     values: Floats
@@ -62,86 +62,85 @@ class Piece:
             return cls.from_bytes(text, parsed, form)
         lines = ParsedLines(form, path)
         lines.read(enumerate(io.BytesIO(text), 1))
-        return cls.from_lines(lines, text.count(b"\n"))
-
-    @classmethod
-    def from_bytes(cls, text: bytearray, parsed: Parsed, form: LineForm) -> Piece:
-        """Take what the byte parser found in a text."""
-        groups = parsed.groups
-        queries = [text[start:stop].decode() for _, start, stop, _ in groups.tolist()]
-        tags = [bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b"" for at in parsed.tags]
-        return cls(
-            queries,
-            groups[:, 0].copy(),
-            TextColumn(np.frombuffer(text, np.uint8), parsed.starts, parsed.lengths),
-            -parsed.values if form.is_ranked else parsed.values,
-            lines=int(parsed.lines[0]),
-            tags=(tags[0], tags[1]),
-            contradicting=tuple(itertools.compress(queries, groups[:, 3].tolist())),
-            fractional=bool(queries) and parsed.fractions[0] == len(queries),
-        )
-
-    @classmethod
-    def from_lines(cls, lines: ParsedLines, count: int) -> Piece:
-        """Take what lines hold, of so many, data or not."""
         firsts = lines.firsts()
         return cls(
-            [lines.queries[row] for row in firsts],
+            TextColumn.encode([lines.queries[row] for row in firsts]),
             firsts,
             TextColumn.encode(lines.documents),
             np.array(lines.values, np.float64),
-            lines=count,
+            lines=text.count(b"\n"),
             tags=lines.tags,
             contradicting=tuple(lines.contradicting()),
             fractional=lines.fractional,
             problems=tuple(lines.problems),
         )
 
+    @classmethod
+    def from_bytes(cls, text: bytearray, parsed: Parsed, form: LineForm) -> Piece:
+        """Take what the byte parser found in a text."""
+        groups, bytes_of = parsed.groups, np.frombuffer(text, np.uint8)
+        sizes = (groups[:, 2] - groups[:, 1]).astype(np.int32)
+        queries = TextColumn(bytes_of, groups[:, 1], sizes).copied()
+        tags = [bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b"" for at in parsed.tags]
+        return cls(
+            queries,
+            groups[:, 0].copy(),
+            TextColumn(bytes_of, parsed.starts, parsed.lengths),
+            -parsed.values if form.is_ranked else parsed.values,
+            lines=int(parsed.lines[0]),
+            tags=(tags[0], tags[1]),
+            contradicting=tuple(queries.take(np.flatnonzero(groups[:, 3])).tolist()),
+            fractional=0 < len(queries) == parsed.fractions[0],
+        )
+
+    @classmethod
+    def join(cls, pieces: Sequence[Piece]) -> Piece:
+        """Put the rows of pieces one after the other; a query that goes on is one group."""
+        if not pieces:
+            return cls(NO_TEXTS, np.empty(0, np.int64), NO_TEXTS, np.empty(0))
+        if len(pieces) == 1:
+            return pieces[0]
+        offsets = offsets_of([piece.values.size for piece in pieces]).tolist()
+        firsts = [piece.firsts + at for piece, at in zip(pieces, offsets, strict=False)]
+        queries = join_ids([piece.queries for piece in pieces])
+        changes = first_rows(queries)
+        return cls(
+            queries.take(changes),
+            np.concatenate(firsts)[changes],
+            join_ids([piece.documents for piece in pieces]),
+            np.concatenate([piece.values for piece in pieces]),
+        )
+
     @cached_property
     def table(self) -> QueryTable:
         """A table of this piece alone, made by the thread that asks for it first."""
-        return QueryTable.from_runs(
-            self.queries, self.firsts, self.documents, self.values, threads=1
-        )
+        return QueryTable.from_runs(self.queries, self.firsts, self.documents, self.values)
+
+    def query(self, group: int) -> Any:
+        """Return the query of a group."""
+        return item_of(self.queries, group)
 
     def compact(self) -> Piece:
         """Return it in memory of its own, without the text around the ids."""
         return replace(
             self,
+            queries=copied(self.queries),
             firsts=self.firsts.copy(),
             documents=copied(self.documents),
             values=self.values.copy(),
         )
 
-    def split(self) -> tuple[Piece, Piece]:
-        """Part the last query from those before it, both in memory of their own."""
-        row = int(self.firsts[-1])
-        rows = np.arange(self.values.size)
-        before, after = self.documents.take(rows[:row]), self.documents.take(rows[row:])
-        head = Piece(self.queries[:-1], self.firsts[:-1], before, self.values[:row])
-        tail = Piece(self.queries[-1:], np.zeros(1, np.int64), after, self.values[row:])
-        return head.compact(), tail.compact()
-
-    def only(self, queries: set[Any]) -> Piece:
-        """Keep some queries."""
-        kept = np.array([query in queries for query in self.queries], bool)
-        sizes = np.diff(self.firsts, append=self.values.size)[kept]
-        rows = joined_ranges(self.firsts[kept], sizes)
-        ids = list(itertools.compress(self.queries, kept))
-        documents = copied(self.documents.take(rows))
-        return Piece(ids, offsets_of(sizes)[:-1], documents, self.values[rows])
+    def of_groups(self, picks: Ints) -> Piece:
+        """Return the rows of some groups, in memory of their own."""
+        sizes = np.diff(self.firsts, append=self.values.size)[picks]
+        rows = joined_ranges(self.firsts[picks], sizes)
+        documents, queries = copied(self.documents.take(rows)), copied(self.queries.take(picks))
+        return Piece(queries, offsets_of(sizes)[:-1], documents, self.values[rows])
 
 
 def assemble(pieces: Sequence[Piece]) -> QueryTable:
     """Join pieces, and the parts of queries that come in several."""
-    pieces = pieces or [Piece([], np.empty(0, np.int64), NO_TEXTS, np.empty(0))]
-    offsets = offsets_of([piece.values.size for piece in pieces]).tolist()
-    return QueryTable.from_runs(
-        list(itertools.chain.from_iterable(piece.queries for piece in pieces)),
-        np.concatenate([piece.firsts + at for piece, at in zip(pieces, offsets, strict=False)]),
-        join_ids([piece.documents for piece in pieces]),
-        np.concatenate([piece.values for piece in pieces]),
-    )
+    return Piece.join(pieces).table
 
 
 Done = TypeVar("Done")
@@ -152,23 +151,24 @@ Work = Callable[[QueryTable], Done]
 class TableReader:
     """Reads what may be too large to be held: subclasses say where pieces come from."""
 
-    name: str
     query_kind: str  # this, `name` and `tag` as of a `Run`
+    tag: str | None = None  # what the system called itself, once all was read
     is_large: bool  # whether it is more than a piece
     is_dense: bool  # whether few bytes make very many rows
+    unit = "line"  # what places are counted in
 
-    def __init__(self) -> None:
+    def __init__(
+        self, name: str, source: str, paths: Sequence[str], progress: Progress | None
+    ) -> None:
+        self.name, self._source, self._paths, self._progress = name, source, paths, progress
         self._problems: list[InputError] = []
         self._repeats: list[tuple[Any, Any]] = []  # queries and documents
 
-    @property
-    def tag(self) -> str | None:
-        """What the system called itself, once all was read."""
-        return None
-
     def table(self) -> QueryTable:
         """Read all of it as columns."""
-        raise NotImplementedError
+        table = self._gathered(self._parsed(None))
+        self._raise_problems()
+        return table
 
     def warn(self) -> None:
         """Warn of what was doubtful in all that was read."""
@@ -183,43 +183,62 @@ class TableReader:
         seen: set[Any] = set()
         returned: set[Any] = set()
         for pieces, done in self._complete(self._parsed(work)):
-            queries = dict.fromkeys(itertools.chain.from_iterable(part.queries for part in pieces))
-            returned.update(seen.intersection(queries))
-            seen.update(queries)
+            queries = {query for piece in pieces for query in piece.queries.tolist()}
+            returned |= seen & queries
+            seen |= queries
             done = done or functools.partial(work, self._assembled(pieces))
             if not self._problems and not self._repeats:
                 yield done()
             del pieces
-        if returned:
-            table = self._gathered(piece.only(returned) for piece in self._parsed_again())
+        if returned and not self._problems:  # which would be collected twice
+            table = self._gathered(self._parsed(None), returned)
             if not self._problems and not self._repeats:
                 yield work(table)
         self._raise_problems()
 
-    def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         """Read pieces, some at once, collect what is wrong with them; and what comes of `work`.
 
-        That is called with the table of a piece alone.
+        As often as it is called; without `work` pieces are to be kept.
         """
         raise NotImplementedError
 
-    def _parsed_again(self) -> Iterator[Piece]:
-        """Read the same pieces once more."""
+    def _places(self, queries: set[Any]) -> Iterator[tuple[tuple[Any, Any], Place]]:
+        """Yield the query and the document of rows, of some queries all, and where these stand."""
         raise NotImplementedError
 
     def _raise_problems(self) -> None:
         """Raise what was collected, and where the documents stand that were given twice."""
-        raise NotImplementedError
+        if self._repeats:
+            self._problems += itertools.islice(self._repeated(), LISTED_PROBLEMS)
+        places = {path: place for place, path in enumerate(self._paths)}
+        self._problems.sort(key=lambda problem: (places[str(problem.path)], problem.line or 0))
+        raise_problems(self._problems[:LISTED_PROBLEMS])
 
-    def _is_due(self, held: int) -> bool:
-        """Tell whether to look for documents given twice before all is read.
+    def _repeated(self) -> Iterator[InputError]:
+        pairs = set(self._repeats)
+        firsts: dict[tuple[Any, Any], Place] = {}
+        for pair, place in self._places({query for query, _ in pairs}):
+            if pair in pairs and (first := firsts.setdefault(pair, place)) != place:
+                yield repeated(self._source, pair, place, first, self.unit)
 
-        They are looked for whenever twice as many pieces are held.
+    def _attempt(self, piece: Piece, work: Work[Done] | None) -> Outcome[Done] | None:
+        """Return what returns what comes of work on a piece, or raises it.
+
+        A piece of few queries is mostly cut within one: it is worked on when that is complete.
         """
-        return self.is_dense and held & (held - 1) == 0
+        few = len(piece.queries) < FEW
+        if work is None or few or piece.problems or piece.table.repeated >= 0:
+            return None
+        try:
+            done = work(piece.table)
+        except Exception as problem:
+            return functools.partial(_raise, problem)
+        return lambda: done
 
     def _look_early(self, held: list[Piece]) -> None:
-        if self._is_due(len(held)):
+        """Look for documents given twice before all is read: whenever it is twice as much."""
+        if self.is_dense and len(held) & (len(held) - 1) == 0:
             self._assembled(held)
             if self._repeats:
                 self._raise_problems()
@@ -231,7 +250,7 @@ class TableReader:
         held: list[Piece] = []  # whose last query may go on
         held_done: Outcome[Done] | None = None
         for piece, done in pieces:
-            if not held or piece.queries[0] != held[-1].queries[-1]:  # as a rule: see `cut`
+            if not held or piece.query(0) != held[-1].query(-1):  # as a rule: see `cut`
                 if held:
                     yield held, held_done
                 held, held_done = [piece], done
@@ -240,38 +259,33 @@ class TableReader:
             if len(held) == 1:
                 held = [held[0].compact()]
             held_done = None
-            if len(piece.queries) > 1:
-                head, tail = piece.split()
-                yield [*held, head], None
-                held = [tail]
+            if (last := len(piece.queries) - 1) > 0:
+                yield [*held, piece.of_groups(np.arange(last))], None
+                held = [piece.of_groups(np.array([last]))]
             else:
                 held.append(piece.compact())
                 self._look_early(held)
         if held:
             yield held, held_done
 
-    def _gathered(self, pieces: Iterable[Piece]) -> QueryTable:
-        """Assemble all pieces there are."""
+    def _gathered(
+        self, pieces: Iterable[tuple[Piece, object]], queries: set[Any] | None = None
+    ) -> QueryTable:
+        """Assemble all pieces, or what they have of some queries."""
         held: list[Piece] = []
-        for piece in pieces:
+        for piece, _ in pieces:
+            if queries is not None:
+                chosen = [query in queries for query in piece.queries.tolist()]
+                piece = piece.of_groups(np.flatnonzero(chosen))
             held.append(piece)
             self._look_early(held)
         return self._assembled(held)
 
     def _assembled(self, pieces: list[Piece]) -> QueryTable:
-        table = pieces[0].table if len(pieces) == 1 else assemble(pieces)
+        table = assemble(pieces)
         if table.repeated >= 0:
             self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
         return table
-
-
-def attempt(work: Work[Done], table: QueryTable) -> Outcome[Done]:
-    """Do some work; return what returns what came of it, or raises it."""
-    try:
-        done = work(table)
-    except Exception as problem:
-        return functools.partial(_raise, problem)
-    return lambda: done
 
 
 def _raise(problem: Exception) -> Any:
@@ -290,15 +304,15 @@ class FileWarnings:
 
     def add_piece(self, piece: Piece) -> None:
         """Take note of the next piece of a file."""
-        if piece.queries:
+        if piece.values.size:
             self.rows += piece.values.size
             self.tags = self.tags[0] or piece.tags[0], piece.tags[1] or self.tags[1]
             # The second row of a query that goes on is not that of the piece.
-            goes_on = piece.queries[0] if piece.queries[0] == self._query else None
+            goes_on = piece.query(0) if piece.query(0) == self._query else None
             doubtful = (query for query in piece.contradicting if query != goes_on)
             self._contradicting.update(dict.fromkeys(doubtful))
             self._fractional &= piece.fractional
-            self._query = piece.queries[-1]
+            self._query = piece.query(-1)
 
     def issue(self, path: str) -> None:
         """Warn of what is doubtful."""
@@ -351,10 +365,8 @@ class Reader(TableReader):
         recognise: Callable[[bytearray], tuple[LineForm, int]],
         progress: Progress | None = None,
     ) -> None:
-        super().__init__()
-        self.name = name
-        self._first, self._paths = first, paths
-        self._recognise, self._progress = recognise, progress
+        super().__init__(name, first.source, paths, progress)
+        self._first, self._recognise = first, recognise
         self._size = first.size
         if len(paths) > 1:
             self._size = sum(map(os.path.getsize, paths))
@@ -364,7 +376,8 @@ class Reader(TableReader):
         texts = self._texts()
         begun = list(itertools.islice(texts, 2))
         self.is_large = len(begun) > 1
-        self._once = itertools.chain((begun.pop(0) for _ in range(len(begun))), texts)
+        first_two = (begun.pop(0) for _ in range(len(begun)))
+        self._once: Iterator[tuple[_Part, Text]] = itertools.chain(first_two, texts)
 
     @property
     def is_dense(self) -> bool:  # type: ignore[override]
@@ -372,19 +385,13 @@ class Reader(TableReader):
         return self._first.is_dense
 
     @property
-    def tag(self) -> str | None:
+    def tag(self) -> str | None:  # type: ignore[override]
         """What the system called itself on the last line read."""
         return self._warnings.tags[1].decode(errors="backslashreplace") or None
 
     def warn(self) -> None:
         """Warn of what was doubtful, once all was read."""
         self._warnings.issue(self.name)
-
-    def table(self) -> QueryTable:
-        """Read all of it as columns."""
-        table = self._gathered(piece for piece, _ in self._parsed(None))
-        self._raise_problems()
-        return table
 
     def _texts(self) -> Iterator[tuple[_Part, Text]]:
         """Yield pieces of all files, without headers."""
@@ -421,12 +428,8 @@ class Reader(TableReader):
             yield part, text
 
     def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
-        """Parse pieces, some at once, and collect what is wrong with them.
-
-        With `work` also yield what comes of it, called with the table of a piece alone.
-        """
-        parse = functools.partial(self._parse, work=work)
-        for part, piece, done in map_items(parse, self._once):
+        texts, self._once = self._once, self._texts()
+        for part, piece, done in map_items(functools.partial(self._parse, work=work), texts):
             path = part.file.path
             if isinstance(piece, InputError):
                 self._problems.append(_placed(piece, path, part.lines))
@@ -441,54 +444,31 @@ class Reader(TableReader):
             if len(self._problems) >= LISTED_PROBLEMS:
                 break
 
-    def _parsed_again(self) -> Iterator[Piece]:
-        for part, piece, _ in map_items(self._parse, self._texts()):
-            if isinstance(piece, Piece):
-                yield piece
-            elif not self._problems:  # it could be read before
-                raise _placed(piece, part.file.path)
-
     def _parse(
-        self, text_of: tuple[_Part, Text], work: Work[Done] | None = None
+        self, text_of: tuple[_Part, Text], work: Work[Done] | None
     ) -> tuple[_Part, Piece | InputError, Outcome[Done] | None]:
         part, text = text_of
         if isinstance(text, InputError):
             return part, text, None
         piece = Piece.parse(text, part.form, part.file.path, by_bytes=self._by_bytes)
         if work is None:
-            return part, piece.compact(), None
-        # A piece of few queries is mostly cut within one: it is worked on when that is complete.
-        if len(piece.queries) < FEW or piece.problems or piece.table.repeated >= 0:
-            return part, piece, None
-        return part, piece, attempt(work, piece.table)
+            piece = piece.compact()
+        return part, piece, self._attempt(piece, work)
 
     def _raise_problems(self) -> None:
-        """Raise what was collected, with the lines of documents given twice."""
-        if self._repeats:
-            self._problems += itertools.islice(self._repeated_lines(), LISTED_PROBLEMS)
-        places = {path: place for place, path in enumerate(self._paths)}
-        self._problems.sort(key=lambda problem: (places[str(problem.path)], problem.line or 0))
-        raise_problems(self._problems[:LISTED_PROBLEMS])
+        super()._raise_problems()
         if not self._warnings.rows:
             problem = "there are no data lines"
-            raise InputError(problem, source=self._first.source, path=self.name)
+            raise InputError(problem, source=self._source, path=self.name)
 
-    def _repeated_lines(self) -> Iterator[InputError]:
-        """Say in which lines of which files documents stand that their queries have twice."""
-        pairs = set(self._repeats)
-        firsts: dict[tuple[str, str], tuple[str, int]] = {}
+    def _places(self, queries: set[Any]) -> Iterator[tuple[tuple[str, str], Place]]:
         for part, text in self._texts():
-            if isinstance(text, InputError):
-                if not self._problems:  # it could be read before
-                    raise _placed(text, part.file.path)
-                continue
-            rows = ParsedLines(part.form, part.file.path)
-            rows.read(enumerate(io.BytesIO(text), part.lines + 1))
-            part.lines += text.count(b"\n")
-            for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
-                place = part.file.path, line
-                if pair in pairs and (first := firsts.setdefault(pair, place)) != place:
-                    yield repeated(part.form, pair, place, first)
+            if not isinstance(text, InputError):  # which was collected before
+                rows = ParsedLines(part.form)
+                rows.read(enumerate(io.BytesIO(text), part.lines + 1))
+                part.lines += text.count(b"\n")
+                for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
+                    yield pair, (part.file.path, line)
 
 
 def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:
@@ -518,61 +498,42 @@ def read_lines(
     """
     if not lines:
         return {}
-    text = _join(lines) if len(lines) >= MANY and is_ready() else None
-    parsed = None if text is None else parse_bytes(text, form)
-    if text is not None and parsed is not None:
-        piece = Piece.from_bytes(text, parsed, form)
-    else:
-        rows = ParsedLines(form)
-        rows.read(_numbered(lines))
-        piece = Piece.from_lines(rows, len(lines))
+    text = _joined(lines)
+    piece = Piece.parse(text, form, by_bytes=len(lines) >= MANY and is_ready())
     raise_by_line(list(piece.problems))
-    if not piece.queries:
+    if not piece.values.size:
         raise InputError("there are no data lines", source=form.source)
-    documents, numbers = piece.documents.tolist(), piece.values
-    ends = [*piece.firsts[1:].tolist(), numbers.size]
-    if whole and (odd := np.flatnonzero(numbers % 1 != 0)).size:
-        row = int(odd[0])
-        query = piece.queries[int(np.searchsorted(ends, row, side="right"))]
-        problem = f"{form.value} {numbers[row]} is not a whole number"
-        fields = {"query": query, "document": documents[row], "value": float(numbers[row])}
-        raise InputError(problem, source=form.source, **fields)
-    values = (numbers.astype(np.int64) if whole else numbers).tolist()
-    table: dict[str, dict[str, Any]] = {}
-    for query, first, end in zip(piece.queries, piece.firsts.tolist(), ends, strict=True):
-        ranking = dict(zip(documents[first:end], values[first:end], strict=True))
-        if table.setdefault(query, ranking) is not ranking:  # it comes back after another
-            table[query].update(ranking)
-    if sum(map(len, table.values())) < numbers.size:
+    table = piece.table
+    if table.repeated >= 0:
         rows = ParsedLines(form)
-        rows.read(_numbered(lines))
+        rows.read(enumerate(io.BytesIO(text), 1))
         raise_by_line(rows.repeats())
-    return table
+    documents, numbers = table.documents.tolist(), table.numbers
+    if whole and (odd := np.flatnonzero(numbers % 1 != 0)).size:
+        query, document = table.where(int(odd[0]))
+        value = float(numbers[odd[0]])
+        fields = {"query": query, "document": document, "value": value}
+        raise InputError(
+            f"{form.value} {value} is not a whole number", source=form.source, **fields
+        )
+    values = (numbers.astype(np.int64) if whole else numbers).tolist()
+    rankings = zip(table, table.begins.tolist(), table.ends.tolist(), strict=True)
+    return {
+        query: dict(zip(documents[first:end], values[first:end], strict=True))
+        for query, first, end in rankings
+    }
 
 
-def _join(lines: Sequence[Any]) -> bytearray | None:
-    """Return lines, all of one type, as one text; None if one of them is several, or not text."""
-    try:
-        if isinstance(lines[0], str):
-            text = "".join(lines)
-            if not text.isascii():
-                return _join(list(map(str.encode, lines)))
-            joined = text.encode()
-        else:
-            joined = b"".join(lines)
-    except (TypeError, UnicodeEncodeError):
-        return None
-    ends = np.flatnonzero(np.frombuffer(joined, np.uint8) == kernels.NEWLINE) + 1
-    if not ends.size:
-        return _join([line + (b"\n" if isinstance(line, bytes) else "\n") for line in lines])
-    starts = offsets_of(np.fromiter(map(len, lines), np.int64, len(lines)))
-    if not joined.endswith(b"\n"):
-        ends = np.append(ends, len(joined))
-    return bytearray(joined) if np.array_equal(ends, starts[1:]) else None
-
-
-def _numbered(lines: Sequence[str | bytes]) -> Iterator[tuple[int, bytes]]:
+def _joined(lines: Sequence[Any]) -> bytearray:
+    """Return lines, whose ends may be missing, as one text."""
+    if set(map(type, lines)) == {str}:
+        joined = "".join(lines).encode(errors="surrogatepass")
+        if joined.count(b"\n") == len(lines):
+            return bytearray(joined)
+    text = bytearray()
     for number, line in enumerate(lines, 1):
         if not isinstance(line, str | bytes):
             raise InputError(f"{shown(line)} is not a line of text", line=number)
-        yield number, line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
+        text += line.encode(errors="surrogatepass") if isinstance(line, str) else line
+        text += b"" if text.endswith(b"\n") else b"\n"
+    return text

@@ -93,8 +93,8 @@ class Input:
             del piece[len(rest) + got :]
             made += got
             self._check_ratio(made)
-            if made == got and piece.startswith(BOM):
-                del piece[: len(BOM)]
+            if BOM in piece:  # of a file, or of several that were put one after the other
+                piece = piece.removeprefix(BOM).replace(b"\n" + BOM, b"\n")
             end = piece.rfind(b"\n") + 1
             if len(piece) - end > LONGEST_LINE and fault is None:
                 mebibytes = LONGEST_LINE >> 20
@@ -188,18 +188,10 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
 
 
 class _Pipe(io.BufferedIOBase):
-    """What can be read only once, and a copy of it, to be read again: on disk if it is large."""
+    """What can be read only once, and what was read of it, to be read again."""
 
     def __init__(self, source: io.BufferedIOBase) -> None:
-        import tempfile  # here: it takes 10 ms to import
-
-        self._source, self._folder = source, tempfile.gettempdir()
-        self._copy = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - closed with this
-        self._at = self._copied = 0
-
-    def close(self) -> None:
-        self._copy.close()
-        super().close()
+        self._source, self._copy, self._at = source, bytearray(), 0
 
     def seek(self, at: int, whence: int = 0) -> int:
         self._at = at
@@ -210,17 +202,10 @@ class _Pipe(io.BufferedIOBase):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read so many bytes, all by default."""
-        size = sys.maxsize if size is None or size < 0 else size
-        self._copy.seek(self._at)
-        data = self._copy.read(size)
-        if len(data) < size:
-            more = self._source.read(min(size - len(data), PIECE))
-            try:
-                self._copy.write(more)
-            except OSError as problem:  # which names no place
-                problem.filename = problem.filename or self._folder
-                raise
-            data += more
+        end = sys.maxsize if size is None or size < 0 else self._at + size
+        if (missing := end - len(self._copy)) > 0:
+            self._copy += self._source.read(-1 if end == sys.maxsize else min(missing, PIECE))
+        data = bytes(self._copy[self._at : end])
         self._at += len(data)
         return data
 

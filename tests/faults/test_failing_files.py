@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import io
 import lzma
 import os
 import shutil
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 from support.failing_files import Calls, fail_reading, fail_writing
-from support.file_readers import piped_input, use_reader
+from support.file_readers import use_reader
 
 import irbatch
 from irbatch import InputError, Run
@@ -166,22 +165,6 @@ def test_what_cannot_be_read_is_said(
         assert "Input/output error" in str(found), calls.names[:at]
         if call == "read":  # a signal came
             assert str(outcome(read, path, Calls(errno.EINTR, at))) == str(expected)
-
-
-def test_a_full_folder_for_what_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is kept there, as it can be read only once."""
-
-    class Full(io.BytesIO):
-        def write(self, data: Any) -> int:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", lambda _: Full())
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/the/folder")
-    with (
-        piped_input(b"".join(LINES), monkeypatch),
-        pytest.raises(InputError, match="'/the/folder'"),
-    ):
-        irbatch.read_run("-")
 
 
 def test_json_that_cannot_be_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,7 +221,7 @@ def test_as_the_reader_of_lines(name: str) -> None:
         assert piece.documents.tolist() == rows.documents
         assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
         assert piece.firsts.tolist() == firsts.tolist()
-        assert piece.queries == [rows.queries[first] for first in firsts]
+        assert piece.queries.tolist() == [rows.queries[first] for first in firsts]
         unsure = found is not None and found.unsure.size > 0
         if not unsure:  # values that Python converts are not compared
             assert set(piece.contradicting) == set(rows.contradicting())

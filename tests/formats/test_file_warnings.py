@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from support.file_readers import piped_input
+from support.input_errors import input_error
 
 from irbatch import InputWarning, evaluate, evaluate_runs, read_qrels, read_run
 
@@ -160,3 +162,12 @@ def test_the_tag_is_the_last_lines(write: Write, last: bytes) -> None:
     with pytest.warns(InputWarning, match="several systems"):
         run = read_run(path)
     assert run.tag == last.decode(errors="backslashreplace")
+
+
+def test_files_with_marks_of_byte_order_may_be_joined(tmp_path: Path) -> None:
+    path = tmp_path / "two"
+    text = "\ufeffq1 Q0 a 1 2 t\n\ufeffq2 Q0 b 1 1 t\n"
+    path.write_text(text, "utf-8")
+    assert read_run(path).to_dict() == {"q1": {"a": 2.0}, "q2": {"b": 1.0}}
+    path.write_text(text.replace("\n", ""), "utf-8")
+    input_error(lambda: read_run(path), "11 columns", line=1)

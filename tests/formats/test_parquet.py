@@ -183,8 +183,8 @@ def test_problems_name_file_column_and_row(tmp_path: Path) -> None:
     bad = table(rows[20:]).set_column(0, "query_id", pa.array([1.5] * 25))
     refused(bad, "column 'query_id', query ids are text or whole numbers, not float64")
     twice = table([*rows[20:], rows[19], rows[43]])
-    said = f"row 25 and in row 19 of {str(places[0])!r}", "(query 'q3', document 'd4')"
-    refused(twice, "2 problems", *said, "this document stands in rows 23 and 26", path=path)
+    said = f"row 25: this document was given before, in row 19 of {str(places[0])!r}", "in row 23"
+    refused(twice, "2 problems", *said, "(query 'q3', document 'd4')", path=path)
 
 
 # ---------------------------------------------------------------- damage and traps
@@ -255,7 +255,7 @@ def test_equal_rows_are_noticed_while_reading(
             yield span
 
     monkeypatch.setattr(ParquetReader, "_spans", spans)
-    input_error(lambda: entry(tmp_path / "run"), "at least 20 problems", "in rows 0 and 1\n")
+    input_error(lambda: entry(tmp_path / "run"), "at least 20 problems", "in row 0\n")
     assert max(held) <= 8, "of 256"
 
 

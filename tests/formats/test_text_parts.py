@@ -80,7 +80,7 @@ def test_parquet_parts_in_processes_are_refused_as_in_one(tmp_path: Path) -> Non
     other = {"query_id": ["q1"], "docno": ["d3"], "score": [1.0]}
     again = {"qid": ["q1"], "docno": ["d1"], "score": [1.0]}
     pl.DataFrame(first).write_parquet(tmp_path / "a.parquet")
-    for wrong, fact in ((other, "columns are ['query_id'"), (again, "stands in row 0")):
+    for wrong, fact in ((other, "columns are ['query_id'"), (again, "given before, in row 0")):
         pl.DataFrame(wrong).write_parquet(tmp_path / "b.parquet")
         one = input_error(lambda: irbatch.evaluate(QRELS, tmp_path, "RR"), fact)
         pool = ThreadPoolExecutor(2)
