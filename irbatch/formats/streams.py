@@ -93,7 +93,8 @@ class Input:
             del piece[len(rest) + got :]
             made += got
             self._check_ratio(made)
-            if BOM in piece:  # of a file, or of several that were put one after the other
+            # Of a file, or of several that were put one after the other; one byte is soonest found.
+            if BOM[:1] in piece and BOM in piece:
                 piece = piece.removeprefix(BOM).replace(b"\n" + BOM, b"\n")
             end = piece.rfind(b"\n") + 1
             if len(piece) - end > LONGEST_LINE and fault is None:
