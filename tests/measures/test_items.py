@@ -213,9 +213,9 @@ def test_a_query_that_comes_again() -> None:
     """It is counted once, and has the same items."""
     scores, positives, items = scored(users=3)
     expected = irbatch.evaluate_scores(scores, measures=NAMES, positives=positives, items=items)
-    evaluator = BatchEvaluator(NAMES, items=items, repeated="last")
-    evaluator.update(-scores[:1], positives=positives[:1], query_ids=["a"])
+    evaluator = BatchEvaluator(NAMES, items=items, repeated="first")
     evaluator.update(scores, positives=positives, query_ids=["a", "b", "c"])
+    evaluator.update(-scores[:1], positives=positives[:1], query_ids=["a"])
     assert evaluator.compute().mean() == expected.mean()
     evaluator = BatchEvaluator("CatalogueCoverage@1", items=items)
     again = functools.partial(evaluator.update, positives=positives[:1], query_ids=["a"])
