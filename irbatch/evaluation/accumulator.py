@@ -336,7 +336,8 @@ class Accumulator:
             if rows.items_of_queries is not None:
                 items = [each.tolist() for each in rows.items_of_queries.lists]
         known = None if self.known is None else self.known.fingerprint
-        return state | {"items": None if known is None else {"catalogue": known, "lists": items}}
+        key = "lists" if self._sums is None else "counts"
+        return state | {"items": None if known is None else {"catalogue": known, key: items}}
 
     def read(self, state: Mapping[str, Any]) -> Accumulator:
         """Return what a state holds that was written of the same measures."""
@@ -345,7 +346,8 @@ class Accumulator:
         theirs = None if state["items"] is None else state["items"]["catalogue"]
         if mine != theirs:
             raise reject(f"'items' are of catalogue {shown(theirs)}, not of {mine!r}")
-        lists = [] if known is None else state["items"]["lists"]
+        key = "lists" if made._sums is None else "counts"
+        lists = [] if known is None else state["items"][key]
         if made._sums is None:
             made._read_rows(state, lists)
         else:
