@@ -18,7 +18,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line, shown
-from irbatch.evaluation.pipeline import Watch, compute_run
+from irbatch.evaluation.pipeline import Watch, Work, compute_run
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.formats.reader import TableReader
@@ -140,7 +140,7 @@ class Printed:
         plan = Plan(list(wanted), settings.open_parameters() | {"docs": float(options.docs)})
         self.name = run.name
         watch = Watch(self._spell)
-        computed = compute_run(plan, qrels, run, settings, watch=watch)
+        computed = compute_run(Work(plan, settings, watch=watch), qrels, run)
         computed.take(qrels, self._choose_queries(computed.answered))
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.values

@@ -16,7 +16,7 @@ from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, keyword
-from irbatch.evaluation.pipeline import Choose, evaluate_run
+from irbatch.evaluation.pipeline import Choose, Work, evaluate_run
 from irbatch.evaluation.results import Results, with_weights
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import (
@@ -201,10 +201,9 @@ class Evaluation:
         with self._opened(run, progress) as opened:
             if (plan.of_items or self.costs) and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
-            return evaluate_run(
-                plan, judgments, opened, self.settings, self.order, self.threads, progress,
-                watch=watch, items=self.items, costs=self.costs, choose=choose,
-            )  # fmt: skip
+            more = self.threads, self.order, False, watch, self.items, self.costs
+            work = Work(plan, self.settings, *more)
+            return evaluate_run(work, judgments, opened, progress, choose)
 
     def _opened(
         self, run: Rankings, progress: Progress | None

@@ -49,6 +49,28 @@ class Watch(NamedTuple):
     complete: Callable[[Results], Results] | None = None
 
 
+class Work(NamedTuple):
+    """What is computed of rankings, and how: the same for any number of them.
+
+    Args:
+        plan, settings, threads: see there.
+        order: what the rankings' order came from, for the signature.
+        in_order: whether rankings stand in order: their scores are not looked at then.
+        watch: what is to see the matrices, too.
+        items: for measures that read them, whose runs are whole.
+        costs: what documents cost, whose runs are whole.
+    """
+
+    plan: Plan
+    settings: Settings
+    threads: int | None = None
+    order: str = ""
+    in_order: bool = False
+    watch: Watch | None = None
+    items: Items | None = None
+    costs: DocumentCosts | None = None
+
+
 class Part(NamedTuple):
     """What was computed of a block."""
 
@@ -70,18 +92,10 @@ class Computed:
         items: the items of each query, where measures read them.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        queries: Sequence[Any],
-        settings: Settings,
-        threads: int | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        check_threads(threads)
-        self.queries = queries
-        self.plan, self.settings, self.threads, self.watch = plan, settings, threads, watch
-        self.values = np.zeros((len(queries), plan.columns))
+    def __init__(self, work: Work, queries: Sequence[Any]) -> None:
+        check_threads(work.threads)
+        self.work, self.queries = work, queries
+        self.values = np.zeros((len(queries), work.plan.columns))
         self.marks = np.full(len(queries), MISSING)
         self.rows: Positions = np.arange(len(queries))
         self.any_judged = False
@@ -107,21 +121,21 @@ class Computed:
     def split(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield blocks small enough for what is computed of them."""
         for block in blocks:
-            yield from block.split(self.plan.rows_at_once)
+            yield from block.split(self.work.plan.rows_at_once)
 
     def compute(self, block: Block, rows: Positions) -> Part:
         """Cut a block, of the queries at `rows`, as the settings say, and scan it."""
-        settings, matrix = self.settings, block.matrix
+        plan, settings, threads, *_ = self.work
+        matrix = block.matrix
         if settings.max_depth is not None:
             matrix = matrix.truncated(int(settings.max_depth))
         if settings.judged_only:
             matrix = matrix.condensed()
         try:
-            values = self.plan.values(
-                matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
-            )
+            skips = settings.no_relevant == "skip"
+            values = plan.values(matrix, skip_no_relevant=skips, threads=threads)
         except FormulaError as problem:
-            row = self.plan.first_failing(matrix)
+            row = plan.first_failing(matrix)
             query = None if row is None else self.queries[int(rows[row])]
             raise problem.with_fields(query=query) from problem.__cause__
         relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
@@ -129,35 +143,35 @@ class Computed:
         marks |= (block.matrix.retrieved == 0) * EMPTY
         if block.tied is not None:
             marks |= block.tied * np.uint8(QueryMark.TIED)
-        watched = None if self.watch is None else matrix
+        watched = None if self.work.watch is None else matrix
         return Part(values, marks, block.matrix.has_judged(), watched)
 
     def keep(self, part: Part, rows: Positions) -> None:
         """Keep what was computed of the queries at `rows`."""
         self.values[rows], self.marks[rows] = part.values, part.marks
         self.any_judged = self.any_judged or part.any_judged
-        if self.watch is not None and part.matrix is not None:
-            self.watch.see(rows, part.matrix)
+        if self.work.watch is not None and part.matrix is not None:
+            self.work.watch.see(rows, part.matrix)
 
-    def take(self, qrels: Qrels, rows: Positions, costs: DocumentCosts | None = None) -> None:
+    def take(self, qrels: Qrels, rows: Positions) -> None:
         """Keep the queries at `rows` of the judgments alone; those missing have empty rankings."""
         absent = rows[self.marks[rows] & MISSING != 0]
         if absent.size:
-            self.put(pack_blocks(qrels, Run({}), absent, self.settings, costs=costs), absent)
+            self.put(pack_blocks(self.work, qrels, Run({}), absent), absent)
             self.marks[absent] = self.marks[absent] & ~EMPTY | MISSING
         if rows.size < self.rows.size or (rows != self.rows).any():
             self.values, self.marks, self.rows = self.values[rows], self.marks[rows], rows
 
-    def results(
-        self, query_ids: Sequence[Any], order: str, counts: Counts, name: str | None = None
-    ) -> Results:
-        """Return results; `order` says what the rankings' order came from."""
-        settings, measures = self.settings.signature(order), self.plan.measures
+    def results(self, query_ids: Sequence[Any], counts: Counts, name: str | None = None) -> Results:
+        """Return results of the queries that are kept."""
+        work = self.work
+        settings = work.settings.signature(work.order)
         if self.items is not None:
             settings["items"] = self.items.known.fingerprint
-        return Results(
-            self.values, query_ids, measures, counts, settings, name, self.marks, self.items
-        )
+        if work.costs is not None:
+            settings["costs"] = work.costs.fingerprint
+        given = query_ids, work.plan.measures, counts, settings, name, self.marks, self.items
+        return Results(self.values, *given)
 
 
 Choose = Callable[[Computed], Positions]
@@ -165,31 +179,25 @@ Choose = Callable[[Computed], Positions]
 
 
 def compute_run(
-    plan: Plan,
+    work: Work,
     qrels: Qrels,
     run: Run | TableReader,
-    settings: Settings,
-    threads: int | None = None,
     progress: Progress | None = None,
-    *,
     rows: Positions | None = None,
-    in_order: bool = False,
-    watch: Watch | None = None,
-    costs: DocumentCosts | None = None,
 ) -> Computed:
     """Compute every measure of the judged queries that a run answers, by their positions in qrels.
 
     Of a large file only queries' values are kept. `rows` are the positions, where they are known.
-    `progress` is not called where a file is read. If rankings stand in order their scores are not
-    looked at. Runs whose documents have `costs` are whole.
+    `progress` is not called where a file is read.
     """
+    plan, settings, watch = work.plan, work.settings, work.watch
     try:
         plan.check_levels(qrels.levels)
     except InputError as problem:
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
         raise problem.with_fields(**fields) from None
-    computed = Computed(plan, qrels.queries, settings, threads, watch)
+    computed = Computed(work, qrels.queries)
     if not isinstance(run, Run):
         _compute_reading(computed, qrels, run)
         return computed
@@ -204,42 +212,34 @@ def compute_run(
         if short is not None:
             computed.put(pack_run(qrels, short, rows, settings.ordering), rows, progress)
     if not computed.any_judged:  # of a shortened run, it is to be known whether any is further down
-        blocks = pack_blocks(qrels, run, rows, settings, in_order=in_order, costs=costs)
-        computed.put(blocks, rows, progress)
+        computed.put(pack_blocks(work, qrels, run, rows), rows, progress)
     return computed
 
 
-def pack_blocks(
-    qrels: Qrels,
-    run: Run,
-    rows: Positions,
-    settings: Settings,
-    *,
-    in_order: bool = False,
-    costs: DocumentCosts | None = None,
-) -> Iterable[Block]:
+def pack_blocks(work: Work, qrels: Qrels, run: Run, rows: Positions) -> Iterable[Block]:
     """Pack the queries at `rows` of the judgments, with what documents cost."""
-    if in_order and isinstance(run.rankings, QueryTable):
+    if work.in_order and isinstance(run.rankings, QueryTable):
         from irbatch.pack.join import pack_ranked  # for those who have tables
 
         return pack_ranked(qrels, run.rankings, rows)
-    if costs is None:
-        return pack_run(qrels, run, rows, settings.ordering)
+    ordering = work.settings.ordering
+    if work.costs is None:
+        return pack_run(qrels, run, rows, ordering)
     from irbatch.evaluation.items import add_costs  # for those who have costs
 
-    run, ordering = run.prepared(), settings.ordering
-    return add_costs(pack_run(qrels, run, rows, ordering), costs, qrels, rows, run, ordering)
+    run = run.prepared()
+    return add_costs(pack_run(qrels, run, rows, ordering), work.costs, qrels, rows, run, ordering)
 
 
 def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> None:
     """Evaluate a file as it is read; a query that comes once more is evaluated once more."""
-    ordering, row_of = computed.settings.ordering, qrels.row_of
+    ordering, row_of = computed.work.settings.ordering, qrels.row_of
     with suppress(OverflowError):  # of ids that are numbers beyond int64
         _ = qrels.column  # is made here, not by each thread
     # Users' own formulas need not be made for threads: they are called in the caller's.
-    in_threads = computed.plan.is_catalogued
+    in_threads = computed.work.plan.is_catalogued
 
-    def work(table: QueryTable) -> tuple[list[Any], list[tuple[Part | Block, Positions]]]:
+    def read(table: QueryTable) -> tuple[list[Any], list[tuple[Part | Block, Positions]]]:
         rows = np.array([row_of[query] for query in table if query in row_of], np.intp)
         packed = computed.split(pack_run(qrels, Run(table, reader.name), rows, ordering))
         blocks = ((each, rows[each.rows]) for each in packed)
@@ -248,7 +248,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
         return list(table), [(computed.compute(*each), each[1]) for each in blocks]
 
     answered: dict[Any, None] = {}
-    for queries, parts in reader.map_tables(work):
+    for queries, parts in reader.map_tables(read):
         answered.update(dict.fromkeys(queries))
         for part, rows in parts:
             computed.keep(part if isinstance(part, Part) else computed.compute(part, rows), rows)
@@ -256,45 +256,34 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
 
 
 def evaluate_run(
-    plan: Plan,
+    work: Work,
     qrels: Qrels,
     run: Run | TableReader,
-    settings: Settings,
-    order: str,
-    threads: int | None,
     progress: Progress | None = None,
-    *,
-    in_order: bool = False,
-    watch: Watch | None = None,
-    items: Items | None = None,
-    costs: DocumentCosts | None = None,
     choose: Choose | None = None,
 ) -> Results:
     """Choose the queries to average, and return their results; see `compute_run`.
 
-    `items` are for measures that read them, whose runs are whole. Of a part of a run `choose` says
-    which to evaluate; what there is to say of all queries is left to those who have them.
+    Of a part of a run `choose` says which to evaluate; what there is to say of all queries is left
+    to those who have them.
     """
-    computed = compute_run(
-        plan, qrels, run, settings, threads, progress, in_order=in_order, watch=watch, costs=costs
-    )
+    settings, watch = work.settings, work.watch
+    computed = compute_run(work, qrels, run, progress)
     there, answered = computed.there, computed.answered
     if choose is None:
         rows = choose_queries(qrels, there, answered, settings.missing, run.name)
     else:
         rows = choose(computed)
-    computed.take(qrels, rows, costs)
-    if plan.of_items and items is not None and isinstance(run, Run):
+    computed.take(qrels, rows)
+    if work.plan.of_items and work.items is not None and isinstance(run, Run):
         from irbatch.evaluation.items import ItemMeasures, add_items  # for those who have items
 
-        measures = ItemMeasures(plan, items, settings, threads)
-        ordering = None if in_order else settings.ordering
+        measures = ItemMeasures(work.plan, work.items, settings, work.threads)
+        ordering = None if work.in_order else settings.ordering
         computed.items = add_items(measures, computed.values, qrels, rows, run, ordering)
     counts = count_queries(computed.marks, len(qrels), len(answered) - there.size)
     queries = [qrels.queries[row] for row in rows.tolist()]
-    results = computed.results(queries, order, counts, run.name)
-    if costs is not None:
-        results.settings["costs"] = costs.fingerprint
+    results = computed.results(queries, counts, run.name)
     if watch is not None and watch.complete is not None:
         results = watch.complete(results)
     if choose is None:
@@ -302,29 +291,10 @@ def evaluate_run(
     return results
 
 
-def evaluate_blocks(
-    plan: Plan,
-    blocks: Iterable[Block],
-    query_ids: Sequence[Any],
-    settings: Settings,
-    order: str,
-    threads: int | None,
-) -> Results:
-    """Return the results of queries whose grades come with them, not from judgments."""
-    computed = compute_blocks(plan, blocks, query_ids, settings, threads)
-    return computed.results(query_ids, order, count_queries(computed.marks))
-
-
-def compute_blocks(
-    plan: Plan,
-    blocks: Iterable[Block],
-    queries: Sequence[Any],
-    settings: Settings,
-    threads: int | None,
-) -> Computed:
-    """Compute the values of queries whose grades come with them."""
-    computed = Computed(plan, queries, settings, threads)
+def compute_blocks(work: Work, blocks: Iterable[Block], queries: Sequence[Any]) -> Computed:
+    """Compute the values of queries whose grades come with them, not from judgments."""
+    computed = Computed(work, queries)
     for block in blocks:
-        plan.check_levels(block.matrix.levels)
+        work.plan.check_levels(block.matrix.levels)
         computed.put([block], computed.rows)
     return computed

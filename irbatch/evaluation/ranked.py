@@ -15,7 +15,8 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import nothing_relevant
-from irbatch.evaluation.pipeline import evaluate_blocks, evaluate_run
+from irbatch.evaluation.pipeline import Work, compute_blocks, evaluate_run
+from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
@@ -66,8 +67,8 @@ def evaluate_ids(
     plan = Plan(wanted, settings.open_parameters(), items=items is not None)
     rankings, judgments = read_id_lists(ranked, relevant, pad)
     qrels, run = Qrels(judgments), Run(rankings)
-    options: dict[str, Any] = {"in_order": True, "items": items}
-    results = evaluate_run(plan, qrels, run, settings, "as given", threads, **options)
+    work = Work(plan, settings, threads, "as given", in_order=True, items=items)
+    results = evaluate_run(work, qrels, run)
     results.has_ids = isinstance(ranked, Mapping)
     return results
 
@@ -124,7 +125,8 @@ def evaluate_matrix(
             )
         everything.queries = labels.queries  # so that errors call the rows by the same ids
     blocks = pack_labels(labels, everything)
-    results = evaluate_blocks(plan, blocks, labels.queries, settings, "as given", threads)
+    computed = compute_blocks(Work(plan, settings, threads, "as given"), blocks, labels.queries)
+    results = computed.results(labels.queries, count_queries(computed.marks))
     warn_all(nothing_relevant(results))
     return results
 

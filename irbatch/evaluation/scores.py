@@ -23,7 +23,7 @@ from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import nothing_relevant
-from irbatch.evaluation.pipeline import compute_blocks
+from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings, check_option
@@ -254,8 +254,8 @@ class ScoreBatch:
         evaluator = self.evaluator
         every_cell = evaluator.plan.reads_cells(ties=self.ranked.ties is not None)
         blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
-        shared = evaluator.settings, evaluator.threads
-        computed = compute_blocks(evaluator.plan, blocks, self.queries, *shared)
+        work = Work(evaluator.plan, evaluator.settings, evaluator.threads)
+        computed = compute_blocks(work, blocks, self.queries)
         return self._keep(computed.values, computed.marks)
 
     def _keep(self, values: Floats, marks: Bytes) -> tuple[Floats, Bytes]:

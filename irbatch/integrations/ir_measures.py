@@ -25,7 +25,7 @@ from irbatch.array_types import Floats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.pipeline import compute_run
+from irbatch.evaluation.pipeline import Work, compute_run
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan
@@ -107,7 +107,7 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
 
 
 def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:
-    computed = compute_run(Plan(wanted, settings.open_parameters()), qrels, run, settings)
+    computed = compute_run(Work(Plan(wanted, settings.open_parameters()), settings), qrels, run)
     rows = computed.there
     return [qrels.queries[row] for row in rows.tolist()], computed.values[rows]
 

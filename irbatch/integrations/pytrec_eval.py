@@ -28,7 +28,7 @@ from irbatch.data.dicts import are_dicts
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
-from irbatch.evaluation.pipeline import compute_run
+from irbatch.evaluation.pipeline import Work, compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.lines import QRELS, RUN
 from irbatch.formats.reader import read_lines
@@ -124,7 +124,7 @@ class RelevanceEvaluator:
         measures, plan = self._wanted.measures, self._wanted.plan
         if plan is None or not rows.size:
             return np.zeros((rows.size, len(measures) + 1))
-        values = compute_run(plan, qrels, run, self._settings, rows=rows).values[rows]
+        values = compute_run(Work(plan, self._settings), qrels, run, rows=rows).values[rows]
         take_logarithms(values, measures)
         if len(measures) in self._wanted.columns:
             values = np.hstack([values, np.zeros((rows.size, 1))])
