@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -26,8 +26,6 @@ from irbatch.report.document import (
     Part,
     Record,
     Sentences,
-    Table,
-    list_records,
     make_table,
 )
 from irbatch.report.numbers import show, show_change, show_interval
@@ -52,14 +50,8 @@ def _column(name: str, write: Any = None, meaning: str = "") -> Column:
         return {"after": after, "stands_out": signed and (low > 0 or high < 0)}
 
     kind: Any = "number" if write else "name"
-    return Column(name.replace("_", " "), kind, name=name, value=itemgetter(name),
-                  show=write or str, meaning=meaning, more=more)  # fmt: skip
-
-
-def _ends(*names: str) -> list[Column]:
-    """Return the columns of intervals' ends, for programs."""
-    ends = [f"{name}_{side}" for name in names for side in ("low", "high")]
-    return [Column("", name=end, value=itemgetter(end)) for end in ends]
+    return Column(name.replace("_", " "), kind, value=itemgetter(name), show=write or str,
+                  meaning=meaning, more=more)  # fmt: skip
 
 
 MEANS = [
@@ -74,7 +66,6 @@ MEANS = [
     _column("freedom", partial(show, digits=1), "degrees of freedom of the interval"),
     _column("worth", partial(show, digits=0),
             "queries judged by people alone that would tell as much"),
-    *_ends("combined", "people", "bias"),
 ]  # fmt: skip
 
 
@@ -92,7 +83,7 @@ class Combined(Reported):
         signature: what shaped people's values.
     """
 
-    rows: Sequence[Record]
+    rows: list[Record]
     queries: int
     others: int
     level: float
@@ -125,11 +116,11 @@ class Combined(Reported):
         table = make_table("", MEANS, self.rows)
         return Document("Means by people and a model", caption, [], [table], self.signature)
 
-    def _records(self) -> tuple[Sequence[str], list[Record]]:
-        return list_records(MEANS, self.rows)
+    def _records(self) -> tuple[list[str], list[Record]]:
+        return list(self.rows[0]), self.rows
 
     def _everything(self) -> Record:
-        return {**vars(self), "rows": list(self.rows)}
+        return dict(vars(self))
 
 
 def combine(
@@ -238,7 +229,6 @@ KINDNESS = [
     _column("measure"),
     _column("bias", write_change, "the judge's mean less the first one's, where both judged"),
     _column("kinder", write_change, "the bias less the mean of all systems' biases"),
-    *_ends("kinder"),
 ]
 
 
@@ -258,14 +248,14 @@ class Judges(Reported):
         combined: judge to means of both together, where it judged queries that the first did not.
     """
 
-    names: Sequence[str]
-    agreements: Sequence[Record]
-    grades: Mapping[str, Mapping[float, Mapping[float, int]]]
+    names: list[str]
+    agreements: list[Record]
+    grades: dict[str, dict[float, dict[float, int]]]
     alpha: float
     ordinal_alpha: float
-    orders: Sequence[Record] = ()
-    kindness: Sequence[Record] = ()
-    combined: Mapping[str, Combined] | None = None
+    orders: list[Record] = field(default_factory=list)
+    kindness: list[Record] = field(default_factory=list)
+    combined: dict[str, Combined] = field(default_factory=dict)
 
     _label = "tab:judges"
 
@@ -279,40 +269,25 @@ class Judges(Reported):
         parts: list[Part] = [Heading("agreement"), agreement]
         parts.append(Sentences([f"Krippendorff's alpha of all judges is {alphas}."]))
         for judge, counts in self.grades.items():
-            parts += [Heading(f"grades of {judge}"), _grades_table(first, counts)]
+            rows = [{first: f"grade {grade:g}", **row} for grade, row in counts.items()]
+            columns = [Column(first, "name", value=itemgetter(first))]
+            columns += [Column(f"{grade:g}", value=itemgetter(grade)) for grade in counts]
+            parts += [Heading(f"grades of {judge}"), make_table("", columns, rows)]
         if self.orders:
             parts += [Heading("order of systems"), make_table("", ORDERS, self.orders)]
             parts += [Heading("kinder than to the mean system")]
             parts += [make_table("", KINDNESS, self.kindness)]
-        for judge, means in (self.combined or {}).items():
+        for judge, means in self.combined.items():
             document = means._document(form)
             parts += [Heading(f"{first} and {judge}: {document.caption}"), *document.parts]
         return Document("Judges", caption, [], parts)
 
-    def _records(self) -> tuple[Sequence[str], list[Record]]:
-        return list_records(AGREEMENT, self.agreements)
+    def _records(self) -> tuple[list[str], list[Record]]:
+        return list(self.agreements[0]), self.agreements
 
     def _everything(self) -> Record:
-        grades = {
-            judge: {f"{grade:g}": {f"{other:g}": count for other, count in row.items()}
-                    for grade, row in counts.items()}
-            for judge, counts in self.grades.items()
-        }  # fmt: skip
-        lists = {name: list(getattr(self, name)) for name in ("agreements", "orders", "kindness")}
-        combined = {judge: each.to_dict() for judge, each in (self.combined or {}).items()}
-        everything = {"judges": list(self.names), **vars(self), **lists}
-        del everything["names"]
-        return everything | {"grades": grades, "combined": combined}
-
-
-def _grades_table(first: str, counts: Mapping[float, Mapping[float, int]]) -> Table:
-    """Show how often one judge gave the grade of a row, the other that of a column."""
-    columns = [Column(first, "name", value=lambda grade: f"grade {grade:g}")]
-    columns += [
-        Column(f"{each:g}", value=partial(lambda each, grade: counts[grade][each], each))
-        for each in counts
-    ]
-    return make_table("", columns, counts)
+        combined = {judge: each.to_dict() for judge, each in self.combined.items()}
+        return {**vars(self), "combined": combined}
 
 
 def compare_judges(

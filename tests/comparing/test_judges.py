@@ -55,7 +55,6 @@ def test_agreement_is_of_what_both_judged(study: Judges) -> None:
 
 
 def test_combined_means_are_those_of_the_values(study: Judges) -> None:
-    assert study.combined is not None
     combined = study.combined["model"]
     assert (combined.queries, combined.others, len(combined.rows)) == (25, 35, 6)
     for name, run in RUNS.items():
@@ -103,7 +102,6 @@ def test_one_alpha_of_several_judges() -> None:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "csv", "json"])
 def test_every_form(study: Judges, form: str) -> None:
-    assert study.combined is not None
     for product in study, study.combined["model"]:
         text = getattr(product, f"to_{form}")()
         assert "model" in text
@@ -112,7 +110,6 @@ def test_every_form(study: Judges, form: str) -> None:
 
 
 def test_frames_and_picture(study: Judges) -> None:
-    assert study.combined is not None
     combined = study.combined["model"]
     pytest.importorskip("pandas")
     assert list(study.to_pandas()["judge"]) == ["model"]
