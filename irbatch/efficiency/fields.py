@@ -24,7 +24,6 @@ Whole = Annotated[int, 0]
 Count = Annotated[int, 1]  # the least that it may be
 
 BLANK = "\ufeff \t\r\n"  # before JSON
-FEW = 16  # names of fields that an error lists
 
 
 def field_error(source: str, field: str, problem: str, value: object) -> InputError:
@@ -93,21 +92,20 @@ def check_value(name: str, kind: Any, value: Any) -> Any:
             problem = f"{name} is {shown(value)}, not {len(inner)} values"
             raise InputError(problem, value=value)
         return tuple(check_value(name, *each) for each in zip(inner, value, strict=True))
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        return read_fields(kind, value, name)
     if not isinstance(value, kind):
-        told = "true or false" if kind is bool else f"of irbatch.efficiency.{kind.__name__}"
-        raise InputError(f"{name} is {kind_of(value)}, not {told}", value=value)
+        told = "true or false" if kind is bool else f"an object of {kind.__name__}"
+        raise InputError(f"{name} is {shown(value)}, {kind_of(value)}, not {told}", value=value)
     return value
 
 
-def read_fields(
-    owner: Any, values: Any, source: str, name: str = "", also: Mapping[str, str] | None = None
-) -> Any:
-    """Make a dataclass of an object of JSON, the dataclasses in it as well.
+def read_fields(owner: Any, values: Any, name: str = "", also: Mapping[str, str] = {}) -> Any:
+    """Make a dataclass of an object of JSON, in which None is as if it weren't there.
 
     Args:
         owner: the dataclass.
-        values: what there is of its fields; None is as if it weren't there.
-        source: whose fields they are, for errors.
+        values: what there is of its fields.
         name: of the field that it is in, if it is in one.
         also: what is not a field to the field that may be meant.
 
@@ -117,35 +115,21 @@ def read_fields(
     inside = f"{name}: " if name else ""
     if not isinstance(values, Mapping):
         problem = f"{name or 'it'} is {shown(values)}, {kind_of(values)}, not an object"
-        raise InputError(problem, source=source, value=values)
+        raise InputError(problem, value=values)
     kinds = kinds_of(owner)
     for key, value in values.items():
         if key not in kinds:
-            meant = (also or {}).get(key)
-            hint = f"; did you mean {meant}?" if meant else did_you_mean(key, kinds)
-            known = f": known are {', '.join(kinds)}" if len(kinds) < FEW else ""
-            raise field_error(
-                source, f"{inside}{shown(key)}", f"is not known{hint or known}", value
-            )
-    given: dict[str, Any] = {}
+            hint = f"; did you mean {also[key]}?" if key in also else did_you_mean(key, kinds)
+            raise InputError(f"{inside}{shown(key)} is not known{hint}", value=value)
+    known = only_known(values)
     for field in fields(owner):
-        value, kind = values.get(field.name), kinds[field.name][0]
-        inner: Any = next((each for each in (kind, *get_args(kind)) if is_dataclass(each)), None)
-        if value is None:
-            if field.default is MISSING and field.default_factory is MISSING:
-                raise field_error(source, f"{inside}{field.name}", "is missing", None)
-            continue
-        if inner is not None and not isinstance(value, inner):
-            read = functools.partial(read_fields, inner, source=source, name=inside + field.name)
-            if inner is kind:
-                value = read(value)
-            elif isinstance(value, list):
-                value = [read(part) for part in value]
-        given[field.name] = value
+        needed = field.default is MISSING and field.default_factory is MISSING
+        if needed and field.name not in known:
+            raise InputError(f"{inside}{field.name} is missing")
     try:
-        return owner(**given)
+        return owner(**known)
     except InputError as problem:
-        raise InputError(inside + problem.message, source=source, value=problem.value) from None
+        raise InputError(inside + problem.message, value=problem.value) from None
 
 
 def read_object(source: str | PathLike[str], what: str) -> Any:

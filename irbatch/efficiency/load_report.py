@@ -25,7 +25,7 @@ from irbatch.efficiency.record import (
     Hardware,
     Latency,
 )
-from irbatch.errors import InputError, imported, join_words, many, shown
+from irbatch.errors import ErrorsIn, InputError, imported, join_words, many, shown
 from irbatch.report import axes
 from irbatch.report.document import (
     BEST,
@@ -188,7 +188,8 @@ class Load(Reported):
         values = read_object(source, "load")
         if isinstance(values, Mapping) and values.get("about") is not None:
             values = {**values, "about": EfficiencyRecord.from_dict(values["about"])}
-        load: Self = read_fields(cls, values, "load")
+        with ErrorsIn(source="load"):
+            load: Self = read_fields(cls, values)
         return load
 
     def _everything(self) -> dict[str, Any]:

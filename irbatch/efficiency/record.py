@@ -39,7 +39,7 @@ from irbatch.efficiency.quantities import (
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, printable, shown
 from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
-from irbatch.runtime.numbers import check_choice, exact_mean
+from irbatch.runtime.numbers import check_choice, exact_mean, is_number
 from irbatch.statistics.intervals import quantile_ranks
 from irbatch.statistics.resampling import check_draws, check_level, draw_column_means
 
@@ -284,12 +284,13 @@ class EfficiencyRecord:
         system: its name, which joins the record to the system's results.
         dataset: what was searched.
         source: where the numbers were published, if they are not your own.
-        hardware: what it ran on, or the name of a provider's instance.
+        hardware: what it ran on, or a provider's name of it; `hardware` and `latency` may be
+            objects of JSON, too.
         n_queries: how many queries were timed.
         batch_size: how many queries a call answers.
         warmup: how many calls came before the timed ones.
         repeat: how often each query was timed.
-        latency: of a call, in ms.
+        latency: of a call; a number is its mean, in ms.
         throughput: queries answered in a second.
         throughput_batch_size: how many a call answered then, where that is not `batch_size`.
         sustained_rate: the most queries a second, in an open loop, whose p99 of latency was within
@@ -362,9 +363,9 @@ class EfficiencyRecord:
             raise field_error("efficiency record", "system", problem, self.system)
         source = of_system(self.system)
         if isinstance(self.hardware, str):
-            with ErrorsIn(source=source):
-                instance = check_value("hardware", str, self.hardware)
-            object.__setattr__(self, "hardware", Hardware(instance=instance))
+            object.__setattr__(self, "hardware", {"instance": self.hardware})
+        if is_number(self.latency):
+            object.__setattr__(self, "latency", {"mean": self.latency})
         check_fields(self, source)
         if self.throughput == 0:
             raise field_error(source, "throughput", "is 0: nothing was answered", 0.0)
@@ -490,14 +491,10 @@ class EfficiencyRecord:
             raise InputError("a record names its system", source="efficiency record", value=system)
         source = of_system(system)
         fields_read = {key: each for key, each in values.items() if key not in ("units", "derived")}
-        if isinstance(values.get("latency"), int | float):
-            fields_read["latency"] = {"mean": values["latency"]}
-        if isinstance(values.get("hardware"), str):
-            fields_read["hardware"] = {"instance": values["hardware"]}
         if "stated_cost" not in values and "cost_per_million" in values:
             fields_read["stated_cost"] = fields_read.pop("cost_per_million")
-        record: EfficiencyRecord = read_fields(cls, fields_read, source, also=ALIASES)
         with ErrorsIn(source=source):
+            record: EfficiencyRecord = read_fields(cls, fields_read, also=ALIASES)
             units = check_value("units", dict[str, str], values.get("units") or {})
         known = record._units([*units])
         for name, unit in units.items():

@@ -28,7 +28,7 @@ from irbatch.efficiency.fields import (
     read_object,
 )
 from irbatch.efficiency.quantities import of_system
-from irbatch.errors import InputError, shown
+from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
@@ -101,7 +101,8 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[E
     if not isinstance(document, dict):
         problem = f"it is an object with systems, or their list, not {shown(document)}"
         raise InputError(problem, source=SOURCE, value=document)
-    statement: Statement = read_fields(Statement, document, SOURCE)
+    with ErrorsIn(source=SOURCE):
+        statement: Statement = read_fields(Statement, document)
     records: list[EfficiencyRecord] = []
     rows: list[Row] = []
     first: dict[str, dict[str, Any]] = {}  # what the rows of a system share
@@ -117,7 +118,8 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[E
             first.setdefault(name, {key: own[key] for key in own if key != "row"})
         else:
             own = {**first.get(name, {}), **own}
-        row: Row = read_fields(Row, own, of_system(name))
+        with ErrorsIn(source=of_system(name)):
+            row: Row = read_fields(Row, own)
         check_fields(row, of_system(name))
         rows.append(row)
         record = {key: value for key, value in values.items() if key not in OURS}

@@ -23,7 +23,7 @@ from irbatch.efficiency import (
     Hardware,
     Latency,
     Measurement,
-    answers,
+    measure,
     measure_search,
 )
 
@@ -226,7 +226,7 @@ def test_tensors_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no data"):
         answering(elsewhere)
     # It stands for one on an accelerator, which a machine that tests may lack.
-    monkeypatch.setattr(answers, "is_on_accelerator", lambda values: values is elsewhere)
+    monkeypatch.setattr(measure, "is_on_accelerator", lambda values: values is elsewhere)
     for answer in (elsewhere, (["a", "b"], elsewhere)):
         with pytest.raises(InputError, match="may come after the call has ended") as refused:
             answering(answer)
@@ -428,7 +428,7 @@ def several(queries: list[Any]) -> list[Any]:
         ({"throughput_batch_size": 8}, "search_many is missing"),
         ({"search_many": several}, "throughput_batch_size is missing"),
         ({"search_many": 3, "throughput_batch_size": 8}, "search_many is an int"),
-        ({"hardware": 4}, "hardware is an int"),
+        ({"hardware": 4}, "hardware is 4"),
         ({"hardware": " "}, "instance is ' '"),
         ({"price_per_hour": "1"}, "price_per_hour='1'"),
         ({"flops": "many"}, "flops='many'"),

@@ -59,7 +59,7 @@ OF_RECORDS: list[Row] = [
       for name in ("batch_size", "repeat", "hardware")),
     *((lambda x, n=name: made(**{n: x}), [0], ("'bm25'", name))
       for name in ("n_queries", "batch_size", "repeat", "throughput_batch_size", "throughput")),
-    *((lambda x, n=name: made(**{n: x}), [{}, {"mean": 3}, 3, b"c6g", []], ("'bm25'", name))
+    *((lambda x, n=name: made(**{n: x}), [{"x": 3}, True, b"c6g", []], ("'bm25'", name))
       for name in ("hardware", "latency")),
     (lambda x: made(hardware=x), ["", " ", Latency()], ("'bm25'", "hardware")),
     (lambda x: made(latency=x), ["c6g", Hardware()], ("'bm25'", "latency")),
