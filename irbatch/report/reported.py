@@ -162,11 +162,15 @@ class Reported:
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        return make_pandas(*self._made(self.to_pandas, self._records, options))
+        names, records = self._made(self.to_pandas, self._records, options)
+        return imported("frames", "pandas", "pandas").DataFrame(list(records), columns=names)
 
     def to_polars(self, **options: Any) -> Any:
         """Return a polars frame of the lines and columns of `to_csv`; errors as `to_pandas`."""
-        return make_polars(*self._made(self.to_polars, self._records, options))
+        names, records = self._made(self.to_polars, self._records, options)
+        pl = imported("frames", "polars", "polars")
+        rows = [list(record.values()) for record in records]
+        return pl.DataFrame(rows, schema=list(names), orient="row", infer_schema_length=None)
 
     @staticmethod
     def _made(method: Any, make: Callable[..., Any], options: dict[str, Any], *given: Any) -> Any:
@@ -197,9 +201,15 @@ def _finite(value: Any) -> Any:
 
 def write_csv(names: Sequence[str], records: Iterable[Record], path: Path | None) -> str:
     """Return, or also write, one line a record."""
-    rows = (names, *(record.values() for record in records))
-    cells = (["" if cell is None else csv_cell(cell) for cell in row] for row in rows)
-    return _written(csv_text(cells), path)
+    import csv
+
+    lines: list[str] = []
+    # With this line end a writer of Python before 3.13, too, quotes a lone "\r".
+    target = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(target, lineterminator="\r\n")
+    for row in (names, *(record.values() for record in records)):
+        writer.writerow("" if cell is None else csv_cell(cell) for cell in row)
+    return _written("".join(lines), path)
 
 
 def csv_cell(value: object) -> str:
@@ -209,31 +219,6 @@ def csv_cell(value: object) -> str:
         return text
     safe = escape(text, UNQUOTED)
     return f"'{safe}" if text.startswith(FORMULAS) else safe
-
-
-def csv_text(*tables: Iterable[Iterable[str]]) -> str:
-    """Write cells as CSV, one record after the other."""
-    import csv
-
-    lines: list[str] = []
-    # With this line end a writer of Python before 3.13, too, quotes a lone "\r".
-    target = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(target, lineterminator="\r\n")
-    for table in tables:
-        writer.writerows(table)
-    return "".join(lines)
-
-
-def make_pandas(names: Sequence[str], records: Iterable[Record]) -> Any:
-    """Return a pandas frame, one row a record."""
-    return imported("frames", "pandas", "pandas").DataFrame(list(records), columns=names)
-
-
-def make_polars(names: Sequence[str], records: Iterable[Record]) -> Any:
-    """Return a polars frame, one row a record."""
-    pl = imported("frames", "polars", "polars")
-    rows = [list(record.values()) for record in records]
-    return pl.DataFrame(rows, schema=list(names), orient="row", infer_schema_length=None)
 
 
 def _written(text: str, path: Path | None) -> str:
