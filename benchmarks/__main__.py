@@ -18,8 +18,6 @@ from benchmarks import files, in_memory, matrices
 from benchmarks.harness import JUDGED, Settings, Table, markdown_line, where
 from benchmarks.rows import AIMS, ROWS
 
-__all__ = ["GUIDE", "HEADER", "SECTIONS", "main", "update"]
-
 GUIDE = Path(__file__).parent.parent / "examples" / "speed.md"
 START, END = "<!-- speed: python -m benchmarks --guide -->\n", "<!-- /speed -->\n"
 HEADER = ("work", "irbatch", "compared with", "takes", "ratio")
@@ -45,7 +43,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         help=f"sections: {', '.join(SECTIONS)}")  # fmt: skip
     parser.add_argument("--memory", action="store_true",
                         help="sections memory and parquet too, which write gigabytes")  # fmt: skip
-    parser.add_argument("--markdown", action="store_true", help="print GitHub Markdown")
     parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
     parser.add_argument("--guide", action="store_true",
                         help="write the rows that were made into the guide's table")  # fmt: skip
@@ -70,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         settings = Settings(Path(folder), options.quick, options.queries, options.depth,
                             tuple(options.judged), options.rounds)  # fmt: skip
         for name in names:
-            made, failed = show(name, settings, markdown=options.markdown)
+            made, failed = show(name, settings)
             tables += made
             problems += failed
     print(f"\n{time.perf_counter() - start:.0f} s in all", flush=True)
@@ -84,13 +81,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if problems else 0
 
 
-def show(name: str, settings: Settings, *, markdown: bool) -> tuple[list[Table], list[str]]:
+def show(name: str, settings: Settings) -> tuple[list[Table], list[str]]:
     """Print a section's tables as they come; return them, and its problems."""
     tables: list[Table] = []
     problems: list[str] = []
     try:
         for table in SECTIONS[name](settings):
-            print("\n" + (table.markdown() if markdown else table.text()), end="", flush=True)
+            print("\n" + table.text(), end="", flush=True)
             tables.append(table)
             problems += table.problems
     except Exception as problem:

@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Settings
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
-
-__all__ = ["Problem", "ScoreProblem", "columns", "dicts", "make_problem",
-           "of_settings", "score_problem", "small_problem", "sparse_matrix", "write_parquet",
-           "write_parquet_qrels", "write_run", "written"]  # fmt: skip
 
 Ints = npt.NDArray[np.int64]
 Table = dict[str, dict[str, float]]
@@ -30,6 +26,15 @@ PRIME = 8_388_593  # documents there are; prime, so that equal steps through the
 FIRST_QUERY = 100_000
 STEP = 1e-5  # scores are multiples of it, below 50, where float32 tells them apart
 LINES_AT_ONCE = 1_000_000  # written at a time: some 40 MB
+
+
+class Side(NamedTuple):
+    """Judgments or a run: ids and values ``(queries, documents)``, and what the values are."""
+
+    queries: Ints
+    ids: Ints
+    values: npt.NDArray[Any]
+    name: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,14 @@ class Problem:
         """Return the first queries only."""
         parts = (self.queries, self.documents, self.scores, self.judged, self.grades)
         return Problem(*(part[:queries] for part in parts))
+
+    def judgments(self) -> Side:
+        """Return one side."""
+        return Side(self.queries, self.judged, self.grades, "relevance")
+
+    def run(self) -> Side:
+        """Return the other side, with scores as they are written."""
+        return Side(self.queries, self.documents, self.scores * STEP, "score")
 
 
 def make_problem(
@@ -108,33 +121,24 @@ def written(settings: Settings, problem: Problem, name: str) -> tuple[Path, Path
 
 def dicts(problem: Problem) -> tuple[Table, Table]:
     """Return qrels and run as dicts of dicts; ids are text, equal ones separate objects."""
-    queries = [str(query) for query in problem.queries.tolist()]
-    qrels = _table(queries, problem.judged, problem.grades)
-    return qrels, _table(queries, problem.documents, problem.scores * STEP)
+    return _table(problem.judgments()), _table(problem.run())
 
 
-def _table(queries: list[str], ids: Ints, values: npt.NDArray[Any]) -> Table:
-    rows = zip(queries, ids.tolist(), values.tolist(), strict=True)
+def _table(side: Side) -> Table:
+    parts = map(str, side.queries.tolist()), side.ids.tolist(), side.values.tolist()
+    rows = zip(*parts, strict=True)
     return {query: dict(zip(map(str, row), cells, strict=True)) for query, row, cells in rows}
 
 
 def columns(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return qrels and run as columns of ir_measures' names, ids as object arrays of text."""
-    sides = (
-        (problem.judged, "relevance", problem.grades),
-        (problem.documents, "score", problem.scores * STEP),
-    )
-    made = []
-    for ids, name, values in sides:
-        repeated = np.repeat(problem.queries, ids.shape[1])
-        made.append(
-            {
-                "query_id": _texts(repeated),
-                "doc_id": _texts(ids.ravel()),
-                name: np.ascontiguousarray(values).ravel(),
-            }
-        )
-    return made[0], made[1]
+    return _columns(problem.judgments()), _columns(problem.run())
+
+
+def _columns(side: Side) -> dict[str, Any]:
+    queries = _texts(np.repeat(side.queries, side.ids.shape[1]))
+    values = np.ascontiguousarray(side.values).ravel()
+    return {"query_id": queries, "doc_id": _texts(side.ids.ravel()), side.name: values}
 
 
 def _texts(ids: Ints) -> npt.NDArray[np.object_]:
@@ -172,48 +176,30 @@ def write_run(problem: Problem, path: Path, copies: int = 1) -> None:
 
 
 def write_parquet(
-    problem: Problem, path: Path, copies: int = 1, kind: str = "string", **options: Any
+    side: Side, path: Path, copies: int = 1, kind: str = "string", **options: Any
 ) -> None:
-    """Write a run as columns.
+    """Write a run, or judgments, as columns.
 
     Args:
-        problem, path, copies: as for `write_run`.
+        side: what to write.
+        path, copies: as for `write_run`.
         kind: of ids, Arrow's name for it; beside numbers scores are float32.
         **options: of pyarrow's writer.
     """
-    scores = (problem.scores * STEP).ravel()
-    values = scores.astype(np.float32) if kind == "int64" else scores
-    _write_columns(path, problem.queries, problem.documents, "score", values, copies, kind, options)
-
-
-def write_parquet_qrels(
-    problem: Problem, path: Path, copies: int = 1, kind: str = "string"
-) -> None:
-    """Write the judgments of `write_parquet` as columns."""
-    grades = problem.grades.ravel()
-    _write_columns(path, problem.queries, problem.judged, "relevance", grades, copies, kind, {})
-
-
-def _write_columns(
-    path: Path,
-    queries: Ints,
-    ids: Ints,
-    name: str,
-    values: npt.NDArray[Any],
-    copies: int,
-    kind: str,
-    options: dict[str, Any],
-) -> None:
     import pyarrow as arrow
     from pyarrow import parquet
 
-    documents = arrow.array(ids.ravel()).cast(kind)
-    schema = arrow.schema({"query_id": kind, "doc_id": kind, name: arrow.array(values[:1]).type})
+    values = side.values.ravel()
+    if kind == "int64" and side.name == "score":
+        values = values.astype(np.float32)
+    documents = arrow.array(side.ids.ravel()).cast(kind)
+    kinds = {"query_id": kind, "doc_id": kind, side.name: arrow.array(values[:1]).type}
+    schema = arrow.schema(kinds)
     with parquet.ParquetWriter(path, schema, **options) as file:
         for copy in range(copies):
-            repeated = arrow.array(np.repeat(queries + copy * len(queries), ids.shape[1]))
-            columns = [repeated.cast(kind), documents, values]
-            file.write_table(arrow.table(columns, schema=schema))
+            queries = side.queries + copy * len(side.queries)
+            repeated = arrow.array(np.repeat(queries, side.ids.shape[1]))
+            file.write_table(arrow.table([repeated.cast(kind), documents, values], schema=schema))
 
 
 def _run_lines(queries: Ints, documents: Ints, scores: Ints) -> bytes:

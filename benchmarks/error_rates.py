@@ -22,7 +22,6 @@ import irbatch
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import Sample
 from irbatch.statistics.tests import (
-    Margin,
     above_zero_p,
     beyond_margin,
     correct,
@@ -67,14 +66,6 @@ def family_wise(every: Values, random: np.random.Generator, times: int, systems:
     print(f"{systems} equal systems: {found / times:.2%} of {times} families have a finding")
 
 
-def margin_p(values: np.ndarray, margin: Margin, test: str, signs: np.ndarray) -> np.ndarray:
-    """Test values ``(2, queries, samples)`` from 0 to 1 as a gate does."""
-    ends = ends_beyond(np.tile([[0.0], [1.0]], values.shape[2]), margin, signs)
-    vary = np.ptp(values[0] - values[1], axis=0)[None] > 0
-    beyond = beyond_margin(values, [(0, 1)], margin, signs)
-    return above_zero_p(beyond, test, 1000, 0, ends, vary)
-
-
 def gates(random: np.random.Generator, times: int) -> None:
     """Print how often a gate lets pass what is worse by its margin: 0.04 of values around 0.5."""
     ways = {
@@ -84,7 +75,8 @@ def gates(random: np.random.Generator, times: int) -> None:
         "normal, spread 0.1": lambda n: random.normal(0.04, 0.1, (n, times)),
         "all lose 0.04": lambda n: np.full((n, times), 0.04),
     }
-    tests = ("t", "bounded")
+    tests, margin, signs = ("t", "bounded"), read_margin(0.04), np.ones(times)
+    ends = ends_beyond(np.tile([[0.0], [1.0]], times), margin, signs)
     print("| differences | test | " + " | ".join(f"n = {n}" for n in SIZES) + " |")
     print("|---" * (2 + len(SIZES)) + "|")
     for name, draw in ways.items():
@@ -93,8 +85,10 @@ def gates(random: np.random.Generator, times: int) -> None:
             lost = draw(n)
             base = np.clip(0.5, lost, 1 + np.minimum(lost, 0))  # candidates are from 0 to 1, too
             values = np.stack([base - lost, base])
+            vary = np.ptp(values[0] - values[1], axis=0)[None] > 0
+            beyond = beyond_margin(values, [(0, 1)], margin, signs)
             for test in tests:
-                p = margin_p(values, read_margin(0.04), test, np.ones(times))
+                p = above_zero_p(beyond, test, 1000, 0, ends, vary)
                 shares[test].append(f"{(p < LEVEL).mean():.1%}")
         for test in tests:
             print(f"| {name} | {test} | {' | '.join(shares[test])} |")

@@ -29,13 +29,8 @@ from benchmarks.harness import (
 )
 from benchmarks.tools import IN_QUERIES, TREC_EVAL, trec_eval_program, usual
 
-__all__ = ["cold", "files", "memory", "parquet"]
-
 Paths = tuple[Path, Path]
-PACKAGES = {
-    "pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir_measures", "polars": "polars",
-    "duckdb": "duckdb", "ranx": "ranx",
-}  # fmt: skip
+PACKAGES = {"pytrec_eval": "pytrec_eval-terrier"}  # of modules, where these have other names
 
 
 def evaluated(tool: str, paths: Paths, small: Paths, names: Iterable[str]) -> Timed:
@@ -61,16 +56,17 @@ def in_processes(
 
 
 def files(settings: Settings) -> Iterator[Table]:
-    """Compare with tools that evaluate, then with engines that can be told how to."""
+    """Compare with tools that evaluate, then with an engine that can be told how to."""
     problem = data.of_settings(settings, settings.usual)
     few = data.small_problem(settings, settings.usual)
     paths, small = data.written(settings, problem, "whole"), data.written(settings, few, "small")
     size = amount(paths[1].stat().st_size)
-    missing = {each: absence(each, package) for each, package in PACKAGES.items()}
+    peers = ("pytrec_eval", "ir_measures", "polars")
+    missing = {each: absence(each, PACKAGES.get(each, "")) for each in peers}
     missing["trec_eval"] = None if trec_eval_program() else f"not on PATH, nor named by {TREC_EVAL}"
     for peers, names in (
         (["trec_eval", "pytrec_eval", "ir_measures"], usual(settings.depth)),
-        (["polars", "duckdb"], list(IN_QUERIES)),
+        (["polars"], list(IN_QUERIES)),
     ):
         title = f"TREC files, run of {size}: {settings.size(settings.usual)}; {len(names)} measures"
         table = Table(f"{title}, reading included", settings)
@@ -97,11 +93,11 @@ def _columns(
         return
     pairs = []
     for problem, (qrels, run) in zip(problems, paths, strict=True):
-        data.write_parquet(problem, run.with_suffix(".parquet"))
+        data.write_parquet(problem.run(), run.with_suffix(".parquet"))
         pairs.append((qrels, run.with_suffix(".parquet")))
     ours = in_processes(["irbatch"], *pairs, names, settings.rounds)["irbatch"]
-    whole = next(iter(settings.kept[each] for each in ("whole",)))
-    equal, text = compare_values(ours.result, irbatch.evaluate(*whole, names).mean())
+    whole = irbatch.evaluate(*settings.kept["whole"], names).mean()
+    equal, text = compare_values(ours.result, whole)
     table.check(work, equal, text)
     rate = settings.queries * settings.depth / ours.seconds
     cells = str(ours), "", "", f"{rate / 1e6:.1f} M rows/s", text
@@ -181,8 +177,8 @@ def parquet(settings: Settings) -> Iterator[Table]:
 
         def write(name: str, problem: Problem, copies: int) -> Paths:
             paths = [settings.folder / f"{name}.{side}.parquet" for side in ("qrels", "run")]
-            data.write_parquet_qrels(problem, paths[0], copies, kind)  # noqa: B023
-            data.write_parquet(problem, paths[1], copies, kind, **options)  # noqa: B023
+            data.write_parquet(problem.judgments(), paths[0], copies, kind)  # noqa: B023
+            data.write_parquet(problem.run(), paths[1], copies, kind, **options)  # noqa: B023
             return paths[0], paths[1]
 
         whole, once = write("whole", problem, copies), write("once", problem, 1)
@@ -268,7 +264,7 @@ def cold(settings: Settings) -> Iterator[Table]:
     """What a new process pays before its first result; and a wheel in a fresh environment."""
     title = "new process, beyond NumPy: 50 queries × 100 documents, AP and nDCG@10"
     table = Table(title, settings)
-    missing = {tool: absence(tool, PACKAGES[tool]) for tool in STARTS if tool != "irbatch"}
+    missing = {tool: absence(tool, PACKAGES.get(tool, "")) for tool in STARTS if tool != "irbatch"}
     if settings.quick and missing["ranx"] is None:  # it may have to compile: half a minute
         missing["ranx"] = "left out by --quick"
     works = {tool: partial(started, tool, {}) for tool in STARTS if not missing.get(tool)}

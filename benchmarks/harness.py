@@ -19,11 +19,6 @@ from typing import Any
 import irbatch
 from benchmarks.rows import AIMS, UNITS
 
-__all__ = [
-    "Settings", "Table", "Timed", "absence", "amount", "compare_values", "duration", "in_turn",
-    "json_of", "markdown_line", "multiple", "output_of", "rounds_of", "where",
-]  # fmt: skip
-
 Values = Mapping[str, float]
 Work = Callable[[], Any]
 PATIENCE = 4.0  # seconds; what takes longer is called once only
@@ -31,8 +26,8 @@ AGREED = 1e-9
 COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "aim", "values")
 JUDGED = (1, 20, 60)
 PACKAGES = (
-    "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "duckdb",
-    "pandas", "pyarrow", "torch", "torchmetrics", "scikit-learn", "sentence-transformers",
+    "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "pandas",
+    "pyarrow", "torch", "torchmetrics", "scikit-learn", "sentence-transformers",
 )  # fmt: skip
 SLOW_IMPORTS = ("torch", "torchmetrics", "sklearn", "sentence_transformers")  # not with --quick
 
@@ -286,11 +281,6 @@ class Table:
         ]
         rule = "  ".join("-" * width for width in widths)
         return "\n".join([self.title, "", padded[0], rule, *padded[1:], ""])
-
-    def markdown(self) -> str:
-        """Return the table as GitHub Markdown."""
-        rows = [self.columns, ("---",) * len(self.columns), *self.rows]
-        return "\n".join([f"**{self.title}**", "", *map(markdown_line, rows), ""])
 
 
 def markdown_line(cells: Iterable[str]) -> str:

@@ -40,8 +40,6 @@ from benchmarks.tools import (
 from irbatch.integrations import pytrec_eval as our_pytrec_eval
 from irbatch.statistics.resampling import flip_signs
 
-__all__ = ["adapter", "comparing", "dicts", "diversity", "frames", "ids", "small"]
-
 Nested = dict[str, dict[str, float]]
 Sides = tuple[Any, Any]
 OURS = "irbatch.integrations.pytrec_eval"
@@ -264,7 +262,7 @@ THEIRS, DIVERSE = "alpha-nDCG@20", "alpha_nDCG@20"
 
 
 def diversity(settings: Settings) -> Iterator[Table]:
-    """Collections of the size that TREC's Web tracks had, from dicts and of what is prepared."""
+    """Collections of the size that TREC's Web tracks had, of what is prepared."""
     topics, judged, subtopics = (6, 20, 4) if settings.quick else (50, 300, 4)
     irbatch.runtime.warmup()
     for whole in (1_000, 10_000):
@@ -280,23 +278,22 @@ def diversity(settings: Settings) -> Iterator[Table]:
         }  # fmt: skip
         qrels, prepared = irbatch.Qrels(nested, marks="subtopics"), irbatch.Run(run).prepared()
         missing = absence("pyndeval")
-        of_objects, of_prepared = (None, None) if missing else _by_pyndeval(nested, run)
-        for work, key, sides, peer, theirs in (
-            ("dicts to values", "objects", (nested, run), "of named tuples", of_objects),
-            ("judgments prepared", "judgments", (qrels, run), "of judgments prepared", of_prepared),
-            ("run prepared, too", "prepared", (qrels, prepared), "of judgments prepared",
-             of_prepared),
-        ):  # fmt: skip
+        theirs = None if missing else _by_pyndeval(nested, run)
+        for work, key, sides in (
+            ("judgments prepared", "judgments", (qrels, run)),
+            ("run prepared, too", "prepared", (qrels, prepared)),
+        ):
             table.race(
                 work, lambda sides=sides: irbatch.evaluate(*sides, DIVERSE).per_query(DIVERSE),
-                {f"pyndeval, {peer}": (missing, theirs, f"diversity, {whole}, {key}")},
+                {"pyndeval, of judgments prepared":
+                 (missing, theirs, f"diversity, {whole}, {key}")},
                 rounds=2 * settings.rounds + 1,
             )  # fmt: skip
         yield table
 
 
-def _by_pyndeval(nested: Any, run: Nested) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Return what pyndeval does of objects of its own, and of judgments that it has prepared."""
+def _by_pyndeval(nested: Any, run: Nested) -> Callable[[], Any]:
+    """Return what pyndeval does of judgments that it has prepared."""
     pyndeval = importlib.import_module("pyndeval")
     judged = [
         pyndeval.SubtopicQrel(query, subtopic, document, grade)
@@ -310,14 +307,7 @@ def _by_pyndeval(nested: Any, run: Nested) -> tuple[Callable[[], Any], Callable[
         for document, score in documents.items()
     ]
     evaluator = pyndeval.RelevanceEvaluator(judged, [THEIRS])
-
-    def values(found: Nested) -> dict[str, float]:
-        return {query: each[THEIRS] for query, each in found.items()}
-
-    return (
-        lambda: values(pyndeval.ndeval(judged, scored, [THEIRS])),
-        lambda: values(evaluator.evaluate(scored)),
-    )
+    return lambda: {query: each[THEIRS] for query, each in evaluator.evaluate(scored).items()}
 
 
 # ---------------------------------------------------------------- comparing systems

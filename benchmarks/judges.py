@@ -121,19 +121,14 @@ def main() -> None:
     for kind in JUDGES:
         drawn = list(populations(options.data, kind))
         for n in SIZES:
-            found = {
-                of: np.mean(
-                    [held(each, n, options.times, draw) for each in drawn if each.kind == of],
-                    axis=0,
+            mean, difference, equal = (
+                np.mean(
+                    [held(each, n, options.times, draw) for each in drawn if each.kind == of], 0
                 )
                 for of in ("mean", "difference", "equal")
-            }
-            mean, difference, equal = found.values()
-            cells = [mean[0], mean[1], mean[2], difference[0], 1 - equal[0]]
-            print(
-                f"| {kind} | {n} | {' | '.join(f'{100 * each:.1f}%' for each in cells)} |",
-                flush=True,
             )
+            cells = (f"{each:.1%}" for each in (*mean, difference[0], 1 - equal[0]))
+            print(f"| {kind} | {n} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ from benchmarks.tools import torchmetrics_work
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures.parameters import make_weighting
 
-__all__ = ["scan_rows", "scores", "updates"]
-
 Work = Callable[[], Any]
 FLOAT32 = 1e-5  # how far apart values are that a tool computes in float32
 
@@ -123,7 +121,7 @@ def _by_sklearn(labels: Any, given: Any) -> Work:
 # ---------------------------------------------------------------- updates
 
 UPDATED = "AP nDCG@10 R@10 RR"
-SUMS, SORTS = 'irbatch, keep="sums"', ("np.argsort(-scores)", "torch.argsort", "torch.topk(10)")
+SUMS, SORTED = 'irbatch, keep="sums"', "np.argsort(-scores)"
 LARGEST = 256  # rows that torchmetrics, which takes seconds, is given
 
 
@@ -147,14 +145,8 @@ def _update(table: Table, problem: ScoreProblem, positives: Any) -> None:
     works: dict[str, Work] = {
         "ours": update,
         SUMS: partial(sums.update, given, positives=positives),
-        SORTS[0]: lambda: np.argsort(-given, axis=1),
+        SORTED: lambda: np.argsort(-given, axis=1),
     }
-    missing = settings.absence("torch")
-    if not missing:
-        torch = importlib.import_module("torch")
-        tensor = torch.from_numpy(given)
-        works[SORTS[1]] = lambda: torch.argsort(tensor, descending=True)
-        works[SORTS[2]] = lambda: torch.topk(tensor, 10).indices
     timed = in_turn(works, 20 * settings.rounds + 1)
     # As many equal batches: what both keep gives the same means.
     batch = timed["ours"].becomes(lambda found: found.mean())
@@ -163,12 +155,9 @@ def _update(table: Table, problem: ScoreProblem, positives: Any) -> None:
     _check_known(table, work, batch, problem)
     table.compare(work, kept, SUMS, timed[SUMS].becomes(lambda _: sums.compute().mean()),
                   key=f"updates, {work}" if len(given) == 32 else "")  # fmt: skip
-    for peer in SORTS:
-        theirs = (
-            timed[peer].becomes(lambda found: _of_order(found, labels)) if peer in timed else ""
-        )
-        key = f"updates, {work}" if peer == SORTS[0] and len(given) == 256 else ""
-        table.compare(work, batch, peer, theirs or missing or "", key=key, some=True)
+    order = timed[SORTED].becomes(lambda found: _of_order(found, labels))
+    key = f"updates, {work}" if len(given) == 256 else ""
+    table.compare(work, batch, SORTED, order, key=key, some=True)
     if len(given) <= LARGEST:  # apart from the sorts, in fewer rounds: it takes much longer
         missing = settings.absence("torchmetrics")
         other = None if missing else torchmetrics_work(given, labels, UPDATED.split())

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["AIMS", "ROWS", "SMALL", "UNITS", "Aim"]
-
 UNITS = {"× faster": 1, "×": 1, "ms": 1e-3, "s": 1, "MB": 1e6, "GiB": 2**30, "M rows/s": 1e6}
 
 
@@ -88,7 +86,6 @@ ROWS = {
     "files, pytrec_eval": ("TREC files, 20 judged, reading included", "pytrec_eval"),
     "files, ir_measures": ("TREC files, 20 judged, reading included", "ir_measures"),
     "files, polars": ("the same, 4 measures", "polars, a query of its own"),
-    "files, duckdb": ("the same, 4 measures", "DuckDB, in SQL"),
     "frames, ir_measures": ("frame of pandas, 1.4 million rows", "ir_measures"),
     "frames, ranx": ("frame of pandas, 1.4 million rows", "ranx"),
     "frames, polars": ("frame of polars, 4 measures", "polars expressions"),

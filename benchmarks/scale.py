@@ -25,7 +25,7 @@ import pyarrow
 from pyarrow import parquet
 
 import irbatch
-from benchmarks.data import make_problem, write_parquet, write_parquet_qrels
+from benchmarks.data import make_problem, write_parquet
 from benchmarks.harness import Settings, Table, duration, where
 from benchmarks.tools import IN_QUERIES
 from irbatch.partial import PartialResult, evaluate_partition, merge_partials
@@ -71,14 +71,14 @@ def measure(folder: Path, queries: int) -> Measured:
     """Measure on files of so many queries."""
     problem = make_problem(queries, DEPTH, JUDGED)
     qrels, runs = folder / "qrels.parquet", []
-    write_parquet_qrels(problem, qrels, PARTS)
+    write_parquet(problem.judgments(), qrels, PARTS)
     for part in range(PARTS):
         runs.append(folder / f"part-{part}.parquet")
         shifted = dataclasses.replace(problem, queries=problem.queries + part * queries)
-        write_parquet(shifted, runs[-1])
+        write_parquet(shifted.run(), runs[-1])
     rates = {processes: _rate(processes, qrels, runs, queries) for processes in (1, 2)}
     command = "import irbatch, sys; irbatch.evaluate({'q': {'d': 1}}, sys.argv[1], 'RR')"
-    write_parquet(problem.head(1), folder / "one.parquet")
+    write_parquet(problem.head(1).run(), folder / "one.parquet")
     started = time.perf_counter()
     arguments = [sys.executable, "-c", command.replace("'q'", repr(str(problem.queries[0])))]
     subprocess.run([*arguments, str(folder / "one.parquet")], check=True)

@@ -23,16 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["IN_QUERIES", "IR_MEASURES", "PEERS", "PYTREC_EVAL", "RANX",
-           "TREC_EVAL", "TWENTY", "polars_values", "ranx_values", "torchmetrics_work",
-           "trec_eval_program", "trec_names", "usual"]  # fmt: skip
-
 TREC_EVAL = "IRBATCH_TREC_EVAL"
 
 # ---------------------------------------------------------------- what measures are called
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-# What a query engine computes in a page of SQL or expressions (see below).
+# What a query engine computes in a page of expressions (see below).
 IN_QUERIES = ("AP", "RR", "P@10", "nDCG@10")
 TWENTY = (
     "AP", "RR", "nDCG@10", "nDCG@100", "nDCG", "P@5", "P@10", "P@100", "R@10", "R@100", "R@1000",
@@ -184,49 +180,7 @@ def torchmetrics_work(scores: Matrix, labels: Matrix, names: list[str]) -> Work:
     return work
 
 
-# ---------------------------------------------------------------- in a page of SQL or expressions
-
-SQL = """
-WITH qrels AS (
-    SELECT query_id, doc_id, relevance FROM read_csv($qrels, delim=' ', header=false, quote='',
-    columns={'query_id': 'VARCHAR', 'q0': 'VARCHAR', 'doc_id': 'VARCHAR', 'relevance': 'INTEGER'})
-), run AS (
-    SELECT query_id, doc_id, row_number() OVER (
-        PARTITION BY query_id ORDER BY score DESC) AS rank
-    FROM read_csv($run, delim=' ', header=false, quote='',
-    columns={'query_id': 'VARCHAR', 'q0': 'VARCHAR', 'doc_id': 'VARCHAR', 'rank': 'INTEGER',
-             'score': 'DOUBLE', 'tag': 'VARCHAR'})
-), relevant AS (
-    SELECT *, row_number() OVER (PARTITION BY query_id ORDER BY relevance DESC) AS place
-    FROM qrels WHERE relevance > 0
-), ideal AS (
-    SELECT query_id, count(*) AS relevant,
-           sum(relevance / log2(place + 1)) FILTER (place <= 10) AS ideal
-    FROM relevant GROUP BY query_id
-), hits AS (
-    SELECT query_id, relevance, rank,
-           row_number() OVER (PARTITION BY query_id ORDER BY rank) AS hit
-    FROM run JOIN relevant USING (query_id, doc_id)
-), found AS (
-    SELECT query_id, sum(hit / rank) AS ap, 1 / min(rank) AS rr,
-           count(*) FILTER (rank <= 10) / 10 AS p,
-           sum(relevance / log2(rank + 1)) FILTER (rank <= 10) AS dcg
-    FROM hits GROUP BY query_id
-)
-SELECT avg(coalesce(ap / relevant, 0)) AS "AP", avg(coalesce(rr, 0)) AS "RR",
-       avg(coalesce(p, 0)) AS "P@10", avg(coalesce(dcg / ideal, 0)) AS "nDCG@10"
-FROM (SELECT DISTINCT query_id FROM qrels)
-LEFT JOIN ideal USING (query_id) LEFT JOIN found USING (query_id)
-"""
-
-
-def duckdb(qrels: Path, run: Path, _: list[str]) -> Values:
-    """Evaluate TREC files in SQL."""
-    import duckdb
-
-    found = duckdb.connect().execute(SQL, {"qrels": str(qrels), "run": str(run)})
-    names = [column[0] for column in found.description]
-    return dict(zip(names, found.fetchone(), strict=True))
+# ---------------------------------------------------------------- in a page of expressions
 
 
 def polars(qrels: Path, run: Path, _: list[str]) -> Values:
@@ -327,7 +281,7 @@ def trec_eval(qrels: Path, run: Path, names: list[str]) -> Values:
 
 
 FILE_TOOLS: dict[str, Callable[[Path, Path, list[str]], Values]] = {
-    each.__name__: each for each in (irbatch, pytrec_eval, ir_measures, trec_eval, polars, duckdb)
+    each.__name__: each for each in (irbatch, pytrec_eval, ir_measures, trec_eval, polars)
 }
 
 
@@ -346,19 +300,16 @@ def peak_memory(*, children: bool) -> int:
     Linux carries ru_maxrss over from the process that started this one, so its own high-water
     mark comes first.
     """
+    unit = 1 if sys.platform == "darwin" else 1024
     if children:
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _unit()
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     try:
         found = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
     except OSError:
         found = None
     if found:
         return int(found[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _unit()
-
-
-def _unit() -> int:
-    return 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def call_again(module: str, queries: int, depth: int, judged: int, number: int, calls: int) -> None:

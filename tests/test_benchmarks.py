@@ -36,13 +36,6 @@ def test_quick() -> None:
     assert "DIFFERENT" not in done.stdout
 
 
-def test_markdown_and_sections() -> None:
-    done = run("--markdown", "--only", "ids")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "|---|" in done.stdout.replace(" ", "")
-    assert "TREC files" not in done.stdout
-
-
 @pytest.mark.slow
 def test_trec_eval_is_compared_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                     capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
