@@ -153,7 +153,7 @@ def on_a_terminal(*words: str, columns: int = 100) -> str:
         with suppress(OSError):  # the end, on Linux
             while piece := os.read(leader, 1 << 16):  # or the command waits with a full terminal
                 pieces.append(piece)
-        process.wait(60)
+        process.wait(300)
     os.close(leader)
     return b"".join(pieces).decode().replace("\r", "")
 

@@ -31,7 +31,7 @@ def printed(*words: str, **variables: str) -> str:
     environment = {**os.environ, "PYTHONPATH": FOLDERS, **variables}
     command = [sys.executable, *words, str(REPOSITORY / "tests" / "support" / "every_way.py")]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=120, check=False
+        command, capture_output=True, text=True, env=environment, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -155,6 +155,6 @@ def test_few_open_files(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": FOLDERS}
     command = [sys.executable, "-W", "error", "-c", FEW_FILES, str(tmp_path)]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=60, check=False
+        command, capture_output=True, text=True, env=environment, timeout=300, check=False
     )
     assert (done.stdout.split(), done.stderr) == (["True", "0"], "")

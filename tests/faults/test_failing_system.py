@@ -137,7 +137,7 @@ print(json.dumps(found))
 
 def printed(code: str, *words: object) -> Any:
     command = [sys.executable, "-W", "ignore", "-c", BEGIN + code, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

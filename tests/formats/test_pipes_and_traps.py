@@ -236,7 +236,7 @@ def test_cat_of_a_process(path: Path, data: bytes, said: str, size: str) -> None
     path.write_bytes(data)
     command = 'cat "$1" | "$2" -c "$3" "$4"'
     words = ["sh", "-c", command, "sh", str(path), sys.executable, SCRIPT, size]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
     assert (done.stdout.strip(), done.stderr) == (said, "")
 
 

@@ -519,7 +519,7 @@ def processes(ours: Any, tmp_path_factory: pytest.TempPathFactory) -> list[dict[
     folder = tmp_path_factory.mktemp("ddp")
     worker = Path(ddp_worker.__file__)
     command = [sys.executable, str(worker), "2", str(folder)]
-    done = subprocess.run(command, stderr=subprocess.PIPE, timeout=120, check=False)
+    done = subprocess.run(command, stderr=subprocess.PIPE, timeout=300, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(2)]
 

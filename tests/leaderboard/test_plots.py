@@ -133,10 +133,9 @@ def _extent(text: Any, canvas: Any) -> Any:
 SHAPES = {
     "trade": lambda: random_board(12),
     "forty": lambda: random_board(40),
-    "plain": lambda: random_board(12, bounds=False),
     "long": lambda: random_board(12, names=[f"{LONG} {i}" for i in range(12)]),
-    "longest": lambda: random_board(40, names=[f"{LONG} {i}" for i in range(40)]),
-    "same": lambda: made_board([20] * 40, [0.3] * 40),
+    "longest": lambda: random_board(25, names=[f"{LONG} {i}" for i in range(25)]),
+    "same": lambda: made_board([20] * 20, [0.3] * 20),
     "cluster": lambda: made_board(20 + np.sin(range(30)) / 1e3, 0.5 + np.cos(range(30)) ** 3 / 1e3),
     "several": lambda: made_board([10, 10, 10, 20, 20, 300], [0.1, 0.1, 0.1, 0.2, 0.2, 0.3]),
     "vertical": lambda: made_board([20] * 12, np.linspace(0.1, 0.9, 12)),

@@ -31,7 +31,7 @@ TREC_EVAL = [
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_pytrec_eval(level: int, judged_only: bool) -> None:
     compared = 0
-    for problem in nasty_problems(seed=7, count=250):
+    for problem in nasty_problems(seed=7, count=80):
         qrels, run = tamed(*problem)
         if not qrels.keys() & run.keys() - {"no query"}:  # a name pytrec_eval uses for itself
             continue
@@ -43,7 +43,7 @@ def test_pytrec_eval(level: int, judged_only: bool) -> None:
             for name, value in theirs[query].items():
                 assert ours[query][name] == pytest.approx(value, rel=1e-14, abs=0), (query, name)
                 compared += 1
-    assert compared > 10_000
+    assert compared > 3_000
 
 
 def with_level(

@@ -167,7 +167,7 @@ def variants(kind: str) -> Iterator[tuple[Measure, Callable[..., float]]]:
 @of_kinds
 def test_twin(kind: str, seed: int) -> None:
     wanted = dict(variants(kind))
-    for judgments, run in problems(kind, seed, 12):
+    for judgments, run in problems(kind, seed, 5):
         given = irbatch.Qrels(judgments, marks=kind)
         found = irbatch.evaluate(given, run, [*wanted])
         assert (found.values >= 0).all()

@@ -94,7 +94,7 @@ def test_the_same_document_makes_the_same_page(source: str) -> None:
 def test_the_script_is_javascript(tmp_path: Path, source: str) -> None:
     path = tmp_path / "script.js"
     path.write_text(Page(source).of("script")[0][1])
-    subprocess.run(["node", "--check", path], check=True, timeout=60)
+    subprocess.run(["node", "--check", path], check=True, timeout=300)
 
 
 def test_a_fragment_is_no_page() -> None:

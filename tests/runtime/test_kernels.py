@@ -344,12 +344,12 @@ def test_a_fork_waits_for_a_thread_that_compiles() -> None:
         "        held.set(); time.sleep(0.2); done.append(1)\n"
         "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
         "child = os.fork()\n"
-        "free = done and Kernel._lock.acquire(timeout=5)\n"
+        "free = done and Kernel._lock.acquire(timeout=60)\n"
         "if not child:\n"
         "    os._exit(not free)\n"
         "raise SystemExit(os.wait()[1] or not free)\n"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
 
 
 # ---------------------------------------------------------------- the library, and building it
@@ -374,7 +374,7 @@ def test_the_library_needs_neither_numba_nor_a_folder_to_write_to(tmp_path: Path
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=300,
         )
         assert done.stderr == ""
         printed.add(done.stdout)

@@ -22,7 +22,7 @@ def load(page: Path, *options: str) -> tuple[str, str]:
         pytest.skip("no chromium here")
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"]
     words += [f"--user-data-dir={page.parent / 'profile'}", "--dump-dom", *options, page.as_uri()]
-    done = subprocess.run([CHROMIUM, *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([CHROMIUM, *words], capture_output=True, text=True, timeout=300)
     said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     return done.stdout, "\n".join(said)
 

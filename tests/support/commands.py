@@ -51,7 +51,7 @@ def compile_latex(folder: Path, tables: Sequence[str], size: str = "") -> None:
     )  # fmt: skip
     for _ in range(2):  # the list of tables reads what the first one wrote
         done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "x.tex"],
-                              cwd=folder, capture_output=True, timeout=60)  # fmt: skip
+                              cwd=folder, capture_output=True, timeout=300)  # fmt: skip
         lines = done.stdout.splitlines()
         assert not [line for line in lines if line.startswith(b"!") or b"Float too large" in line]
         assert done.returncode == 0

@@ -21,7 +21,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 def python(code: str) -> subprocess.CompletedProcess[str]:
     """Run code in a process of its own."""
     words = [sys.executable, "-c", code]
-    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
 
 
 def without_ties(run: Table) -> Table:

@@ -151,7 +151,7 @@ LARGEST_EXPONENT = 1023
 Key = tuple[str, int | None]
 Values = dict[Key, dict[Any, float]]
 Rankings = dict[str, list[str]]  # query to documents, best first
-PROBLEMS = {1: 9, 2: 25, 3: 25}  # by seed
+PROBLEMS = {1: 6, 2: 25, 3: 25}  # by seed
 slow = pytest.mark.slow
 seeds = pytest.mark.parametrize(
     "seed", [1, pytest.param(2, marks=slow), pytest.param(3, marks=slow)]
