@@ -66,7 +66,8 @@ def as_measure(wish: Wish) -> Measure:
 @functools.cache
 def of_ranking(wish: Wish, ranking: tuple[float, ...], judged: tuple[float, ...]) -> Fraction:
     name, number, k = wish
-    return Fraction(reference.MEASURES[name](ranking, judged, k, **VARIANTS[name][number]))
+    query = reference.Query(ranking, judged, k)
+    return Fraction(reference.MEASURES[name](query, **VARIANTS[name][number]))
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 D = TypeVar("D", str, int)
 Grade = int | float
@@ -19,6 +19,25 @@ Gain = str | Mapping[Grade, float]
 Cutoff = int | None
 Rel = int | float | None
 Value = Fraction | int | float
+
+
+class Query(NamedTuple):
+    """What a measure is told: grades in rank order, all grades given, and the cutoff."""
+
+    ranking: Ranking
+    judged: Judged
+    k: Cutoff
+
+    @property
+    def top(self) -> Ranking:
+        """The first k documents."""
+        return self.ranking[: self.k]
+
+    @property
+    def depth(self) -> int:
+        """What k stands for in a denominator: the cutoff, or n at full depth."""
+        return len(self.ranking) if self.k is None else self.k
+
 
 # ---------------------------------------------------------------- order, relevance, ratios
 
@@ -43,19 +62,14 @@ def is_relevant(grade: Grade | None, rel: Rel) -> bool:
     return grade is not None and grade >= 0 and grade >= (1 if rel is None else rel)
 
 
-def hit_ranks(ranking: Ranking, k: Cutoff, rel: Rel) -> list[int]:
+def hit_ranks(top: Ranking, rel: Rel) -> list[int]:
     """The ranks, from 1, of the relevant documents among the first k; H_k is their number."""
-    return [rank for rank, grade in enumerate(ranking[:k], 1) if is_relevant(grade, rel)]
+    return [rank for rank, grade in enumerate(top, 1) if is_relevant(grade, rel)]
 
 
 def count_relevant(judged: Judged, rel: Rel) -> int:
     """R, the number of relevant documents of the query."""
     return sum(is_relevant(grade, rel) for grade in judged)
-
-
-def depth(ranking: Ranking, k: Cutoff) -> int:
-    """What k stands for in a denominator: the cutoff, or n at full depth."""
-    return len(ranking) if k is None else k
 
 
 def ratio(numerator: Value, denominator: Value) -> Value:
@@ -94,6 +108,11 @@ def gain_of(grade: Grade | None, gain: Gain, rel: Rel) -> Fraction:
     if isinstance(gain, str):
         return GAINS[gain](grade)
     return Fraction(gain.get(grade, grade))
+
+
+def gains_of(grades: Ranking, gain: Gain, rel: Rel) -> list[Fraction]:
+    """The gains of documents."""
+    return [gain_of(grade, gain, rel) for grade in grades]
 
 
 def ideal_gains(judged: Judged, gain: Gain, rel: Rel) -> list[Fraction]:

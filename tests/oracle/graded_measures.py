@@ -12,14 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from oracle.base import Cutoff, Gain, Judged, Ranking, Rel, Value, gain_of, ideal_gains, ratio
+from oracle.base import Gain, Query, Rel, Value, gain_of, gains_of, ideal_gains, ratio
 
 Gains = Sequence[Fraction]
-
-
-def gains_of(ranking: Ranking, k: Cutoff, gain: Gain, rel: Rel) -> list[Fraction]:
-    """The gains of the first k documents."""
-    return [gain_of(grade, gain, rel) for grade in ranking[:k]]
 
 
 def counting(gains: Gains) -> list[int]:
@@ -44,100 +39,56 @@ def stopping(gains: Gains, highest: Fraction) -> list[Fraction]:
 
 
 def both_stopping(
-    ranking: Ranking, judged: Judged, k: Cutoff, max_grade: float, gain: Gain, rel: Rel
+    q: Query, max_grade: float, gain: Gain, rel: Rel
 ) -> tuple[list[Fraction], list[Fraction]]:
     """The chances to stop at the ranks of the ranking, and of the ideal list, each to k."""
     highest = gain_of(max_grade, gain, rel)
-    ideal = ideal_gains(judged, gain, rel)[:k]
-    return stopping(gains_of(ranking, k, gain, rel), highest), stopping(ideal, highest)
+    ideal = ideal_gains(q.judged, gain, rel)[: q.k]
+    return stopping(gains_of(q.top, gain, rel), highest), stopping(ideal, highest)
 
 
-def err(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "exp",
-    max_grade: float = 4,
-) -> Value:
+def err(q: Query, *, rel: Rel = None, gain: Gain = "exp", max_grade: float = 4) -> Value:
     """ERR = sum of (chance to stop at i) / i (Chapelle et al. 2009)."""
-    chances, _ = both_stopping(ranking, judged, k, max_grade, gain, rel)
+    chances, _ = both_stopping(q, max_grade, gain, rel)
     return sum((c / i for i, c in enumerate(chances, 1)), Fraction(0))
 
 
-def normalized_err(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "exp",
-    max_grade: float = 4,
-) -> Value:
+def normalized_err(q: Query, *, rel: Rel = None, gain: Gain = "exp", max_grade: float = 4) -> Value:
     """NERR = ERR / ERR of the ideal list, both at k."""
-    _, ideal = both_stopping(ranking, judged, k, max_grade, gain, rel)
+    _, ideal = both_stopping(q, max_grade, gain, rel)
     best = sum((c / i for i, c in enumerate(ideal, 1)), Fraction(0))
-    return ratio(err(ranking, judged, k, rel=rel, gain=gain, max_grade=max_grade), best)
+    return ratio(err(q, rel=rel, gain=gain, max_grade=max_grade), best)
 
 
 def ebr(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    max_grade: float = 4,
-    beta: float = 1,
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", max_grade: float = 4, beta: float = 1
 ) -> Value:
     """EBR = sum of (chance to stop at i) BR_i (Sakai & Zeng 2019)."""
-    chances, _ = both_stopping(ranking, judged, k, max_grade, gain, rel)
-    blended = blended_ratios(ranking, judged, k, gain, rel, beta)
+    chances, _ = both_stopping(q, max_grade, gain, rel)
+    blended = blended_ratios(q, gain, rel, beta)
     return sum((c * b for c, b in zip(chances, blended, strict=True)), Fraction(0))
 
 
 def normalized_ebr(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    max_grade: float = 4,
-    beta: float = 1,
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", max_grade: float = 4, beta: float = 1
 ) -> Value:
     """EBR / that of the ideal list, whose BR_i are 1, both at k."""
-    found = ebr(ranking, judged, k, rel=rel, gain=gain, max_grade=max_grade, beta=beta)
-    return ratio(found, sum(both_stopping(ranking, judged, k, max_grade, gain, rel)[1]))
+    found = ebr(q, rel=rel, gain=gain, max_grade=max_grade, beta=beta)
+    return ratio(found, sum(both_stopping(q, max_grade, gain, rel)[1]))
 
 
 def irbu(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    max_grade: float = 4,
-    p: float = 0.99,
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", max_grade: float = 4, p: float = 0.99
 ) -> Value:
     """IRBU = sum of (chance to stop at i) p^i (Sakai & Zeng 2019)."""
-    return with_powers(both_stopping(ranking, judged, k, max_grade, gain, rel)[0], p)
+    return with_powers(both_stopping(q, max_grade, gain, rel)[0], p)
 
 
 def normalized_irbu(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    max_grade: float = 4,
-    p: float = 0.99,
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", max_grade: float = 4, p: float = 0.99
 ) -> Value:
     """IRBU / that of the ideal list, both at k."""
-    found, ideal = both_stopping(ranking, judged, k, max_grade, gain, rel)
+    found, ideal = both_stopping(q, max_grade, gain, rel)
     return ratio(with_powers(found, p), with_powers(ideal, p))
 
 
@@ -149,13 +100,11 @@ def with_powers(factors: Iterable[Value], p: float) -> float:
 # ---------------------------------------------------------------- blended ratios
 
 
-def blended_ratios(
-    ranking: Ranking, judged: Judged, k: Cutoff, gain: Gain, rel: Rel, beta: float
-) -> list[Fraction]:
+def blended_ratios(q: Query, gain: Gain, rel: Rel, beta: float) -> list[Fraction]:
     """BR_i = (C_i + beta (g_1 + … + g_i)) / (i + beta (G_1 + … + G_i)) at each rank i <= k."""
-    gains = gains_of(ranking, k, gain, rel)
+    gains = gains_of(q.top, gain, rel)
     found = list(itertools.accumulate(gains, initial=Fraction(0)))
-    best = list(itertools.accumulate(ideal_gains(judged, gain, rel), initial=Fraction(0)))
+    best = list(itertools.accumulate(ideal_gains(q.judged, gain, rel), initial=Fraction(0)))
     b = Fraction(beta)
     counts = list(itertools.accumulate((bool(gain) for gain in gains), initial=0))
     return [
@@ -164,38 +113,22 @@ def blended_ratios(
     ]
 
 
-def q_measure(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    beta: float = 1,
-) -> Value:
+def q_measure(q: Query, *, rel: Rel = None, gain: Gain = "linear", beta: float = 1) -> Value:
     """Q = sum of BR_i, over min(k, J) (Sakai 2004)."""
-    gains = gains_of(ranking, k, gain, rel)
-    blended = blended_ratios(ranking, judged, k, gain, rel, beta)
-    return ratio(sum(blended[i - 1] for i in counting(gains)), best_count(judged, k, gain, rel))
+    gains = gains_of(q.top, gain, rel)
+    blended = blended_ratios(q, gain, rel, beta)
+    return ratio(sum(blended[i - 1] for i in counting(gains)), best_count(q, gain, rel))
 
 
-def best_count(judged: Judged, k: Cutoff, gain: Gain, rel: Rel) -> int:
+def best_count(q: Query, gain: Gain, rel: Rel) -> int:
     """The number of ranks of the ideal list to k: min(k, J)."""
-    return len(ideal_gains(judged, gain, rel)[:k])
+    return len(ideal_gains(q.judged, gain, rel)[: q.k])
 
 
-def o_measure(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    beta: float = 1,
-) -> Value:
+def o_measure(q: Query, *, rel: Rel = None, gain: Gain = "linear", beta: float = 1) -> Value:
     """O = BR_i at the first document that counts, 0 without one (Sakai 2006)."""
-    ranks = counting(gains_of(ranking, k, gain, rel))
-    return blended_ratios(ranking, judged, k, gain, rel, beta)[ranks[0] - 1] if ranks else 0
+    ranks = counting(gains_of(q.top, gain, rel))
+    return blended_ratios(q, gain, rel, beta)[ranks[0] - 1] if ranks else 0
 
 
 def to_preferred(gains: Gains) -> list[int]:
@@ -204,50 +137,30 @@ def to_preferred(gains: Gains) -> list[int]:
     return [i for i in ranks if i <= gains.index(max(gains)) + 1]
 
 
-def p_measure(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    beta: float = 1,
-) -> Value:
+def p_measure(q: Query, *, rel: Rel = None, gain: Gain = "linear", beta: float = 1) -> Value:
     """BR_i at the first document of the highest gain among the first k (Sakai 2006)."""
-    ranks = to_preferred(gains_of(ranking, k, gain, rel))
-    return blended_ratios(ranking, judged, k, gain, rel, beta)[ranks[-1] - 1] if ranks else 0
+    ranks = to_preferred(gains_of(q.top, gain, rel))
+    return blended_ratios(q, gain, rel, beta)[ranks[-1] - 1] if ranks else 0
 
 
-def p_plus(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    beta: float = 1,
-) -> Value:
+def p_plus(q: Query, *, rel: Rel = None, gain: Gain = "linear", beta: float = 1) -> Value:
     """The mean of BR_i over documents that count down to that one (Sakai 2007)."""
-    ranks = to_preferred(gains_of(ranking, k, gain, rel))
-    blended = blended_ratios(ranking, judged, k, gain, rel, beta)
+    ranks = to_preferred(gains_of(q.top, gain, rel))
+    blended = blended_ratios(q, gain, rel, beta)
     return ratio(sum(blended[i - 1] for i in ranks), len(ranks))
 
 
-def utilities(
-    ranking: Ranking, judged: Judged, k: Cutoff, utility: str, p: float, **params: Any
-) -> list[Value]:
+def utilities(q: Query, utility: str, p: float, **params: Any) -> list[Value]:
     """The utility at each document that counts: C_i / i, BR_i or p^i."""
-    ranks = counting(gains_of(ranking, k, params["gain"], params["rel"]))
+    ranks = counting(gains_of(q.top, params["gain"], params["rel"]))
     if utility == "BR":
-        blended = blended_ratios(ranking, judged, k, **params)
+        blended = blended_ratios(q, **params)
         return [blended[i - 1] for i in ranks]
     return [Fraction(c, i) if utility == "P" else p**i for c, i in enumerate(ranks, 1)]
 
 
 def rank_biased_ncu(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     gain: Gain = "linear",
@@ -260,16 +173,14 @@ def rank_biased_ncu(
 
     Or, with a cutoff, over min(k, J), as NTCIREVAL has it.
     """
-    found = utilities(ranking, judged, k, utility, p, gain=gain, rel=rel, beta=beta)
+    found = utilities(q, utility, p, gain=gain, rel=rel, beta=beta)
     total = math.fsum(float(each) * gamma**c for c, each in enumerate(found))
-    count = best_count(judged, k, gain, rel)
-    return ratio(total, math.fsum(gamma**j for j in range(count)) if k is None else count)
+    count = best_count(q, gain, rel)
+    return ratio(total, math.fsum(gamma**j for j in range(count)) if q.k is None else count)
 
 
 def graded_uniform_ncu(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     gain: Gain = "linear",
@@ -278,9 +189,9 @@ def graded_uniform_ncu(
     stops: Gain = "linear",
 ) -> Value:
     """NCUgu = sum of utility_i stop_i, over the sum of stops of all judged that count."""
-    found = utilities(ranking, judged, k, utility, 1, gain=gain, rel=rel, beta=beta)
-    ranked = [grade for grade in ranking[:k] if gain_of(grade, gain, rel)]
-    of_all = [gain_of(grade, stops, None) for grade in judged if gain_of(grade, gain, rel)]
+    found = utilities(q, utility, 1, gain=gain, rel=rel, beta=beta)
+    ranked = [grade for grade in q.top if gain_of(grade, gain, rel)]
+    of_all = [gain_of(grade, stops, None) for grade in q.judged if gain_of(grade, gain, rel)]
     total = sum(u * gain_of(grade, stops, None) for u, grade in zip(found, ranked, strict=True))
     return ratio(total, sum(of_all))
 
@@ -293,22 +204,18 @@ def shared_gains(gains: Gains) -> list[Fraction]:
     return [sum((min(gain, g) for g in gains[:i]), gain) for i, gain in enumerate(gains)]
 
 
-def graded_ap(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, gain: Gain = "triangular"
-) -> Value:
+def graded_ap(q: Query, *, rel: Rel = None, gain: Gain = "triangular") -> Value:
     """GAP = sum of 1/i times the sum of min(g_i, g_j) over j <= i, over the ideal gains to k.
 
     Robertson, Kanoulas & Yilmaz 2010, g the weight of all thresholds up to a grade.
     """
-    shared = shared_gains(gains_of(ranking, k, gain, rel))
+    shared = shared_gains(gains_of(q.top, gain, rel))
     total = sum((s / i for i, s in enumerate(shared, 1)), Fraction(0))
-    return ratio(total, sum(ideal_gains(judged, gain, rel)[:k]))
+    return ratio(total, sum(ideal_gains(q.judged, gain, rel)[: q.k]))
 
 
 def rpref(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     gain: Gain = "linear",
@@ -321,13 +228,13 @@ def rpref(
     over lower gains above; n is i (relative2), i - 1 (relative; rank 1 counts nothing), or
     all judged documents less ideal gains / gain of the highest grade (N).
     """
-    seen = [grade for grade in ranking[:k] if grade is not None and grade >= 0]
-    gains = gains_of(seen, None, gain, rel)
-    ideal = ideal_gains(judged, gain, rel)
+    seen = [grade for grade in q.top if grade is not None and grade >= 0]
+    gains = gains_of(seen, gain, rel)
+    ideal = ideal_gains(q.judged, gain, rel)
     highest = max(ideal, default=Fraction(0))
     if max_grade is not None:
         highest = gain_of(max_grade, gain, rel)
-    n_of_all = sum(grade >= 0 for grade in judged) - ratio(sum(ideal), highest)
+    n_of_all = sum(grade >= 0 for grade in q.judged) - ratio(sum(ideal), highest)
     total = Fraction(0)
     for i in counting(gains):
         own = gains[i - 1]
@@ -340,24 +247,14 @@ def rpref(
 # ---------------------------------------------------------------- others
 
 
-def normalized_cg(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, gain: Gain = "linear"
-) -> Value:
+def normalized_cg(q: Query, *, rel: Rel = None, gain: Gain = "linear") -> Value:
     """NCG = CG / CG of the ideal list, both at k (Järvelin & Kekäläinen 2002)."""
-    return ratio(sum(gains_of(ranking, k, gain, rel)), sum(ideal_gains(judged, gain, rel)[:k]))
+    return ratio(sum(gains_of(q.top, gain, rel)), sum(ideal_gains(q.judged, gain, rel)[: q.k]))
 
 
-def normalized_rbp(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    p: float = 0.9,
-) -> Value:
+def normalized_rbp(q: Query, *, rel: Rel = None, gain: Gain = "linear", p: float = 0.9) -> Value:
     """The sum of g_i p^(i - 1) over that of the ideal list, both at k."""
-    found, ideal = gains_of(ranking, k, gain, rel), ideal_gains(judged, gain, rel)[:k]
+    found, ideal = gains_of(q.top, gain, rel), ideal_gains(q.judged, gain, rel)[: q.k]
     return ratio(with_powers(found, p), with_powers(ideal, p))
 
 

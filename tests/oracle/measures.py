@@ -23,14 +23,12 @@ from oracle.base import (
     D,
     Gain,
     Grade,
-    Judged,
-    Ranking,
+    Query,
     Rel,
     Value,
     count_relevant,
-    depth,
     discounted_sums,
-    gain_of,
+    gains_of,
     hit_ranks,
     ideal_gains,
     order,
@@ -42,119 +40,89 @@ Q = TypeVar("Q", str, int)
 # ---------------------------------------------------------------- binary measures
 
 
-def precision(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, norm: str = "k"
-) -> Value:
+def precision(q: Query, *, rel: Rel = None, norm: str = "k") -> Value:
     """P = H_k / k, also when fewer than k are retrieved (van Rijsbergen 1979).
 
     norm="retrieved" divides by min(k, n) (torchmetrics' adaptive_k).
     """
-    divisor = {"k": depth(ranking, k), "retrieved": len(ranking[:k])}[norm]
-    return ratio(len(hit_ranks(ranking, k, rel)), divisor)
+    divisor = {"k": q.depth, "retrieved": len(q.top)}[norm]
+    return ratio(len(hit_ranks(q.top, rel)), divisor)
 
 
-def recall(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def recall(q: Query, *, rel: Rel = None) -> Value:
     """R = H_k / R (van Rijsbergen 1979)."""
-    return ratio(len(hit_ranks(ranking, k, rel)), count_relevant(judged, rel))
+    return ratio(len(hit_ranks(q.top, rel)), count_relevant(q.judged, rel))
 
 
-def capped_recall(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def capped_recall(q: Query, *, rel: Rel = None) -> Value:
     """Rcap = H_k / min(k, R) (Thakur et al. 2021; trec_eval's relative_P)."""
-    best = min(depth(ranking, k), count_relevant(judged, rel))
-    return ratio(len(hit_ranks(ranking, k, rel)), best)
+    best = min(q.depth, count_relevant(q.judged, rel))
+    return ratio(len(hit_ranks(q.top, rel)), best)
 
 
-def f_measure(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    beta: float = 1,
-    weight: float | None = None,
-) -> Value:
+def f_measure(q: Query, *, rel: Rel = None, beta: float = 1, weight: float | None = None) -> Value:
     """F = (1 + b^2) P R / (b^2 P + R) of P and R at k (van Rijsbergen 1979).
 
     weight, where given, is b^2 (trec_eval's set_F).
     """
-    p = precision(ranking, judged, k, rel=rel)
-    r = recall(ranking, judged, k, rel=rel)
+    p = precision(q, rel=rel)
+    r = recall(q, rel=rel)
     b2 = Fraction(beta) ** 2 if weight is None else Fraction(weight)
     return ratio((1 + b2) * p * r, b2 * p + r)
 
 
-def success(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def success(q: Query, *, rel: Rel = None) -> Value:
     """Success = 1 if H_k > 0, else 0 (Tomlinson; trec_eval's success)."""
-    return int(bool(hit_ranks(ranking, k, rel)))
+    return int(bool(hit_ranks(q.top, rel)))
 
 
-def reciprocal_rank(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def reciprocal_rank(q: Query, *, rel: Rel = None) -> Value:
     """RR = 1 / rank of the first relevant document, 0 beyond k (Kantor & Voorhees 2000)."""
-    ranks = hit_ranks(ranking, k, rel)
+    ranks = hit_ranks(q.top, rel)
     return Fraction(1, ranks[0]) if ranks else Fraction(0)
 
 
-def average_precision(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, norm: str = "all"
-) -> Value:
+def average_precision(q: Query, *, rel: Rel = None, norm: str = "all") -> Value:
     """AP = sum of H_i / i over the relevant ranks i <= k, divided by R (Buckley & Voorhees 2005).
 
     norm="min" divides by min(k, R), the best sum possible at k; norm="found" by H_k.
     """
-    ranks = hit_ranks(ranking, k, rel)
+    ranks = hit_ranks(q.top, rel)
     total = sum((Fraction(hits, rank) for hits, rank in enumerate(ranks, 1)), Fraction(0))
-    r = count_relevant(judged, rel)
-    return ratio(total, {"all": r, "min": min(depth(ranking, k), r), "found": len(ranks)}[norm])
+    r = count_relevant(q.judged, rel)
+    return ratio(total, {"all": r, "min": min(q.depth, r), "found": len(ranks)}[norm])
 
 
-def r_precision(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def r_precision(q: Query, *, rel: Rel = None) -> Value:
     """Rprec = H_R / R; a cutoff hides what lies beyond it (Buckley & Voorhees 2005)."""
-    r = count_relevant(judged, rel)
-    return ratio(len(hit_ranks(ranking[:k], r, rel)), r)
+    r = count_relevant(q.judged, rel)
+    return ratio(len(hit_ranks(q.top[:r], rel)), r)
 
 
 # ---------------------------------------------------------------- graded measures
 
 
-def cumulative_gain(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, gain: Gain = "linear"
-) -> Value:
+def cumulative_gain(q: Query, *, rel: Rel = None, gain: Gain = "linear") -> Value:
     """CG = sum of gain_i over ranks i <= k (Järvelin & Kekäläinen 2002)."""
-    return sum((gain_of(grade, gain, rel) for grade in ranking[:k]), Fraction(0))
+    return sum(gains_of(q.top, gain, rel), Fraction(0))
 
 
-def dcg(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    discount: str = "log2",
-) -> Value:
+def dcg(q: Query, *, rel: Rel = None, gain: Gain = "linear", discount: str = "log2") -> Value:
     """DCG = sum of gain_i / d(i) over ranks i <= k (Järvelin & Kekäläinen 2002).
 
     d(i) = log2(i + 1) (Burges et al. 2005) unless another discount is named.
     """
-    return discounted_sums([gain_of(grade, gain, rel) for grade in ranking[:k]], discount)[-1]
+    return discounted_sums(gains_of(q.top, gain, rel), discount)[-1]
 
 
-def ideal_dcg(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    discount: str = "log2",
-) -> Value:
+def ideal_dcg(q: Query, *, rel: Rel = None, gain: Gain = "linear", discount: str = "log2") -> Value:
     """IDCG = DCG at k of the ideal ranking: all positive gains judged, largest first (as DCG)."""
-    return discounted_sums(ideal_gains(judged, gain, rel)[:k], discount)[-1]
+    return discounted_sums(ideal_gains(q.judged, gain, rel)[: q.k], discount)[-1]
 
 
-def ndcg(ranking: Ranking, judged: Judged, k: Cutoff, **params: Any) -> Value:
+def ndcg(q: Query, **params: Any) -> Value:
     """nDCG = DCG / IDCG, both at k and with the same parameters (Järvelin & Kekäläinen 2002)."""
-    return ratio(dcg(ranking, judged, k, **params), ideal_dcg(ranking, judged, k, **params))
+    return ratio(dcg(q, **params), ideal_dcg(q, **params))
 
 
 # ---------------------------------------------------------------- for geometric means
@@ -162,43 +130,41 @@ def ndcg(ranking: Ranking, judged: Judged, k: Cutoff, **params: Any) -> Value:
 FLOOR = 1e-5
 
 
-def floored_ap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def floored_ap(q: Query, *, rel: Rel = None) -> Value:
     """GMAP = max(AP, 0.00001), to be averaged geometrically (Robertson 2006)."""
-    return max(average_precision(ranking, judged, k, rel=rel), FLOOR)
+    return max(average_precision(q, rel=rel), FLOOR)
 
 
-def floored_bpref(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def floored_bpref(q: Query, *, rel: Rel = None) -> Value:
     """GMBpref = max(Bpref, 0.00001), to be averaged geometrically (trec_eval's gm_bpref)."""
-    return max(trec_eval_measures.bpref(ranking, judged, k, rel=rel), FLOOR)
+    return max(trec_eval_measures.bpref(q, rel=rel), FLOOR)
 
 
 # ---------------------------------------------------------------- coverage and counts
 
 
-def judged_share(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+def judged_share(q: Query) -> Value:
     """Judged = judged documents of any grade among the first k / min(k, n) (MacAvaney 2020)."""
-    top = ranking[:k]
+    top = q.top
     return ratio(sum(grade is not None for grade in top), len(top))
 
 
-def count_retrieved(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+def count_retrieved(q: Query) -> Value:
     """NumRet = min(k, n) (trec_eval's num_ret)."""
-    return len(ranking[:k])
+    return len(q.top)
 
 
-def count_judged_relevant(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def count_judged_relevant(q: Query, *, rel: Rel = None) -> Value:
     """NumRel = R, whatever the cutoff (trec_eval's num_rel)."""
-    return count_relevant(judged, rel)
+    return count_relevant(q.judged, rel)
 
 
-def count_relevant_retrieved(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None
-) -> Value:
+def count_relevant_retrieved(q: Query, *, rel: Rel = None) -> Value:
     """NumRelRet = H_k (trec_eval's num_rel_ret)."""
-    return len(hit_ranks(ranking, k, rel))
+    return len(hit_ranks(q.top, rel))
 
 
-def count_query(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+def count_query(q: Query) -> Value:
     """NumQ = 1 for each query (trec_eval's num_q)."""
     return 1
 
@@ -255,7 +221,7 @@ def evaluate(
         ranking = [grades.get(document) for document in order(run.get(query, {}), score_dtype)]
         if judged_only:
             ranking = [grade for grade in ranking if grade is not None and grade >= 0]
-        values[query] = measures[name](ranking, list(grades.values()), k, **params)
+        values[query] = measures[name](Query(ranking, list(grades.values()), k), **params)
     return values
 
 

@@ -10,30 +10,23 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 
-from oracle.base import Cutoff, Gain, Judged, Ranking, Rel, Value, gain_of, ideal_gains, ratio
+from oracle.base import Gain, Query, Ranking, Rel, Value, gain_of, gains_of, ideal_gains, ratio
 
 COMPARED = 1000
 
 
 def compatibility(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    p: float = 0.95,
-    normalize: bool = True,
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", p: float = 0.95, normalize: bool = True
 ) -> Value:
     """RBO(ranking, ideal) / RBO(ideal, ideal) (Clarke, Smucker & Vtyurina 2020).
 
     RBO = sum of p^(d - 1) X_d / d over d <= 1000, over the sum of p^(d - 1). The ideal ranking has
     the documents of positive gain by gain, then by their rank, those not retrieved last.
     """
-    depth = min(k or COMPARED, COMPARED)
-    gains = [gain_of(grade, gain, rel) for grade in ranking]
+    depth = min(q.k or COMPARED, COMPARED)
+    gains = [gain_of(grade, gain, rel) for grade in q.ranking]
     best_first = sorted((rank for rank, g in enumerate(gains) if g), key=lambda r: (-gains[r], r))
-    missing = sorted(ideal_gains(judged, gain, rel), reverse=True)
+    missing = sorted(ideal_gains(q.judged, gain, rel), reverse=True)
     for rank in best_first:
         missing.remove(gains[rank])
     ideal = sorted([(-gains[r], 0, r) for r in best_first] + [(-g, 1, 0) for g in missing])
@@ -69,37 +62,21 @@ def weights_of(p: float, depth: int) -> tuple[list[float], list[float]]:
 # ---------------------------------------------------------------- rank correlation
 
 
-def judged_gains(ranking: Ranking, k: Cutoff, gain: Gain, rel: Rel) -> list[Fraction]:
+def judged_gains(top: Ranking, gain: Gain, rel: Rel) -> list[Fraction]:
     """The gains of the judged documents among the first k."""
-    return [gain_of(grade, gain, rel) for grade in ranking[:k] if grade is not None]
+    return gains_of([grade for grade in top if grade is not None], gain, rel)
 
 
-def tau(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    ties: str = "b",
-) -> Value:
+def tau(q: Query, *, rel: Rel = None, gain: Gain = "linear", ties: str = "b") -> Value:
     """(concordant - discordant) / all pairs, or / sqrt(all pairs x untied pairs) (Kendall 1945)."""
-    pairs = list(itertools.combinations(judged_gains(ranking, k, gain, rel), 2))
+    pairs = list(itertools.combinations(judged_gains(q.top, gain, rel), 2))
     balance = sum((a > b) - (a < b) for a, b in pairs)
     if ties == "a":
         return ratio(balance, len(pairs))
     return ratio(balance, math.sqrt(len(pairs) * sum(a != b for a, b in pairs)))
 
 
-def tau_ap(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    ties: str = "a",
-) -> Value:
+def tau_ap(q: Query, *, rel: Rel = None, gain: Gain = "linear", ties: str = "a") -> Value:
     """2 / (n - 1) x sum over i > 1 of C_i / (i - 1) - 1 (Yilmaz, Aslam & Robertson 2008).
 
     C_i are the documents above that have more gain; a: and half of those with as much, which is
@@ -107,7 +84,7 @@ def tau_ap(
     the ranking given the gains, and half of that of the gains given the ranking, in each of the
     documents below the first group; ties are not in the same order.
     """
-    gains = judged_gains(ranking, k, gain, rel)
+    gains = judged_gains(q.top, gain, rel)
     if len(gains) < 2 or (ties == "b" and len(set(gains)) < 2):
         return Fraction(0)
     half = Fraction(ties == "a", 2)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from oracle import measures as reference
-from oracle.base import Cutoff, Grade, Value
+from oracle.base import Cutoff, Grade, Query, Value
 
 Column = int
 Grades = Sequence[Grade | None]
@@ -103,4 +103,4 @@ def evaluate(
     judged = [grade for grade in grades if grade is not None] + list(unlisted)
     measure = reference.MEASURES[name]
     orders = rankings(scores, grades, policy, ids)
-    return mean(orders, lambda ranking: measure(ranking, judged, k, **params))
+    return mean(orders, lambda ranking: measure(Query(ranking, judged, k), **params))

@@ -11,17 +11,15 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from oracle.base import (
-    Cutoff,
     Gain,
     Grade,
-    Judged,
-    Ranking,
+    Query,
     Rel,
     Value,
     count_relevant,
-    depth,
     discounted_sums,
     gain_of,
+    gains_of,
     hit_ranks,
     ideal_gains,
     is_relevant,
@@ -42,9 +40,7 @@ def is_unjudged(grade: Grade | None) -> bool:
 # ---------------------------------------------------------------- incomplete judgments
 
 
-def bpref(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, norm: str = "min"
-) -> Value:
+def bpref(q: Query, *, rel: Rel = None, norm: str = "min") -> Value:
     """Bpref = sum over relevant documents seen of 1 - min(a, R) / min(N, R), divided by R.
 
     a judged nonrelevant documents stand above (Buckley & Voorhees 2004, as corrected in
@@ -52,11 +48,11 @@ def bpref(
     (norm="R"), a / N (norm="N"), or a over all judged documents above (norm="relative"), where
     a document without any above adds 0.
     """
-    r = count_relevant(judged, rel)
-    n = sum(is_nonrelevant(grade, rel) for grade in judged)
+    r = count_relevant(q.judged, rel)
+    n = sum(is_nonrelevant(grade, rel) for grade in q.judged)
     total = Fraction(0)
-    for hits, rank in enumerate(hit_ranks(ranking, k, rel)):
-        a = sum(is_nonrelevant(grade, rel) for grade in ranking[: rank - 1])
+    for hits, rank in enumerate(hit_ranks(q.top, rel)):
+        a = sum(is_nonrelevant(grade, rel) for grade in q.ranking[: rank - 1])
         if norm == "relative":
             total += 1 - ratio(a, a + hits) if a + hits else 0
         else:
@@ -65,7 +61,7 @@ def bpref(
     return ratio(total, r)
 
 
-def inferred_ap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def inferred_ap(q: Query, *, rel: Rel = None) -> Value:
     """InfAP = sum of the precision expected at each relevant rank i <= k, divided by R.
 
     That is 1/i for the document itself, and for the i - 1 above it, of which h are relevant, m
@@ -74,25 +70,23 @@ def inferred_ap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None)
     """
     e = Fraction(1e-5)
     total = Fraction(0)
-    for h, i in enumerate(hit_ranks(ranking, k, rel)):
-        above = ranking[: i - 1]
+    for h, i in enumerate(hit_ranks(q.top, rel)):
+        above = q.ranking[: i - 1]
         m = sum(is_nonrelevant(grade, rel) for grade in above)
         u = sum(grade is not None and grade < 0 for grade in above)
         expected = ratio(h + m + u, i - 1) * (h + e) / (h + m + 2 * e)
         total += Fraction(1, i) + Fraction(i - 1, i) * expected
-    return ratio(total, count_relevant(judged, rel))
+    return ratio(total, count_relevant(q.judged, rel))
 
 
-def unjudged_share(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+def unjudged_share(q: Query) -> Value:
     """Unjudged = documents without a grade >= 0 among the first k / k."""
-    return ratio(sum(is_unjudged(grade) for grade in ranking[:k]), depth(ranking, k))
+    return ratio(sum(is_unjudged(grade) for grade in q.top), q.depth)
 
 
-def count_nonrelevant_retrieved(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None
-) -> Value:
+def count_nonrelevant_retrieved(q: Query, *, rel: Rel = None) -> Value:
     """NumNonRelRet = documents judged not relevant among the first k."""
-    return sum(is_nonrelevant(grade, rel) for grade in ranking[:k])
+    return sum(is_nonrelevant(grade, rel) for grade in q.top)
 
 
 # ---------------------------------------------------------------- levels of recall
@@ -111,30 +105,22 @@ def rounded_up(x: float) -> int:
 
 
 def interpolated_precision(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    recall: float = 0.0,
-    rounding: str = "nearest",
+    q: Query, *, rel: Rel = None, recall: float = 0.0, rounding: str = "nearest"
 ) -> Value:
     """IPrec = the largest H_i / i of ranks i <= k with H_i >= c = recall * R, 0 if there are none.
 
     c is a product of floats rounded to the nearest integer (trec_eval 10) or, rounding="up",
     upwards from a tenth (trec_eval 9).
     """
-    product = float(recall) * count_relevant(judged, rel)
+    product = float(recall) * count_relevant(q.judged, rel)
     c = {"nearest": nearest, "up": rounded_up}[rounding](product)
-    ranks = hit_ranks(ranking, k, rel)
+    ranks = hit_ranks(q.top, rel)
     reached = [Fraction(hits, rank) for hits, rank in enumerate(ranks, 1) if hits >= c]
     return max(reached, default=Fraction(0))
 
 
 def average_interpolated_precision(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     points: Sequence[float] = ELEVEN_POINTS,
@@ -147,56 +133,52 @@ def average_interpolated_precision(
     is above the one after it; IPrec(recall=0) stands for this one and all before it.
     """
     values = [
-        interpolated_precision(ranking, judged, k, rel=rel, recall=point, rounding=rounding)
+        interpolated_precision(q, rel=rel, recall=point, rounding=rounding)
         for point in in_order or points
     ]
-    r, found = count_relevant(judged, rel), len(hit_ranks(ranking, k, rel))
+    r, found = count_relevant(q.judged, rel), len(hit_ranks(q.top, rel))
     hits = [{"nearest": nearest, "up": rounded_up}[rounding](float(p) * r) for p in in_order]
     while hits and hits[-1] > found:
         hits.pop()
     falls = [i for i in range(len(hits) - 1) if hits[i] > hits[i + 1]]
     for place in range(falls[-1] + 1 if falls else 0):
-        values[place] = interpolated_precision(ranking, judged, k, rel=rel)
+        values[place] = interpolated_precision(q, rel=rel)
     return ratio(sum(values), len(values))
 
 
-def multiple_r_precision(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, times: float = 1.0
-) -> Value:
+def multiple_r_precision(q: Query, *, rel: Rel = None, times: float = 1.0) -> Value:
     """RprecMult = H_c / c, c = times * R rounded up from a tenth; hits beyond k don't count.
 
     trec_eval's Rprec_mult.
     """
-    c = rounded_up(float(times) * count_relevant(judged, rel))
-    return ratio(len(hit_ranks(ranking[:k], c, rel)), c)
+    c = rounded_up(float(times) * count_relevant(q.judged, rel))
+    return ratio(len(hit_ranks(q.top[:c], rel)), c)
 
 
 # ---------------------------------------------------------------- more binary measures
 
 
-def binary_g(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def binary_g(q: Query, *, rel: Rel = None) -> Value:
     """BinG = sum of 1 / log2(3 + (i - 1) - H_i) over relevant ranks i <= k, divided by R.
 
     trec_eval's binG: log2 of 2 plus the documents above that are not relevant.
     """
-    terms = [1 / math.log2(2 + i - hits) for hits, i in enumerate(hit_ranks(ranking, k, rel), 1)]
-    return ratio(math.fsum(terms), count_relevant(judged, rel))
+    terms = [1 / math.log2(2 + i - hits) for hits, i in enumerate(hit_ranks(q.top, rel), 1)]
+    return ratio(math.fsum(terms), count_relevant(q.judged, rel))
 
 
-def yaap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def yaap(q: Query, *, rel: Rel = None) -> Value:
     """YAAP = ln((1 + S) / (1 + R - S)), S the sum of H_i / i over relevant ranks i <= k.
 
     Robertson 2012. Close to 1, the logarithm is taken of the exact distance from it.
     """
-    s = sum((Fraction(h, i) for h, i in enumerate(hit_ranks(ranking, k, rel), 1)), Fraction(0))
-    odds = (1 + s) / (1 + count_relevant(judged, rel) - s)
+    s = sum((Fraction(h, i) for h, i in enumerate(hit_ranks(q.top, rel), 1)), Fraction(0))
+    odds = (1 + s) / (1 + count_relevant(q.judged, rel) - s)
     return math.log1p(odds - 1) if odds > Fraction(1, 2) else math.log(odds)
 
 
 def utility(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     a: float = 1,
@@ -210,32 +192,30 @@ def utility(
     The worth of documents relevant and seen, not relevant and seen, relevant and not seen, and
     neither, in a collection of so many (Lewis 1995; trec_eval's utility).
     """
-    h, n, r = len(hit_ranks(ranking, k, rel)), len(ranking[:k]), count_relevant(judged, rel)
+    h, n, r = len(hit_ranks(q.top, rel)), len(q.top), count_relevant(q.judged, rel)
     table = ((a, h), (b, n - h), (c, r - h), (d, docs + h - n - r))
     return sum((Fraction(worth) * number for worth, number in table), Fraction(0))
 
 
-def set_ap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def set_ap(q: Query, *, rel: Rel = None) -> Value:
     """SetAP = P * R = H_k^2 / (k R) (trec_eval's set_map)."""
-    hits = len(hit_ranks(ranking, k, rel))
-    return ratio(hits * hits, depth(ranking, k) * count_relevant(judged, rel))
+    hits = len(hit_ranks(q.top, rel))
+    return ratio(hits * hits, q.depth * count_relevant(q.judged, rel))
 
 
 # ---------------------------------------------------------------- more graded measures
 
 
-def g_measure(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, gain: Gain = "linear"
-) -> Value:
+def g_measure(q: Query, *, rel: Rel = None, gain: Gain = "linear") -> Value:
     """G = sum of gain_i / log2(2 + cost_i - seen_i) over ranks i <= k, divided by all ideal gains.
 
     seen_i is the sum of the first i gains, and cost_i that of the first i ideal gains, each
     counting at least 1, also past the end of the ideal list (trec_eval's G).
     """
-    ideal = ideal_gains(judged, gain, rel)
+    ideal = ideal_gains(q.judged, gain, rel)
     terms = []
     cost = seen = Fraction(0)
-    for i, grade in enumerate(ranking[:k]):
+    for i, grade in enumerate(q.top):
         own = gain_of(grade, gain, rel)
         cost += max(ideal[i], 1) if i < len(ideal) else 1
         seen += own
@@ -245,20 +225,14 @@ def g_measure(
 
 
 def ndcg_at_relevant(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    discount: str = "log2",
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", discount: str = "log2"
 ) -> Value:
     """nDCGrel = mean over the ideal list's P documents of DCG_i / IDCG_i at their ranks i <= k.
 
     One not seen counts with DCG_n_k / IDCG_P (trec_eval's ndcg_rel).
     """
-    gains = [gain_of(grade, gain, rel) for grade in ranking[:k]]
-    ideal = ideal_gains(judged, gain, rel)
+    gains = gains_of(q.top, gain, rel)
+    ideal = ideal_gains(q.judged, gain, rel)
     found, best = discounted_sums(gains, discount), discounted_sums(ideal, discount)
     values = [ratio(found[i], best[min(i, len(ideal))]) for i, g in enumerate(gains, 1) if g > 0]
     values += [ratio(found[-1], best[-1])] * (len(ideal) - len(values))
@@ -266,20 +240,14 @@ def ndcg_at_relevant(
 
 
 def ndcg_at_levels(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    *,
-    rel: Rel = None,
-    gain: Gain = "linear",
-    discount: str = "log2",
+    q: Query, *, rel: Rel = None, gain: Gain = "linear", discount: str = "log2"
 ) -> Value:
     """RnDCG = mean of DCG_min(b, n_k) / IDCG_b over the ends b of equal gains in the ideal list.
 
     One more point, DCG_n_k / IDCG_P, if n_k > P + 1 (trec_eval's Rndcg).
     """
-    gains = [gain_of(grade, gain, rel) for grade in ranking[:k]]
-    ideal = ideal_gains(judged, gain, rel)
+    gains = gains_of(q.top, gain, rel)
+    ideal = ideal_gains(q.judged, gain, rel)
     found, best = discounted_sums(gains, discount), discounted_sums(ideal, discount)
     ends = [b for b in range(1, len(ideal) + 1) if b == len(ideal) or ideal[b - 1] != ideal[b]]
     values = [ratio(found[min(b, len(gains))], best[b]) for b in ends]
@@ -300,9 +268,7 @@ def persistent_sum(gains: Sequence[Value], p: float) -> Fraction:
 
 
 def rank_biased_precision(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     gain: Gain = "linear",
@@ -314,17 +280,15 @@ def rank_biased_precision(
     Gains are shares of that of the highest grade or, if that is not given, of the query's largest
     judged gain where that is above 1.
     """
-    unit = max([Fraction(1), *ideal_gains(judged, gain, rel)])
+    unit = max([Fraction(1), *ideal_gains(q.judged, gain, rel)])
     if max_grade is not None:
         unit = gain_of(max_grade, gain, rel)
-    gains = [gain_of(grade, gain, rel) for grade in ranking[:k]]
+    gains = gains_of(q.top, gain, rel)
     return ratio(persistent_sum(gains, p), unit)
 
 
 def rank_biased_upper(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
+    q: Query,
     *,
     rel: Rel = None,
     gain: Gain = "linear",
@@ -332,19 +296,17 @@ def rank_biased_upper(
     max_grade: float | None = None,
 ) -> Value:
     """RBPupper = RBP + RBPresid(tail="always"), 1 at most."""
-    least = rank_biased_precision(ranking, judged, k, rel=rel, gain=gain, p=p, max_grade=max_grade)
-    return min(least + rank_biased_residual(ranking, judged, k, p=p, tail="always"), Fraction(1))
+    least = rank_biased_precision(q, rel=rel, gain=gain, p=p, max_grade=max_grade)
+    return min(least + rank_biased_residual(q, p=p, tail="always"), Fraction(1))
 
 
-def rank_biased_residual(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, p: float = 0.9, tail: str = "unjudged"
-) -> Value:
+def rank_biased_residual(q: Query, *, p: float = 0.9, tail: str = "unjudged") -> Value:
     """RBPresid = what RBP could still gain from unjudged documents seen and from all not seen.
 
     That is p^n_k for those not seen, which counts where an unjudged document was seen (trec_eval
     10), or with tail="always" in any case (Moffat & Zobel 2008).
     """
-    unknown = [Fraction(is_unjudged(grade)) for grade in ranking[:k]]
+    unknown = [Fraction(is_unjudged(grade)) for grade in q.top]
     counted = {"always": True, "unjudged": any(unknown)}[tail]
     return persistent_sum(unknown, p) + counted * Fraction(p) ** len(unknown)
 

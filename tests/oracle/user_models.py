@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from oracle.base import Cutoff, Gain, Judged, Ranking, Rel, gain_of
+from oracle.base import Gain, Query, Rel, gain_of
 
 Floats = Sequence[float]
 
@@ -63,28 +63,21 @@ def sum_up(
 
 
 def walk(
-    ranking: Ranking,
-    judged: Judged,
-    k: Cutoff,
-    max_n: int,
-    gain: Gain,
-    rel: Rel,
-    max_grade: float,
-    of_unjudged: float,
+    q: Query, max_n: int, gain: Gain, rel: Rel, max_grade: float, of_unjudged: float
 ) -> list[Seen]:
     """What a user would see at each rank."""
     highest = float(gain_of(max_grade, gain, rel))
-    n = max_n if k is None else min(k, max_n)
-    shown = [*ranking[:n], *[None] * (n - len(ranking))]
+    n = max_n if q.k is None else min(q.k, max_n)
+    shown = [*q.ranking[:n], *[None] * (n - len(q.ranking))]
     gains = [
         of_unjudged if grade is None else float(gain_of(grade, gain, rel)) / highest
         for grade in shown
     ]
-    relevant = sum(gain_of(grade, gain, rel) > 0 for grade in judged)
+    relevant = sum(gain_of(grade, gain, rel) > 0 for grade in q.judged)
     relevant = max(relevant, sum(g > 0 for g in gains))
     sums = list(itertools.accumulate(gains))
     return [
-        Seen(i, g, sums[i - 1], i, gains, relevant, k is not None and k <= max_n)
+        Seen(i, g, sums[i - 1], i, gains, relevant, q.k is not None and q.k <= max_n)
         for i, g in enumerate(gains, 1)
     ]
 
@@ -93,9 +86,7 @@ def measure_of(five: Callable[..., dict[str, float]]) -> Callable[..., float]:
     """The measure of a model that gives five numbers of what is seen."""
 
     def measure(
-        ranking: Ranking,
-        judged: Judged,
-        k: Cutoff,
+        q: Query,
         *,
         number: str = "EU",
         max_n: int = 1000,
@@ -105,10 +96,10 @@ def measure_of(five: Callable[..., dict[str, float]]) -> Callable[..., float]:
         **params: Any,
     ) -> float:
         scale = max_n, gain, rel, max_grade
-        of_least = five(walk(ranking, judged, k, *scale, 0.0), **params)
+        of_least = five(walk(q, *scale, 0.0), **params)
         if not number.startswith("res"):
             return of_least[number]
-        of_most = five(walk(ranking, judged, k, *scale, 1.0), **params)
+        of_most = five(walk(q, *scale, 1.0), **params)
         return of_most[number[3:]] - of_least[number[3:]]
 
     return measure
