@@ -274,7 +274,7 @@ class Results(Reported):
             name = self.measures[column]
             problem = f"{name} is a value of the whole run, of no query: results[{name!r}] has it"
             raise InputError(problem, source="measures", value=name)
-        return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
+        return dict(zip(self.query_ids, _listed(self.values[:, column]), strict=True))
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
@@ -343,7 +343,7 @@ class Results(Reported):
         heads, ids, values = self._table(names)
         return {
             query: dict(zip(heads, row, strict=True))
-            for query, row in zip(ids, values.tolist(), strict=True)
+            for query, row in zip(ids, _listed(values), strict=True)
         }
 
     def to_pandas(self, names: str = "irbatch") -> Any:  # type: ignore[override]
@@ -524,6 +524,15 @@ class Results(Reported):
         if how == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
+
+
+def _listed(values: Floats) -> list[Any]:
+    """List values; NaN is `math.nan` itself, so that dicts which have it equal one another."""
+    if not np.isnan(values).any():
+        return values.tolist()
+    objects = values.astype(object)
+    objects[np.isnan(values)] = math.nan
+    return objects.tolist()
 
 
 def join_results(parts: Sequence[Results]) -> Results:
