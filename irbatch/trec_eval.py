@@ -118,10 +118,6 @@ def take_logarithms(values: Floats, measures: Sequence[Measure]) -> None:
             values[:, place] = [math.log(each) for each in values[:, place].tolist()]
 
 
-def _count_relevant(qrels: Qrels, rows: Positions, level: float) -> Positions:
-    return qrels.level_counts(rows)[:, qrels.levels >= level].sum(axis=1)
-
-
 class Printed:
     """The values of all queries: one row a query, one column a measure."""
 
@@ -173,7 +169,8 @@ class Printed:
         """
         retrieved = 0 if self.options.judged_only else 1
         rows = self.rows[places]
-        relevant = _count_relevant(self.qrels, rows, self.options.level)
+        levels = self.qrels.levels >= self.options.level
+        relevant = self.qrels.level_counts(rows)[:, levels].sum(axis=1)
         for each in self.columns:
             measure = each.measure
             if each.length is not None:
@@ -199,12 +196,22 @@ class Printed:
         for row, query in enumerate(self.queries):
             known = zscores.get(query, {})
             for measure, place in self._places.items():
-                value = float(self._values[row, place])
-                self._values[row, place] = _standardize(value, known.get(labels[measure]))
+                mean, deviation = known.get(labels[measure], (math.nan, 0.0))
+                off = float(self._values[row, place]) - mean
+                without = 0.0 if off == 0 else MISSING_ZSCORE
+                self._values[row, place] = off / deviation if deviation else without
 
     def query_lines(self) -> Iterator[str]:
         """Print each query's values; some measures are of all queries only."""
-        columns = list(filter(_is_of_queries, self.columns))
+        columns = [
+            each
+            for each in self.columns
+            if (
+                each.length is not None
+                if each.measure is None
+                else each.measure.aggregate != "geometric" and each.measure.name != "NumQ"
+            )
+        ]
         if not columns:
             return
         # One format for all of a query's lines: a line at a time takes five times as long.
@@ -252,19 +259,6 @@ class Printed:
         if measure.aggregate == "geometric":
             return math.exp((total + (number - len(self.queries)) * LEAST) / number)
         return total / number
-
-
-def _is_of_queries(each: TrecValue) -> bool:
-    if each.measure is None:
-        return each.length is not None
-    return each.measure.aggregate != "geometric" and each.measure.name != "NumQ"
-
-
-def _standardize(value: float, of_query: tuple[float, float] | None) -> float:
-    mean, deviation = of_query or (math.nan, 0.0)
-    if deviation:
-        return (value - mean) / deviation
-    return 0.0 if value == mean else MISSING_ZSCORE
 
 
 def _spell_top(matrix: RelevanceMatrix, length: int) -> list[str]:

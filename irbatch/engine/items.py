@@ -55,12 +55,7 @@ class GroupShares(NamedTuple):
         """Return a group's place among the names, as text; InputError if there is no such group."""
         known = list(map(str, self.names))
         if name not in known:
-            there = shown(list(self.names), 200)
-            problem = (
-                f"say which group: there are {there}"
-                if not name
-                else f"no group is called {shown(name)}: there are {there}"
-            )
+            problem = f"no group is called {shown(name)}: there are {shown(list(self.names), 200)}"
             raise InputError(problem, source="groups", value=name)
         return known.index(name)
 

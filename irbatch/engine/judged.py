@@ -50,11 +50,6 @@ class RankedGains:
         rows, ranks, codes = (each[kept] for each in (self.row_index, self.ranks, self.codes))
         return RankedGains(rows, ranks, codes, self.level_gains, self.queries)
 
-    def sum_of_first(self, k: float) -> Floats:
-        """Add up each query's first k gains, where these are at ranks 1, 2, …: ``(queries,)``."""
-        numbers = np.minimum(self.sizes, k).astype(np.int64)
-        return self.value_at(self.running_sums, self.starts[:-1], numbers)
-
     def last_of(self, values: Floats) -> Floats:
         """Return the value of each query's last document, 0 without any: ``(queries,)``."""
         return self.value_at(values, self.starts[:-1], self.sizes)

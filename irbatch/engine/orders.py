@@ -39,7 +39,10 @@ def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator
     codes = matrix.codes[row]
     # Sorted, so that the draws don't depend on the order that the block happens to have.
     tied = [np.sort(codes[span]) for span in spans]
-    counts = [_count_orders(each) for each in tied]
+    counts = []  # of the orders of each tie that differ
+    for each in tied:
+        _, times = np.unique(each, return_counts=True)
+        counts.append(math.prod(map(math.comb, np.cumsum(times).tolist(), times.tolist())))
     if math.prod(counts) <= MOST_ORDERS:
         number = math.prod(counts)
         arranged = [_arrange(each) for each in tied]
@@ -79,12 +82,6 @@ def _draw(codes: Codes, number: int, random: np.random.Generator) -> Codes:
     turned = draws % turns * codes.size // turns
     places = (np.arange(codes.size) + turned[:, None]) % codes.size
     return np.take_along_axis(bases[draws // turns], places, axis=1)
-
-
-def _count_orders(codes: Codes) -> int:
-    """Count the orders of a tie that differ."""
-    _, counts = np.unique(codes, return_counts=True)
-    return math.prod(map(math.comb, np.cumsum(counts).tolist(), counts.tolist()))
 
 
 def _arrange(codes: Codes) -> Codes:

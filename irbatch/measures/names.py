@@ -21,7 +21,6 @@ from irbatch.measures.table import NICKNAMES, ROWS, TREC_EVAL, Spelling, names_o
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
-UNCUT = ("accuracy", "acc")  # names that ask for a cutoff
 MOST_DIGITS = 300  # of a cutoff
 NEAR = 0.75  # the least likeness of a name that is suggested
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
@@ -109,7 +108,8 @@ def parse_measures(
             some = _parse_text(name, CATALOGUE.users) if isinstance(name, str) else [_take(name)]
             for each in some:
                 takes = each.cutoff is None and each.declaration.takes_cutoff
-                parsed.update(dict.fromkeys(_at_cutoffs(each, at) if takes else [each]))
+                several = [each if k is None else each @ k for k in at] if takes else [each]
+                parsed.update(dict.fromkeys(several))
         except InputError as problem:
             problems.extend(problem.problems)
     if problems or not parsed:
@@ -145,14 +145,6 @@ def _check_cutoffs(cutoffs: object) -> list[int | None]:
         problem = "there are no cutoffs in it; leave it out for full depth"
         raise InputError(problem, source="cutoffs", value=cutoffs)
     return checked
-
-
-def _at_cutoffs(each: Measure, cutoffs: list[int | None]) -> Iterator[Measure]:
-    for cutoff in cutoffs:
-        if cutoff is None and normal(each.asked) in UNCUT:
-            problem = f"{each.asked} needs a cutoff: {each.asked}@1 is Success@1, whether the first"
-            raise measure_error(f"{problem} document is relevant", value=each.asked)
-        yield each if cutoff is None else each @ cutoff
 
 
 @functools.lru_cache(maxsize=1)

@@ -94,7 +94,7 @@ class Group(NamedTuple):
 class Plan:
     """The measures of an evaluation, each once, and the single scan that serves them all.
 
-    `defaults` are values of parameters that measures leave open; those of gain take no ``rel``.
+    `defaults` are values of parameters that measures leave open.
     It `is_catalogued` if users have defined none of its formulas, gains, discounts. Behind the
     columns of the measures, values have one for the weights of each whose mean is weighted.
     Measures that read items, if they are known, are at the positions `of_items`: their values are
@@ -109,7 +109,11 @@ class Plan:
         items: bool = False,
     ) -> None:
         self.measures, self._defaults = tuple(measures), dict(defaults or {})
-        filled = [_fill_in(each, self._defaults) for each in measures]
+        filled = []
+        for each in measures:  # parameters that it leaves open; those of gain take no rel
+            has = each.declaration.parameters.keys() - dict(each.parameters)
+            has -= {"rel"} if each.declaration.graded else set()
+            filled.append(each(**{key: self._defaults[key] for key in has & self._defaults.keys()}))
         filled += [each.weight for each in filled if each.aggregate == "weighted"]
         self.filled, self.columns = tuple(filled), len(filled)
         self._check_reads(items=items)
@@ -336,11 +340,6 @@ class Plan:
             of_each = [plan.values(each, skip_no_relevant=skip, threads=threads) for each in parts]
             values[row, positions] = np.concatenate(of_each).mean(axis=0)[: len(positions)]
 
-    @property
-    def over_orders(self) -> list[str]:
-        """Name the measures whose expected value is a mean over the orders of ties themselves."""
-        return [str(self.measures[i]) for i in self._by_order[1] if i < len(self.measures)]
-
     @cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:
         """The measures that are averaged over orders of tied documents, and their places."""
@@ -354,27 +353,14 @@ def plan_of(
     measures: tuple[Measure, ...], defaults: Mapping[str, object], *, items: bool = False
 ) -> Plan:
     """Return the `Plan` of measures; those asked for lately are kept."""
-    told = tuple((each.asked, each.declaration) for each in measures)  # which equal ones may not be
-    return _plan(measures, told, tuple(defaults.items()), items)
+    # Equal measures may be asked for by other names, or be of other declarations.
+    told = tuple((each, each.asked, each.declaration) for each in measures)
+    return _plan(told, tuple(defaults.items()), items)
 
 
 @functools.lru_cache(maxsize=64)
-def _plan(
-    measures: tuple[Measure, ...],
-    told: object,
-    defaults: tuple[tuple[str, object], ...],
-    items: bool,
-) -> Plan:
-    return Plan(measures, dict(defaults), items=items)
-
-
-def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
-    """Set the parameters that a measure leaves open."""
-    declaration = measure.declaration
-    left_open = declaration.parameters.keys() - dict(measure.parameters)
-    if declaration.graded:
-        left_open.discard("rel")
-    return measure(**{name: value for name, value in defaults.items() if name in left_open})
+def _plan(told: tuple[Any, ...], defaults: tuple[tuple[str, object], ...], items: bool) -> Plan:
+    return Plan([each for each, *_ in told], dict(defaults), items=items)
 
 
 def relevant_levels(measure: Measure, levels: Floats) -> Bools:

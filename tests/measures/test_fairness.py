@@ -196,7 +196,7 @@ def test_targets_and_groups() -> None:
     without, some = known(MEMBERS), known(MEMBERS, {"other": HALVES})
     input_error(lambda: evaluate("AWRF@5", items=without), "target", "AWRF(target=uniform)")
     input_error(lambda: evaluate("EEL@5", items=some), "no target", query="q")
-    input_error(lambda: evaluate("Exposure@5", items=without), "say which group", "A")
+    input_error(lambda: evaluate("Exposure@5", items=without), "no group is called", "A")
     input_error(lambda: evaluate("Exposure(group=C)@5", items=without), "'C'", "'A'", value="C")
 
 

@@ -86,7 +86,10 @@ def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:
 @of_judged("GAP", parameters={"gain": Gain("triangular"), "rel": GRADED["rel"]})
 def graded_average_precision(j: JudgedRanks) -> Floats:
     total = j.gainful.add_up(j.gainful.shared_gains() / j.gainful.ranks)
-    return np.minimum(ratio(total, j.ideal.sum_of_first(j.cutoff)), 1.0)
+    ideal = j.ideal
+    numbers = np.minimum(ideal.sizes, j.cutoff).astype(np.int64)
+    best = ideal.value_at(ideal.running_sums, ideal.starts[:-1], numbers)
+    return np.minimum(ratio(total, best), 1.0)
 
 
 @of_judged("G", parameters=UNDISCOUNTED)
