@@ -125,7 +125,8 @@ def test_first_hits_are_expected_by_their_reciprocals() -> None:
     retrieved, judged = np.array([2, 2]), np.array([[1, 1], [1, 0]])
     matrix = RelevanceMatrix(codes, np.arange(2.0), retrieved, judged, ties=ties)
     request = ScanRequest([1.0, 2.0], [1.0], [make_weighting("linear", "log2", None)])
-    statistics = expect(matrix, ties, request, scan(matrix, request)).select(0, 0, [0, 1])
+    expected = expect(matrix, ties, request, scan(matrix, request))
+    statistics = expected.view(expected, 0, 0, [0, 1])
     assert statistics.reciprocal_rank.tolist() == [[0.5, 0.75], [0, 0]]
     assert statistics.first_hit.tolist() == [[2, 1 / 0.75], [0, 0]]
 
