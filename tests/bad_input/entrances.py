@@ -126,7 +126,7 @@ def compared(qrels: Any, run: Any, problem: Problem) -> Found:
 
 def on_a_board(qrels: Any, run: Any, problem: Problem) -> Found:
     found = irbatch.evaluate_runs(qrels, {"mine": run}, list(problem.measures))
-    board = irbatch.Leaderboard(found, [irbatch.EfficiencyRecord(system="mine")], draws=0)
+    board = irbatch.Leaderboard(found, [irbatch.EfficiencyRecord(system="mine")])
     return {name: {MEAN: float(board.values(name)[0])} for name in board.measures}
 
 
@@ -609,9 +609,10 @@ def by_explain(judged: str, ranked: str, problem: Problem) -> Found:
 def by_leaderboard(judged: str, ranked: str, problem: Problem) -> Found:
     systems = Path(ranked).with_name("systems")
     systems.write_text(json.dumps({"systems": [{"system": "mine", "run": ranked}]}))
-    words = ["--qrels", judged, *asked(problem), "--draws", "0", "--format", "json"]
+    words = ["--qrels", judged, *asked(problem), "--format", "json"]
     found = json.loads(command("leaderboard", str(systems), *words))
-    return {name: {MEAN: value} for name, value in found["systems"][0]["accuracy"].items()}
+    told = found["systems"][0]["accuracy"]  # of several queries with an interval
+    return {name: {MEAN: x["mean"] if isinstance(x, dict) else x} for name, x in told.items()}
 
 
 def of_trec_eval(version: str) -> Callable[[Problem, Path], Work]:

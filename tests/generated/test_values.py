@@ -227,7 +227,8 @@ def arrays(draw: st.DrawFn) -> tuple[str, Any, Any, dict[str, Any]]:
         return "ids", [[*dict.fromkeys(row)] for row in first], table(2), {
             "pad": draw(st.sampled_from((None, None, -1, 0)))}  # fmt: skip
     kind = draw(TYPES)
-    with contextlib.suppress(ValueError, TypeError, OverflowError):
+    # NumPy warns of numbers beyond a type.
+    with contextlib.suppress(ValueError, TypeError, OverflowError, RuntimeWarning):
         first = np.array(first, kind) if kind else first
     one_a_row = st.lists(
         st.sampled_from((0, 1, width, width + 1, -1)), min_size=rows, max_size=rows

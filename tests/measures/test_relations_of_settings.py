@@ -25,6 +25,7 @@ from support.relations import (
     plain,
     scored,
     seeds,
+    table,
     values,
 )
 
@@ -224,11 +225,11 @@ def test_29_precision_of_scores(seed: int) -> None:
             rounded = mapped(run, lambda score: float(np.float32(score)))
         wanted = list(fitting(qrels).values())
         as_float32 = irbatch.evaluate(qrels, run, wanted, score_dtype="float32")
-        assert as_float32.to_dict() == evaluate(qrels, rounded).to_dict()
+        assert table(as_float32) == table(evaluate(qrels, rounded))
         before, after = ({q: set(map(float, each.values())) for q, each in side.items()}
                          for side in (run, rounded))  # fmt: skip
         if all(len(before[q]) == len(after[q]) for q in run):
-            assert as_float32.to_dict() == evaluate(qrels, run).to_dict()
+            assert table(as_float32) == table(evaluate(qrels, run))
 
 
 @seeds

@@ -194,8 +194,18 @@ def evaluate(qrels: Qrels, run: Run) -> irbatch.Results:
 
 
 def values(qrels: Qrels, run: Run) -> Values:
+    """Evaluate; a query whose value is NaN, which equals nothing, has none."""
     results, wanted = evaluate(qrels, run), fitting(qrels)
-    return {key: results.per_query(each) for key, each in wanted.items()}
+    found = {key: results.per_query(each) for key, each in wanted.items()}
+    return {key: {q: x for q, x in each.items() if x == x} for key, each in found.items()}
+
+
+def table(results: irbatch.Results) -> dict[Any, dict[str, float | None]]:
+    """Return values by query and measure; None for NaN, which equals nothing."""
+    return {
+        query: {name: x if x == x else None for name, x in row.items()}
+        for query, row in results.to_dict().items()
+    }
 
 
 def assert_same(before: Values, after: Values, besides: tuple[str, ...] = ()) -> None:
