@@ -11,7 +11,7 @@ workers run. Bags and delayed parts become frames by Dask itself: ``bag.to_dataf
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any, Unpack
 from uuid import uuid4
 
@@ -27,7 +27,6 @@ __all__ = ["evaluate"]
 _EXTRA = ("Dask", "dask")
 _dask: Any = imported(*_EXTRA, "dask")
 _frames: Any = imported(*_EXTRA, "dask.dataframe")
-_distributed: Any = imported(*_EXTRA, "distributed")
 _pd: Any = imported(*_EXTRA, "pandas")
 
 MERGED = 16  # partial results that one task merges
@@ -56,8 +55,8 @@ def evaluate(
             `progress` have no meaning here, and `threads` is 1 a task.
         keep: ``"queries"``, values of all queries, which come to the caller; or ``"sums"``, some
             hundred bytes a measure.
-        client: a `distributed.Client`, a cluster of Dask's, or a scheduler's address; default: as
-            Dask is configured.
+        client: a `distributed.Client`; default: as Dask is configured, which is the last client
+            that was made.
         partitions: how many parts are evaluated, each as a whole by one task; default: as many as
             the run has.
         name: the system's.
@@ -67,6 +66,9 @@ def evaluate(
             had; and as `irbatch.evaluate`, naming the query and the document, from the workers.
     """
     check_settings(evaluate, settings)
+    if client is not None and not hasattr(client, "as_current"):
+        problem = f"is a distributed.Client, not {kind_of(client)}"
+        raise InputError(problem, source="client", value=client)
     apart = isinstance(qrels, _frames.DataFrame)
     task = Task.choose(measures, cutoffs, keep, apart=apart, **settings)
     check_frame(run, _frames.DataFrame, "Dask")
@@ -77,15 +79,12 @@ def evaluate(
     else:
         judgments = task.evaluation.judgments(qrels)
         judged = [_sent(judgments)] * count
-    held, bucket, merge = (
-        _sent(task),
-        _dask.delayed(Task.evaluate_bucket),
-        _dask.delayed(merge_partials),
-    )
+    held = _sent(task)
+    bucket, merge = _dask.delayed(Task.evaluate_bucket), _dask.delayed(merge_partials)
     parts = [bucket(held, *both) for both in zip(judged, ranked, strict=True)]
     while len(parts) > 1:
         parts = [merge(parts[i : i + MERGED]) for i in range(0, len(parts), MERGED)]
-    with _connected(client):
+    with nullcontext() if client is None else client.as_current():
         totals = _dask.compute(*parts)
     return task.sum_up(totals, judgments, name)
 
@@ -112,15 +111,3 @@ def _hash(queries: Any) -> Any:
     """Return a number for each query, the same for an id whatever its column's type is."""
     texts = queries.astype(str).to_numpy(object)
     return _pd.Series(_pd.util.hash_array(texts).astype("int64"), index=queries.index)
-
-
-def _connected(client: Any) -> AbstractContextManager[Any]:
-    """Return what has a client's scheduler compute, or a cluster's, while it is entered."""
-    if client is None:
-        return nullcontext()
-    if isinstance(client, _distributed.Client):
-        return client.as_current()
-    if not isinstance(client, str | _distributed.deploy.Cluster):
-        problem = f"is a Client, a cluster of Dask's or an address, not {kind_of(client)}"
-        raise InputError(problem, source="client", value=client)
-    return _distributed.Client(client)

@@ -15,8 +15,7 @@ from typing import Any
 
 from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.results import Results
-from irbatch.integrations.score_batches import evaluator_without_ids
-from irbatch.runtime.numbers import check_whole
+from irbatch.integrations.score_batches import evaluator_without_ids, without_last_axis
 
 __all__ = ["EvaluateRanking"]
 
@@ -38,9 +37,6 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         prefix: put before the names.
         score: a function from the model and inputs to scores, called where validation doesn't
             bring them; default: ``model.predict``.
-        every: epochs from one evaluation to the next. The epochs between have no such key, of
-            which EarlyStopping warns.
-        batch_size: samples that ``model.predict`` takes at once.
         ties: as in `irbatch.evaluate_scores`.
         names: how measures are called: see `irbatch.Results.mean`.
 
@@ -66,8 +62,6 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         *,
         prefix: str = "val_",
         score: Callable[[Any, Any], Any] | None = None,
-        every: int = 1,
-        batch_size: int | None = None,
         ties: str = "expected",
         no_relevant: str = "zero",
         names: str = "irbatch",
@@ -75,16 +69,13 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         super().__init__()
         options = {"ties": ties, "no_relevant": no_relevant}
         self._evaluator = evaluator_without_ids(measures, cutoffs, **options)
-        self._every = check_whole("every", every, 1)
         _check_validation(validation)
-        self._validation, self._score, self._batch_size = validation, score, batch_size
+        self._validation, self._score = validation, score
         self._prefix, self._names = prefix, names
         self.results: Results | None = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate, and add the means to the logs; epochs are counted from 0."""
-        if (epoch + 1) % self._every:
-            return
+        """Evaluate, and add the means to the logs."""
         self.results = self.evaluate()
         if logs is not None:
             means = self.results.mean(self._names)
@@ -94,9 +85,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         """Evaluate the model as it is; return the results of all queries."""
         self._evaluator.reset()
         for scores, labels in self._scored():
-            rank = len(getattr(labels, "shape", (0, 0)))
-            extra = getattr(scores, "shape", ())[rank:]
-            self._evaluator.update(scores[..., 0] if tuple(extra) == (1,) else scores, labels)
+            self._evaluator.update(without_last_axis(scores, labels), labels)
         return self._evaluator.compute()
 
     def _scored(self) -> Iterator[tuple[Any, Any]]:
@@ -107,23 +96,20 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         whole = isinstance(self._validation, tuple)
         for inputs, labels, *_ in [self._validation] if whole else self._validation:
             if self._score is None:
-                scores = self.model.predict(inputs, batch_size=self._batch_size, verbose=0)
+                scores = self.model.predict(inputs, verbose=0)
             else:
                 scores = self._score(self.model, inputs)
             yield scores, labels
 
 
 def _check_validation(validation: Any) -> None:
-    """Refuse data that cannot be iterated over in every epoch."""
-    if callable(validation):
-        return
+    """Reject data that cannot be iterated over in every epoch."""
     problem = None
     if isinstance(validation, tuple) and len(validation) not in (2, 3):
         problem = f"{len(validation)} parts are not inputs and labels"
-    elif not isinstance(validation, Iterable):
+    elif not callable(validation) and not isinstance(validation, Iterable):
         problem = f"{kind_of(validation)} is neither inputs and labels, nor batches"
-    elif iter(validation) is validation:
-        problem = "an iterator is used up after one epoch: give batches that can be gone through "
-        problem += "again, such as a list"
+    elif isinstance(validation, Iterator):
+        problem = "an iterator is used up after one epoch: give batches in a list"
     if problem is not None:
         raise InputError(problem, source="validation")

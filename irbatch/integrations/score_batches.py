@@ -19,6 +19,13 @@ def evaluator_without_ids(measures: Any, cutoffs: Any = None, **options: Any) ->
     return evaluator
 
 
+def without_last_axis(scores: Any, labels: Any) -> Any:
+    """Return scores in the labels' shape, where a last axis of 1 is too many."""
+    shape = tuple(getattr(scores, "shape", ()))
+    extra = shape[len(getattr(labels, "shape", (0, 0))) :]
+    return scores[..., 0] if extra == (1,) else scores
+
+
 def pad_queries(index: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Gather the documents of queries, similar sizes together; `index` is the query of each.
 

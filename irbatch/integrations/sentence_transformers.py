@@ -6,7 +6,7 @@
     SentenceTransformerTrainer(model, args, …, evaluator=evaluator)
 
 The classes are subclasses of the library's: keys, CSV files, the primary metric and the model card
-are its own. What is new is the choice of what decides among equal scores, and more measures.
+are its own. New are more measures and, in reranking, the choice of what decides among equal scores.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import functools
 import math
 from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from irbatch.errors import InputError, imported
 from irbatch.evaluation.batches import BatchEvaluator
@@ -30,7 +28,6 @@ _evaluation: Any = imported(*_EXTRA, "sentence_transformers.sentence_transformer
 _cross_encoders: Any = imported(*_EXTRA, "sentence_transformers.cross_encoder.evaluation")
 _pad: Any = imported(*_EXTRA, "torch.nn.utils.rnn").pad_sequence
 
-CELLS = 1 << 25  # scores that are held at once where the whole corpus is ranked
 # The library's keys, the argument with the cutoffs of each, and the measure.
 KEYS = {
     "accuracy@k": ("accuracy_at_k", "Success"),
@@ -45,10 +42,8 @@ KEYS = {
 class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator):  # type: ignore[misc]
     """The library's evaluator of retrieval from a corpus.
 
-    With ``ties="id_ascending"``, which is the library's own rule, its rankings are evaluated: the
-    best of each query, found in parts of the corpus. Any other rule, and a measure that looks
-    further down than the library's cutoffs, needs the whole ranking: then the embeddings of the
-    whole corpus are held at once, and the scores of some queries for all of it.
+    The library's rankings are evaluated, equal scores by id ascending: the best of each query, as
+    deep as its cutoffs.
 
     Args:
         queries: query id to query.
@@ -58,17 +53,15 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         *args, **options: the library's others, in its order.
         measures: more measures, as in `irbatch.evaluate`; their keys are
             ``{name}_{score function}_{measure}``. They are not in the CSV file.
-        ties: what decides among equal scores: as in `irbatch.evaluate_scores`; ids are the
-            corpus'.
 
     Raises:
-        InputError: if a measure or an option is not known, or no query has relevant documents;
-            and from a call, if a score is not a number, or ids of the corpus and of the relevant
-            documents differ in type.
+        InputError: if a measure is not known or looks further down than the deepest of the
+            library's cutoffs, or no query has relevant documents; and from a call, if a score is
+            not a number.
 
     >>> corpus = {"d1": "A cat sat.", "d2": "Dogs bark."}
     >>> evaluator = InformationRetrievalEvaluator(
-    ...     {"q": "cats"}, corpus, {"q": {"d1"}}, name="dev", measures="RBP(p=0.8)", ties="expected"
+    ...     {"q": "cats"}, corpus, {"q": {"d1"}}, name="dev", measures="RBP(p=0.8)@10"
     ... )
     >>> evaluator(model)["dev_cosine_ndcg@10"]  # doctest: +SKIP
     1.0
@@ -81,26 +74,23 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         relevant_docs: Any,
         *args: Any,
         measures: Any = None,
-        ties: str = "id_ascending",
         **options: Any,
     ) -> None:
         super().__init__(queries, corpus, relevant_docs, *args, **options)
         if not self.queries:
             raise InputError("no query has relevant documents", source="relevant_docs")
-        self._ties = ties
         self._more = [] if measures is None else parse_measures(measures)
         self._keys = {
             key: {k: measure(name) @ k for k in getattr(self, argument)}
             for key, (argument, name) in KEYS.items()
         }
         own = [each for of_key in self._keys.values() for each in of_key.values()]
-        self._evaluator = BatchEvaluator([*own, *self._more], keep="sums", ties=ties)
         deepest = max(each.cutoff for each in own)
-        further = [each for each in self._more if each.cutoff is None or each.cutoff > deepest]
-        self._whole = ties != "id_ascending" or bool(further)
-        if self._whole and self.write_predictions:
-            written = "predictions of ties='id_ascending', as deep as its cutoffs"
-            raise InputError(f"the library writes {written}", source="write_predictions")
+        for each in self._more:
+            if each.cutoff is None or each.cutoff > deepest:
+                problem = f"{each} looks below rank {deepest}, the deepest that the library finds"
+                raise InputError(problem, source="measures", value=str(each))
+        self._evaluator = BatchEvaluator([*own, *self._more], keep="sums", ties="id_ascending")
 
     def compute_metrics(self, queries_result_list: Any) -> dict[str, dict[Any, float]]:
         """Evaluate the best documents of each query, as found: key to cutoff to mean.
@@ -112,54 +102,9 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]
         self._evaluator.reset()
         self._evaluator.update_ids(ranked, relevant)
-        return self._keyed()
-
-    def compute_all_metrics(
-        self,
-        model: Any,
-        corpus_model: Any = None,
-        corpus_embeddings: Any = None,
-        output_path: str | None = None,
-    ) -> dict[str, dict[str, dict[Any, float]]]:
-        """Embed queries and corpus: name of the score function to key to cutoff to mean."""
-        if not self._whole:
-            found = super().compute_all_metrics(model, corpus_model, corpus_embeddings, output_path)
-            return dict(found)
-        prompts = {"prompt_name": self.query_prompt_name, "prompt": self.query_prompt}
-        queries = self.embed_inputs(model, self.queries, encode_fn_name="query", **prompts)
-        if corpus_embeddings is None:
-            reader = model if corpus_model is None else corpus_model
-            prompts = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
-            options = {"encode_fn_name": "document", **prompts}
-            corpus_embeddings = self.embed_inputs(reader, self.corpus, **options)
-        scores = {}
-        for name, score in self.score_functions.items():
-            scores[name] = self._rank_all(score, queries, corpus_embeddings)
-            self.output_scores(scores[name])
-        return scores
-
-    def _rank_all(self, score: Any, queries: Any, documents: Any) -> dict[str, dict[Any, float]]:
-        """Evaluate whole rankings, some queries at a time."""
-        column_of = {each: column for column, each in enumerate(self.corpus_ids)}
-        relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]
-        columns = [sorted(column_of[d] for d in each if d in column_of) for each in relevant]
-        step = max(CELLS // max(len(self.corpus), 1), 1)
-        ids = self.corpus_ids if self._ties in ("id", "id_ascending") else None
-        self._evaluator.reset()
-        for start in range(0, len(relevant), step):
-            part = slice(start, start + step)
-            self._evaluator.update(
-                score(queries[part], documents),
-                positives=columns[part],
-                n_relevant=np.array([len(each) for each in relevant[part]]),
-                document_ids=ids,
-            )
-        return self._keyed()
-
-    def _keyed(self) -> dict[str, dict[Any, float]]:
-        """Put the means under the library's keys, and those it doesn't have under their names."""
         means, keys = self._evaluator.compute(), self._keys.items()
         found = {key: {k: means[each] for k, each in of_key.items()} for key, of_key in keys}
+        # Those that the library doesn't have, under their names.
         return found | {str(each): {"": means[each]} for each in self._more}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.results import Results
-from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
+from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries, without_last_axis
 
 __all__ = ["ComputeMetrics"]
 
@@ -122,12 +122,10 @@ class ComputeMetrics:
         if ids is not None and labels.shape[1:] in ((), (1,)):
             self._update_pairs(scores, labels.reshape(-1), ids)
             return
-        if scores.ndim == labels.ndim + 1 and scores.shape[-1] == 1:
-            scores = scores[..., 0]
         if labels.ndim != 2:
             shape = f"labels of shape {tuple(labels.shape)}"
             raise InputError(f"{shape} need query_ids=, the query of each row", source="label_ids")
-        self._evaluator.update(scores, labels, query_ids=ids)
+        self._evaluator.update(without_last_axis(scores, labels), labels, query_ids=ids)
 
     def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:
         """Add rows of one query and one document."""

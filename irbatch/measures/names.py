@@ -50,6 +50,14 @@ AMBIGUOUS = {
     "efd": "Novelty{at} (without relevance and discount)",
     "epc": "AvgPopularity{at} (of which it is the complement)",
     "arhr": "RR{at} (where one item is relevant)",
+    "retrievalmap": "AP or AP(norm=found){at} (torchmetrics with top_k=)",
+    "retrievalmrr": "RR{at} (torchmetrics)",
+    "retrievalnormalizeddcg": "nDCG{at} (torchmetrics)",
+    "retrievalprecision": "P{at} or P(norm=retrieved){at} (torchmetrics with adaptive_k=)",
+    "retrievalrecall": "R{at} (torchmetrics)",
+    "retrievalhitrate": "Success{at} (torchmetrics)",
+    "retrievalrprecision": "Rprec (torchmetrics)",
+    "retrievalauroc": "AUC{at} (torchmetrics)",
 }
 AS_ONE_TOOL = (
     *("itemcoverage", "catalog_coverage", "giniindex", "shannonentropy", "diversity"),

@@ -116,7 +116,6 @@ def test_ways_to_give_what_to_validate(keras: Any, callback: Any, model: Any, da
 
     ranked = [
         callback(data, MEASURES),
-        callback(data, MEASURES, batch_size=5),
         callback((*data, np.ones(QUERIES)), MEASURES),
         callback(halves, MEASURES),
         callback([(*half, None) for half in halves], MEASURES),
@@ -131,7 +130,7 @@ def test_ways_to_give_what_to_validate(keras: Any, callback: Any, model: Any, da
     history = model.fit(*data, epochs=2, verbose=0, callbacks=ranked).history
     for name in names:
         found = history[f"{name}nDCG@10"]
-        assert found == pytest.approx(history["0nDCG@10"], abs=0 if name != "8" else 1e-12)
+        assert found == pytest.approx(history["0nDCG@10"], abs=0 if name != "7" else 1e-12)
     for each in ranked:
         assert each.results.counts.queries == QUERIES
 
@@ -139,9 +138,9 @@ def test_ways_to_give_what_to_validate(keras: Any, callback: Any, model: Any, da
 def test_options(callback: Any, model: Any, data: Any) -> None:
     inputs, labels = data
     padded = np.where(np.arange(CANDIDATES) < 4, labels, -100)
-    ranking = callback((inputs, padded), "nDCG RR", [1, 3], prefix="dev/", every=2, names="beir",
+    ranking = callback((inputs, padded), "nDCG RR", [1, 3], prefix="dev/", names="beir",
                        no_relevant="skip", ties="optimistic")  # fmt: skip
-    history = model.fit(*data, epochs=5, verbose=0, callbacks=[ranking]).history
+    history = model.fit(*data, epochs=2, verbose=0, callbacks=[ranking]).history
     assert {len(each) for name, each in history.items() if name.startswith("dev/")} == {2}
     assert {name for name in history if name.startswith("dev/")} == {
         "dev/NDCG@1", "dev/NDCG@3", "dev/MRR@1", "dev/MRR@3",
@@ -164,8 +163,6 @@ def test_bad_scores_reach_whoever_fits(callback: Any, model: Any, data: Any) -> 
         ((1, 2, 3, 4), {}, "4 parts"),
         (5, {}, "int"),
         (iter([]), {}, "iterator"),
-        ([], {"every": 0}, "every=0"),
-        ([], {"every": True}, "every=True"),
         ([], {"measures": "nGCD@10"}, "nGCD"),
         ([], {"ties": "never"}, "never"),
         ([], {"ties": "id"}, "'id'"),

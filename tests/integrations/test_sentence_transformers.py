@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
-import irbatch
-
 # Deprecations inside torch and the library, which say nothing about us.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -139,64 +137,14 @@ def test_several_score_functions(ours: Any, theirs: Any, model: Any) -> None:
     agree(*found)
 
 
-def whole_ranking(model: Any, ties: str) -> irbatch.Results:
-    """Evaluate the dictionaries of all scores, with the library's cutoffs of nDCG and MRR."""
-    queries = [query for query in QUERY_TEXTS if RELEVANT.get(query)]
-    vectors = model.encode([QUERY_TEXTS[query] for query in queries])
-    scores = vectors @ model.encode(list(REPEATED.values())).T
-    run = {
-        query: dict(zip(REPEATED, map(float, row), strict=True))
-        for query, row in zip(queries, scores, strict=True)
-    }
-    qrels = {query: dict.fromkeys(RELEVANT[query], 1) for query in queries}
-    return irbatch.evaluate(qrels, run, ["nDCG@10", "RR@10", "AP", "Bpref"], ties=ties)
-
-
-@pytest.mark.parametrize("ties", ["id", "id_ascending", "expected", "pessimistic", "optimistic"])
-@pytest.mark.parametrize("few", [False, True])
-def test_rules_for_ties(
-    ours: Any, model: Any, ties: str, few: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if few:
-        monkeypatch.setattr(ours, "CELLS", 200)  # two queries at a time
-    evaluator = ours.InformationRetrievalEvaluator(
-        QUERY_TEXTS, REPEATED, RELEVANT, ties=ties, measures="AP RR@200", corpus_chunk_size=7,
-        map_at_k=[10],
-    )  # fmt: skip
-    found, expected = evaluator(model), whole_ranking(model, ties)
-    for name, key in (("nDCG@10", "ndcg@10"), ("RR@10", "mrr@10"), ("AP", "AP")):
-        assert found[f"dot_{key}"] == pytest.approx(expected[name], abs=TOLERANCE)
-    assert found["dot_RR@200"] >= found["dot_mrr@10"]
-
-
-def test_rules_for_ties_differ(ours: Any, model: Any) -> None:
-    rules = ["optimistic", "expected", "pessimistic"]
-    values = [
-        ours.InformationRetrievalEvaluator(QUERY_TEXTS, REPEATED, RELEVANT, ties=rule)(model)
-        for rule in rules
-    ]
-    ndcg = [each["dot_ndcg@10"] for each in values]
-    assert ndcg == sorted(ndcg, reverse=True)
-    assert len(set(ndcg)) == 3
-
-
 def test_more_measures(ours: Any, model: Any) -> None:
     """Those within the library's cutoffs come from its rankings."""
     evaluator = ours.InformationRetrievalEvaluator(
         QUERY_TEXTS, REPEATED, RELEVANT, name="dev", measures=["nDCG@10", "RBP(p=0.8)@100"]
     )
-    assert not evaluator._whole
     found = evaluator(model)
     assert found["dev_dot_nDCG@10"] == found["dev_dot_ndcg@10"]
     assert 0 < found["dev_dot_RBP(p=0.8)@100"] < 1
-
-
-def test_given_embeddings_and_another_corpus_model(ours: Any, model: Any) -> None:
-    other = make_model(5)
-    evaluator = ours.InformationRetrievalEvaluator(QUERY_TEXTS, REPEATED, RELEVANT, ties="expected")
-    plain, crossed = evaluator(model), evaluator(model, corpus_model=other)
-    vectors = other.encode(list(REPEATED.values()), convert_to_tensor=True)
-    assert evaluator(model, corpus_embeddings=vectors) == crossed != plain
 
 
 @pytest.mark.parametrize(
@@ -205,8 +153,8 @@ def test_given_embeddings_and_another_corpus_model(ours: Any, model: Any) -> Non
         ({}, {}, "no query"),
         ({"q1": set()}, {}, "no query"),
         (RELEVANT, {"measures": "nGCD"}, "nGCD"),
-        (RELEVANT, {"ties": "never"}, "never"),
-        (RELEVANT, {"ties": "expected", "write_predictions": True}, "predictions"),
+        (RELEVANT, {"measures": "AP"}, "AP looks below rank 100"),
+        (RELEVANT, {"measures": "RR@200"}, "RR@200 looks below rank 100"),
     ],
 )
 def test_refusals(ours: Any, relevant: Any, options: Any, fact: str) -> None:
@@ -216,29 +164,19 @@ def test_refusals(ours: Any, relevant: Any, options: Any, fact: str) -> None:
     )
 
 
-@pytest.mark.parametrize("ties", ["id_ascending", "expected"])
-def test_scores_that_are_no_numbers(ours: Any, model: Any, ties: str) -> None:
+def test_scores_that_are_no_numbers(ours: Any, model: Any) -> None:
     def broken(queries: Any, documents: Any) -> Any:
         scores = queries @ documents.T
         scores[4, 7] = np.nan
         return scores
 
     evaluator = ours.InformationRetrievalEvaluator(
-        QUERY_TEXTS, DOCUMENTS, RELEVANT, ties=ties, score_functions={"broken": broken}
+        QUERY_TEXTS, DOCUMENTS, RELEVANT, score_functions={"broken": broken}
     )
     input_error(lambda: evaluator(model), "nan")
     samples = [{"query": "w1", "positive": "w2", "negative": "w3"}]
     reranking = ours.RerankingEvaluator(samples, similarity_fct=lambda a, b: a @ b.T * np.nan)
     input_error(lambda: reranking(model), "nan")
-
-
-def test_predictions_are_written_as_ever(ours: Any, model: Any, tmp_path: Path) -> None:
-    evaluator = ours.InformationRetrievalEvaluator(
-        QUERY_TEXTS, DOCUMENTS, RELEVANT, write_predictions=True
-    )
-    evaluator(model, str(tmp_path))
-    lines = (tmp_path / "Information-Retrieval_evaluation_predictions_dot.jsonl").read_text()
-    assert len(lines.splitlines()) == 11
 
 
 SAMPLES = [
@@ -338,7 +276,7 @@ def test_a_trainer_chooses_by_it(ours: Any, library: Any, tmp_path: Path) -> Non
 
     model = make_real(3)
     evaluator = ours.InformationRetrievalEvaluator(
-        QUERY_TEXTS, REPEATED, RELEVANT, name="dev", ties="expected", measures="AP"
+        QUERY_TEXTS, REPEATED, RELEVANT, name="dev", measures="AP@100"
     )
     pairs = [(QUERY_TEXTS[q], DOCUMENTS[d]) for q, each in sorted(RELEVANT.items())
              for d in sorted(each & DOCUMENTS.keys())]  # fmt: skip
@@ -355,7 +293,7 @@ def test_a_trainer_chooses_by_it(ours: Any, library: Any, tmp_path: Path) -> Non
         loss=losses.MultipleNegativesRankingLoss(model),
     )  # fmt: skip
     trainer.train()
-    seen = [each for each in trainer.state.log_history if "eval_dev_dot_AP" in each]
+    seen = [each for each in trainer.state.log_history if "eval_dev_dot_AP@100" in each]
     assert len(seen) == 2
     assert trainer.state.best_metric == max(each["eval_dev_dot_ndcg@10"] for each in seen)
     assert evaluator(trainer.model)["dev_dot_ndcg@10"] == trainer.state.best_metric
