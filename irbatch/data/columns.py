@@ -23,6 +23,7 @@ from irbatch.data.ids import (
     column_kind,
     id_kind,
     item_of,
+    kind_of_documents,
     kinds_of,
     same_kind,
 )
@@ -31,7 +32,7 @@ from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
-from irbatch.runtime.numbers import LARGEST_WHOLE, number_errors, read_numbers
+from irbatch.runtime.numbers import LARGEST_WHOLE, read_numbers
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import cached_property
 
@@ -204,16 +205,14 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
     rows = list(rankings.values())
     starts = offsets_of([len(row) for row in rows])
     places = dict(zip(rankings, range(len(rows)), strict=True))
+    values = list(itertools.chain.from_iterable(row.values() for row in rows))
     try:
         documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")
-        scores = itertools.chain.from_iterable(row.values() for row in rows)
-        numbers = as_numbers(list(scores), "run")
+        numbers = as_numbers(values, "run")
     except InputError:
-        for query, row in rankings.items():
-            same_kind(list(row), "document", "run", query)
-            triples = ((query, document, score) for document, score in row.items())
-            for problem in number_errors("score", triples, source="run", path=name):
-                raise problem from None
+        kind_of_documents(list(rankings), [list(row) for row in rows], "run")
+        names = ((query, document) for query, row in rankings.items() for document in row)
+        read_numbers("score", values, names, source="run", path=name)
         raise
     return QueryTable(places, starts[:-1], starts[1:], documents, numbers)
 

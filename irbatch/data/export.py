@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import VALUE
 from irbatch.data.dicts import are_dicts
-from irbatch.data.ids import TextColumn, kinds_of, same_kind
+from irbatch.data.ids import TextColumn, kind_of_documents, kinds_of
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, read_numbers
@@ -183,8 +183,8 @@ class Container:
             which = f"{len(empty)} queries of the {self.source} have no documents"
             warn(f"{which}, such as {empty[0]!r}, and are not in what is written")
 
-    def _chunk(self, listed: list[Listed]) -> Chunk:
-        queries, documents, numbers = zip(*listed, strict=True)
+    def _chunk(self, waiting: list[Listed]) -> Chunk:
+        queries, documents, numbers = zip(*waiting, strict=True)
         sizes = np.fromiter(map(len, documents), np.int64, len(documents))
         ids = list(itertools.chain.from_iterable(documents))
         try:
@@ -194,17 +194,12 @@ class Container:
         except NUMBER_ERRORS:
             fine = False
         if not fine:
-            self._reject(listed)
+            with ErrorsIn(path=self.name):
+                kind_of_documents(list(queries), list(map(list, documents)), self.source)
+                names = ((listed[0], document) for listed in waiting for document in listed[1])
+                listed_values = list(itertools.chain.from_iterable(numbers))
+                read_numbers(VALUE[self.source], listed_values, names, source=self.source)
         return Chunk(list(queries), sizes, ids, values)
-
-    def _reject(self, listed: list[Listed]) -> NoReturn:
-        """Raise what is wrong with the documents or the values of some queries."""
-        with ErrorsIn(source=self.source, path=self.name):
-            for query, documents, values in listed:
-                same_kind(documents, "document", self.source, query)
-                names = ((query, document) for document in documents)
-                read_numbers(VALUE[self.source], values, names)
-            raise InputError("document ids are text in some queries and whole numbers in others")
 
     def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
         """Return the columns by name; `take` repeats query ids for their rows."""

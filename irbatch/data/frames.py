@@ -230,16 +230,18 @@ def _open_records(records: Iterable[Any], source: str) -> Opened:
         return _open({role: [] for role in ROLES[source]}, source, {})
 
     def read(picks: list[str]) -> Sequence[Any]:
-        get = (operator.itemgetter if isinstance(first[0], Mapping) else operator.attrgetter)(
-            *picks
-        )
+        getter = operator.itemgetter if isinstance(first[0], Mapping) else operator.attrgetter
         columns: list[list[Any]] = [[] for _ in picks]
         for piece in itertools.chain([first], pieces):
+            rows: list[tuple[Any, ...]] = []
             try:
-                for column, part in zip(columns, zip(*map(get, piece), strict=True), strict=True):
-                    column += part
+                rows.extend(map(getter(*picks), piece))
             except (AttributeError, KeyError, TypeError) as problem:
-                raise _without_field(piece, get, len(columns[0])) from problem
+                row, record = len(columns[0]) + len(rows), shown(piece[len(rows)])
+                lacks = f"row {row}: {record} lacks a field that row 0 has"
+                raise InputError(lacks) from problem
+            for column, part in zip(columns, zip(*rows, strict=True), strict=True):
+                column += part
         return columns
 
     return _fields(first[0]), read
@@ -257,16 +259,6 @@ def _fields(record: Any) -> list[str]:
         problem = f"{shown(record)} is {kind_of(record)}, not a record: {kinds}"
         raise InputError(f"row 0: {problem}")
     return [named] if isinstance(named, str) else list(named)
-
-
-def _without_field(piece: list[Any], get: Callable[[Any], Any], first: int) -> InputError:
-    """Name the first record that is not as the others are."""
-    for row, record in enumerate(piece, first):
-        try:
-            get(record)
-        except (AttributeError, KeyError, TypeError):
-            return InputError(f"row {row}: {shown(record)} lacks a field that row 0 has")
-    return InputError("the records changed while they were read")
 
 
 def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any]:

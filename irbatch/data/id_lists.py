@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable, as_ids
-from irbatch.data.ids import IdColumn, kind_of_documents, same_kind
+from irbatch.data.ids import IdColumn, kind_of_documents
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.runtime.arrays import is_masked, is_sparse, is_tensor
 from irbatch.runtime.numbers import read_numbers
@@ -72,7 +72,10 @@ class _Side:
             begins, ends = offsets[:-1], offsets[1:]
         table = QueryTable(places, begins, ends, documents, grades)
         if table.repeated >= 0:
-            self._reject_repeated(*table.where(table.repeated))
+            query, document = table.where(table.repeated)
+            problem = f"document {document!r} is listed twice"
+            hint = "; if it is padding, say so with pad=" if document == -1 else ""
+            raise InputError(problem + hint, source=self.source, query=query, document=document)
         if self.pad is None and isinstance(documents, np.ndarray):
             self._warn_of_padding(documents[ends[ends > begins] - 1])
         return table
@@ -120,8 +123,6 @@ class _Side:
                 return as_ids(np.concatenate(rows), "document", self.source)
             return as_ids(list(itertools.chain.from_iterable(rows)), "document", self.source)
         except InputError:
-            for query, row in zip(self.queries, rows, strict=True):
-                same_kind(list(row), "document", self.source, query)
             kind_of_documents(self.queries, [list(row) for row in rows], self.source)
             raise
 
@@ -147,13 +148,6 @@ class _Side:
     def _reject_early_padding(self, query: Any) -> None:
         problem = f"padding {self.pad!r} stands before other documents"
         raise InputError(problem, source=self.source, query=query, value=self.pad)
-
-    def _reject_repeated(self, query: Any, document: Any) -> None:
-        problem = "this relevant document is listed twice"
-        if self.source == "run":
-            hint = "; if it is padding, say so with pad=" if document == -1 else ""
-            problem = f"document {document!r} stands in the ranking twice{hint}"
-        raise InputError(problem, source=self.source, query=query, document=document)
 
 
 def _is_matrix(lists: Any) -> bool:

@@ -207,7 +207,7 @@ class TextColumn:
         """Return the same texts over bytes of their own, one after the other."""
         bounds = offsets_of(self.lengths)
         text = np.empty(bounds[-1], np.uint8)
-        _copy.run(text.size + len(self), self.text, self.starts, self.lengths, text)
+        _write.run(text.size + len(self), self.text, self.starts, self.lengths, False, text)
         return TextColumn(text, bounds[:-1], self.lengths.copy())
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> TextColumn:
@@ -227,7 +227,7 @@ class TextColumn:
         size = int(self.lengths.sum()) + len(self)
         lines = np.empty(size, np.uint8)
         work = size // 4  # a cell's time in plain Python makes some bytes of texts, one by one
-        if _write_lines.run_compiled(work, self.text, self.starts, self.lengths, lines) != size:
+        if _write.run_compiled(work, self.text, self.starts, self.lengths, True, lines) != size:
             return None
         found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")
         found.pop()  # what follows the last line
@@ -235,27 +235,17 @@ class TextColumn:
 
 
 @kernel
-def _write_lines(text: Bytes, starts: Ints, lengths: Lengths, lines: Bytes) -> int:
-    """Write texts one after the other, each with a line end; return how many bytes there are."""
+def _write(text: Bytes, starts: Ints, lengths: Lengths, as_lines: bool, copies: Bytes) -> int:
+    """Write texts one after the other, perhaps each with a line end; return how many bytes."""
     filled = 0
     for row in range(starts.size):
-        start = starts[row]
-        for i in range(start, start + lengths[row]):
-            lines[filled] = text[i]
+        for i in range(starts[row], starts[row] + lengths[row]):
+            copies[filled] = text[i]
             filled += 1
-        lines[filled] = NEWLINE
-        filled += 1
+        if as_lines:
+            copies[filled] = NEWLINE
+            filled += 1
     return filled
-
-
-@kernel
-def _copy(text: Bytes, starts: Ints, lengths: Lengths, copies: Bytes) -> None:
-    """Write texts one after the other."""
-    at = 0
-    for i in range(starts.size):
-        for j in range(starts[i], starts[i] + lengths[i]):
-            copies[at] = text[j]
-            at += 1
 
 
 NO_TEXTS = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))

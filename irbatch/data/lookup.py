@@ -205,28 +205,39 @@ def _enter_rows(
 ) -> int:
     """Write the keys of some queries' documents, and enter the last query's in slots.
 
-    Rows whose document came before are written to `repeats`, with the first row of this. Returns
-    how many these are, and is done as soon as there is no room for more.
+    Returns how many repeats were written, and is done as soon as there is no room for more.
     """
-    begins, ends = documents.begins, documents.ends
     found = 0
     for q in range(first, last):
-        begin = begins[q]
-        if documents.starts.size > 0:
-            _write_hashes(documents, begin, ends[q])
-        n_slots = _slots_for(density * (ends[q] - begin))
-        shift = shift_for(n_slots)
-        slots[:n_slots] = -1
-        for row in range(begin, ends[q]):
-            other = _find(documents, slots, begin, n_slots, shift, documents, row)
-            if other >= 0:
-                repeats[0, found] = row
-                repeats[1, found] = other
-                found += 1
-                if found == repeats.shape[1]:
-                    return found
-            else:
-                slots[-1 - other] = row - begin
+        if found < repeats.shape[1]:
+            found = _enter_query(documents, q, density, slots, repeats, found)
+    return found
+
+
+@kernel
+def _enter_query(
+    documents: KeyedIds, q: int, density: int, slots: Lengths, repeats: Ints2, found: int
+) -> int:
+    """Write the keys of a query's documents, and enter them in slots.
+
+    Rows whose document came before are written to `repeats`, with the first row of this.
+    """
+    begin, end = documents.begins[q], documents.ends[q]
+    if documents.starts.size > 0:
+        _write_hashes(documents, begin, end)
+    n_slots = _slots_for(density * (end - begin))
+    shift = shift_for(n_slots)
+    slots[:n_slots] = -1
+    for row in range(begin, end):
+        other = _find(documents, slots, begin, n_slots, shift, documents, row)
+        if other < 0:
+            slots[-1 - other] = row - begin
+        else:
+            repeats[0, found] = row
+            repeats[1, found] = other
+            found += 1
+            if found == repeats.shape[1]:
+                return found
     return found
 
 
@@ -249,7 +260,7 @@ def _look_up(
         begin = judged.begins[q]
         if places[q] < 0 or begin == judged.ends[q]:
             continue
-        _enter_rows(judged, q, q + 1, SPARSE, slots, repeats)
+        _enter_query(judged, q, SPARSE, slots, repeats, 0)
         n_slots = _slots_for(SPARSE * (judged.ends[q] - begin))
         shift = shift_for(n_slots)
         # Most documents are not judged. Which may be is written down without a branch, that the

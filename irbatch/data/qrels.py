@@ -287,11 +287,12 @@ class Qrels(Container):
         >>> Qrels({"q1": {"d1": 2.0, "d2": -1, "d3": 0.5}}).to_dict()
         {'q1': {'d1': 2, 'd2': -1, 'd3': 0.5}}
         """
-        grades = [int(each) if each.is_integer() else each for each in self.grades.tolist()]
-        bounds = itertools.pairwise(self.starts.tolist())
         return {
-            query: dict(zip(self.documents[row], grades[first:last], strict=True))
-            for row, (query, (first, last)) in enumerate(zip(self.queries, bounds, strict=True))
+            query: {
+                document: int(grade) if grade.is_integer() else grade
+                for document, grade in zip(documents, grades.tolist(), strict=True)
+            }
+            for query, documents, grades in self._queries()
         }
 
     def to_trec(self, path: str | os.PathLike[str]) -> None:
