@@ -217,10 +217,8 @@ def test_closed_standard_output(words: str, files: list[str]) -> None:
 @pytest.mark.parametrize(
     ("field", "values"),
     [
-        ("version", [None, "11", 10, ["9"]]),
         ("level", ["x", True, -1, 1.0, None, 10**400]),
         ("docs", [math.nan, -1, None, "x", 10**400]),
-        ("measures", ["map"]),
     ],
 )
 def test_fields_of_trec_eval(field: str, values: list[Any]) -> None:

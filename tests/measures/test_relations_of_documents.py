@@ -5,18 +5,16 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from typing import Any
 
-import numpy as np
 import pytest
 from support.random_problems import nasty_problems
 from support.relations import (
     CUTOFFS,
     EXPONENTIAL,
     TRAITS,
-    Key,
     assert_at_least,
     assert_same,
+    cells,
     fitting,
     gain,
     having,
@@ -71,11 +69,6 @@ def test_06_equal_gains(seed: int) -> None:
         assert_same(before, after, besides=having("pooled"))
 
 
-def assert_as_defined(before: dict[Any, float], after: dict[Any, float], key: Key) -> None:
-    """Compare queries that had a value: of an empty ranking some measures have none."""
-    assert {query: after.get(query) for query in before} == before, key
-
-
 @seeds
 def test_07_useless_documents_at_the_end(seed: int) -> None:
     """Documents of gain 0 at the end change no value at a cutoff, nor most at full depth."""
@@ -88,9 +81,9 @@ def test_07_useless_documents_at_the_end(seed: int) -> None:
         before, after = values(qrels, scored(rankings)), values(qrels, scored(longer))
         for key in keys(at=CUTOFFS):
             if key[0] not in having("sized"):
-                assert_as_defined(before[key], after[key], key)
+                assert after[key] == before[key], key
         for key in keys("endless", at=(None,)):
-            assert_as_defined(before[key], after[key], key)
+            assert after[key] == before[key], key
         for key in keys("binary", at=(None,)):
             if key[0] not in (*having("pooled"), *having("longer")):
                 assert_at_least(after[key], before[key], key)
@@ -149,7 +142,7 @@ def test_10_unretrieved_relevant(seed: int) -> None:
 
 
 @seeds
-@pytest.mark.parametrize("factor", [64, 3])
+@pytest.mark.parametrize("factor", [2, 64, 3])
 def test_16_scaled_gains(seed: int, factor: int) -> None:
     """Multiplied grades multiply gains and leave all else; powers of two to the last bit."""
     for _, qrels, rankings in plain(seed):
@@ -183,7 +176,7 @@ def test_17_negative_grades(seed: int) -> None:
 @pytest.mark.parametrize("rel", [0, 1, 2, 3, 0.5])
 def test_18_threshold(seed: int, rel: float) -> None:
     """rel=l amounts to grades 0 and 1 for a binary measure, and to no gain below l for others."""
-    for qrels, run in nasty_problems(seed, 6, float_grades=True):
+    for qrels, run in nasty_problems(seed, 15, float_grades=True):
         wanted = fitting(qrels)
         for trait in ("binary", "graded"):
             chosen = [
@@ -197,4 +190,4 @@ def test_18_threshold(seed: int, rel: float) -> None:
             )
             before = irbatch.evaluate(qrels, run, [each(rel=rel) for each in chosen])
             after = irbatch.evaluate(limited, run, chosen)
-            np.testing.assert_array_equal(after.values, before.values)
+            assert cells(after) == cells(before)

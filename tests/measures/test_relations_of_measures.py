@@ -15,6 +15,7 @@ from support.relations import (
     having,
     keys,
     nasty,
+    of_queries,
     plain,
     scored,
     seeds,
@@ -66,7 +67,7 @@ def test_12_cutoff_past_the_end(seed: int, k: int) -> None:
         full = values(qrels, scored(rankings))
         wanted = {name: measure(name) @ k for name in [*settled, "P", "Rcap", "AP(norm=min)"]}
         results = irbatch.evaluate(qrels, scored(rankings), list(wanted.values()))
-        beyond = {name: results.per_query(each) for name, each in wanted.items()}
+        beyond = {name: of_queries(results, each) for name, each in wanted.items()}
         for name in settled:
             assert beyond[name] == full[name, None], name
         assert beyond["Rcap"] == beyond["R"]

@@ -22,10 +22,10 @@ from support.relations import (
     keys,
     mapped,
     nasty,
+    of_queries,
     plain,
     scored,
     seeds,
-    table,
     values,
 )
 
@@ -70,7 +70,7 @@ def tied_problems(seed: int) -> Iterator[Tied]:
 
 def of_policy(qrels: Any, run: Any, ties: str) -> Values:
     results = irbatch.evaluate(qrels, run, list(MEASURES.values()), ties=ties)
-    return {key: results.per_query(each) for key, each in MEASURES.items()}
+    return {key: of_queries(results, each) for key, each in MEASURES.items()}
 
 
 def refinements(run: dict[str, dict[str, float]]) -> Rankings:
@@ -225,11 +225,11 @@ def test_29_precision_of_scores(seed: int) -> None:
             rounded = mapped(run, lambda score: float(np.float32(score)))
         wanted = list(fitting(qrels).values())
         as_float32 = irbatch.evaluate(qrels, run, wanted, score_dtype="float32")
-        assert table(as_float32) == table(evaluate(qrels, rounded))
+        assert as_float32.to_dict() == evaluate(qrels, rounded).to_dict()
         before, after = ({q: set(map(float, each.values())) for q, each in side.items()}
                          for side in (run, rounded))  # fmt: skip
         if all(len(before[q]) == len(after[q]) for q in run):
-            assert table(as_float32) == table(evaluate(qrels, run))
+            assert as_float32.to_dict() == evaluate(qrels, run).to_dict()
 
 
 @seeds

@@ -67,8 +67,8 @@ ACCEPTED = {
         lambda m: one(m, run={"q": {"a": np.int64(1)}}), TypeError, 1.0),
     "NumPy's grades are numbers": Accepted(
         lambda m: one(m, qrels={"q": {"a": np.int64(1)}}), TypeError, 1.0),
-    "grades may have fractions": Accepted(
-        lambda m: one(m, qrels={"q": {"a": 1.5}}), TypeError, 1.0),
+    "a grade with a fraction is bad input": Accepted(
+        lambda m: one(m, qrels={"q": {"a": 1.5}}), TypeError, InputError),
     "a score too large for a double is refused, not a SystemError": Accepted(
         lambda m: one(m, run={"q": {"a": 10**400}}), SystemError, InputError),
     "a grade of no number is bad input": Accepted(
