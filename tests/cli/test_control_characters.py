@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import sys
 import warnings
@@ -170,19 +169,3 @@ def test_name_on_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     console = rich.Console(file=io.StringIO(), width=100)
     console.print(bar.get_renderable())
     assert "[/red] [bold]x" in console.file.getvalue()
-
-
-def test_names_that_differ_stay_different_in_lines() -> None:
-    parts = ("\\", "n", "x85", "\n", "\x85", "a")
-    names = {
-        "".join(some) for count in range(1, 5) for some in itertools.product(parts, repeat=count)
-    }
-    assert len({on_one_line(name) for name in names}) == len(names)
-    assert on_one_line("C:\\data\\bm25") == "C:\\data\\bm25"
-
-
-def test_json_sends_no_controls() -> None:
-    run = {"a\x9b\x85b\x7f": {"d": 1.0}}
-    text = irbatch.evaluate({"a\x9b\x85b\x7f": {"d": 1}}, run, "RR").to_json()
-    assert not any(0x7F <= ord(character) < 0xA0 for character in text)
-    assert list(json.loads(text)["per_query"]) == ["a\x9b\x85b\x7f"]

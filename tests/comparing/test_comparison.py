@@ -19,7 +19,6 @@ stats = pytest.importorskip("scipy.stats")
 
 MEASURES = "RR AP nDCG@3"
 RANDOM = np.random.default_rng(11)
-RESAMPLING = ("randomisation", "bootstrap", "tukey")
 Options = dict[str, Any]
 
 

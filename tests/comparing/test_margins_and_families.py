@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from fractions import Fraction
 from typing import Any
 
@@ -277,12 +276,3 @@ def test_what_is_judged_leaves_every_number_as_it_is() -> None:
         assert (one.p_values == other.p_values).all()
         assert one.settings == other.settings
         assert one.query_ids == other.query_ids
-
-
-@pytest.mark.parametrize("options", [{"test": "sign"}, {"test": "anova"}], ids=str)
-def test_what_takes_scipy_says_so_first(
-    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(ImportError, match=r"pip install 'irbatch\[stats\]'"):
-        irbatch.compare("not there", ["a", "b"], "AP", **options)

@@ -221,9 +221,3 @@ def test_names_are_shortened_and_stay_apart() -> None:
     assert max(map(len, short)) <= 20
     assert fit_names(["a\nb", "$x$"]) == ["a b", r"\$x\$"]
     assert len({(style.color, style.linestyle) for style in styles(40)}) == 40
-
-
-def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install 'irbatch\[plot\]'"):
-        small_comparison().plot()

@@ -17,7 +17,6 @@ from support.comparisons import (
     FORMATS,
     NASTY,
     PEOPLES,
-    assert_written_whole,
     constant,
     make,
     nasty,
@@ -320,18 +319,7 @@ def test_frames(three: Comparison) -> None:
     assert "difference" in Comparison.to_pandas(constant(0.5))
 
 
-def test_a_missing_pandas_is_named(three: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
-        three.to_pandas()
-
-
 # What all formats share.
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_files_are_written_whole(form: str, three: Comparison, tmp_path: Path) -> None:
-    assert_written_whole(FORMATS[form], three, tmp_path)
 
 
 @pytest.mark.parametrize("form", PEOPLES)

@@ -19,7 +19,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.comparing.rankings import overlap, ranking_correlation, tau_union
-from irbatch.data.column_names import check_columns, choose_columns, names_for
+from irbatch.data.column_names import choose_columns
 from irbatch.partial import evaluate_partition
 
 JUDGED: dict[str, list[Any]] = {
@@ -138,14 +138,6 @@ def test_what_is_no_mapping_of_roles(columns: Any, fact: str) -> None:
         input_error(lambda call=call: call(qrels, run, "RR", columns=columns), *said)
     input_error(lambda: irbatch.evaluate_runs(qrels, {"a": run}, "RR", columns=columns), *said)
     input_error(lambda: irbatch.explain(qrels, run, run, columns=columns), *said)
-
-
-def test_those_of_judgments_and_runs_apart() -> None:
-    names = {"user": "u", "run": {"query": "who"}, "score": "yhat", "qrels": {"grade": "stars"}}
-    check_columns(names)
-    assert names_for(names, "qrels") == {"query": "u", "grade": "stars"}
-    assert names_for(names, "run") == {"query": "who", "score": "yhat"}
-    input_error(lambda: check_columns({"score": "x"}, ("qrels",)), "'score' is none of")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,20 +104,3 @@ def test_frames() -> None:
         assert Qrels.from_table(table).to_dict() == QRELS
     whole = Qrels({"q": {"d": 1.0}}).to_pandas()
     assert whole["relevance"].dtype == np.int64
-
-
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
-        ("to_parquet('x')", "irbatch[arrow]"),
-        ("to_arrow()", "irbatch[arrow]"),
-        ("to_polars()", "irbatch[polars]"),
-        ("to_pandas()", "irbatch[pandas]"),
-    ],
-)
-def test_a_missing_library_has_its_line(call: str, line: str) -> None:
-    absent = "import sys; sys.modules.update(dict.fromkeys(['pyarrow', 'polars', 'pandas']))"
-    code = f"{absent}; import irbatch; irbatch.Run({{'q': {{'d': 1}}}}).{call}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith(f"pip install '{line}'")

@@ -16,8 +16,6 @@ from irbatch.data.columns import as_ids
 from irbatch.data.ids import TextColumn
 
 QUERIES, DOCUMENTS, SCORES = ["q2", "q1", "q2"], ["é", "d1", "d1"], [0.5, 2, -1.5]
-EXPECTED = {"q2": {"é": 0.5, "d1": -1.5}, "q1": {"d1": 2.0}}
-
 TEXTS = {
     "list": list,
     "tuple": tuple,
@@ -126,16 +124,6 @@ def test_values(dtype: Any) -> None:
     assert Qrels.from_columns(QUERIES, DOCUMENTS, values).to_dict()["q1"] == {"d1": 0}
 
 
-def test_columns_are_left_as_they_are() -> None:
-    ids, scores = np.array([3, 1, 3, 1]), np.array([0.1, 0.2, 0.3, 0.4])
-    for each in (ids, scores):
-        each.flags.writeable = False
-    run = Run.from_columns(ids, np.arange(4), scores)
-    assert irbatch.evaluate({1: {3: 1}, 3: {0: 1}}, run, "RR").mean() == {"RR": 0.75}
-    assert ids.tolist() == [3, 1, 3, 1]
-    assert scores.tolist() == [0.1, 0.2, 0.3, 0.4]
-
-
 def test_judgments_are_checked_as_ever() -> None:
     for grade in (2.0**53 + 2, -np.inf, np.inf, 2**53 + 1, np.uint64(2**63), -(2**53) - 1):
         input_error(
@@ -180,19 +168,6 @@ def test_judgments_are_checked_as_ever() -> None:
 )
 def test_bad_columns(columns: tuple[Any, Any, Any], facts: tuple[str, ...]) -> None:
     input_error(lambda: Run.from_columns(*columns, name="mine"), "run 'mine'", *facts, source="run")
-
-
-@pytest.mark.parametrize("jit", ["0", "1"])
-def test_plain_and_compiled_are_the_same(jit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IRBATCH_JIT", jit)
-    rng = np.random.default_rng(0)
-    rows = rng.permutation(5000)
-    queries, documents = rows // 50, rows % 50
-    run = Run.from_columns([f"q{q}" for q in queries], [f"d{d}" for d in documents], rows)
-    assert run.to_dict() == {
-        f"q{q}": {f"d{row % 50}": float(row) for row in rows if row // 50 == q}
-        for q in dict.fromkeys(queries.tolist())
-    }
 
 
 def test_a_run_without_rows_answers_nothing() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from support.input_errors import input_error
@@ -83,11 +82,6 @@ def test_names_that_are_given_decide() -> None:
     assert graded.to_dict() == {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 3}}
     facts = "'score', 'label'", "grade="
     input_error(lambda: Qrels.from_table({**RUN, "label": [1, 2, 3]}, name="n"), *facts, path="n")
-
-
-def test_whole_numbers_that_a_gap_made_floats() -> None:
-    frame = pd.DataFrame({**RUN, "docno": [1, None, 3]})
-    input_error(lambda: Run.from_table(frame), "row 1", "document id is missing")
 
 
 @pytest.mark.parametrize(

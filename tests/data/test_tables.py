@@ -217,13 +217,6 @@ def test_lazy_frames_read_only_what_is_needed() -> None:
     assert Run.from_table(lazy).to_dict() == RUN_DICT
 
 
-def test_arguments_are_left_as_they_are() -> None:
-    frame = as_frame(RUN).set_index("qid")
-    before = frame.copy()
-    Run.from_table(frame)
-    pd.testing.assert_frame_equal(frame, before)
-
-
 def test_numbers_stay_numbers() -> None:
     run = Run.from_table(
         {"q_id": np.array([7, 7], np.uint8), "doc_id": [2**62, 3], "score": [1, 2]}
@@ -247,13 +240,6 @@ def test_queries_that_come_back(jit: str, monkeypatch: pytest.MonkeyPatch) -> No
         for query, documents in table.items():
             assert list(documents) == np.flatnonzero(queries == query).tolist()
             assert list(documents.values()) == np.flatnonzero(queries == query).tolist()
-
-
-def test_tables_of_several_systems() -> None:
-    tables = {"a": pl.DataFrame(RUN), "b": as_frame(RUN)}
-    qrels = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [1]})
-    found = irbatch.evaluate_runs(qrels, tables, "RR")
-    assert {name: each["RR"] for name, each in found.items()} == {"a": 0.5, "b": 0.5}
 
 
 def test_recbole_s_files(write_lines: Callable[..., str]) -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import InputError, InputWarning, Qrels, Run
+from irbatch import InputWarning, Qrels, Run
 
 RUN = {"q1": {"d1": 0.5, "d2": 2, "d10": 0.5, "é": 0.5}, "q2": {"d1": -1e-300}}
 RUN_LINES = (
@@ -224,22 +224,6 @@ def test_what_the_system_refuses(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]
 
 
-def test_an_error_midway_leaves_the_old_file(tmp_path: Path) -> None:
-    from irbatch.runtime.files import replacing
-
-    path = tmp_path / "file.gz"
-    path.write_bytes(b"old")
-
-    def fail() -> None:
-        with replacing(path, pack=True) as file:
-            file.write(b"half")
-            raise InputError("midway")
-
-    input_error(fail, "midway")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "run", tmp_path / "link"
@@ -282,12 +266,6 @@ def test_what_is_printed_goes_on_to_stdout(tmp_path: Path) -> None:
     assert lines[0] == "before"
     assert lines[1].startswith("q1 Q0")
     assert lines[-1] == "after"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_is_told_with_the_name_of_the_file() -> None:
-    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
-        Run(RUN).to_trec("/dev/full")
 
 
 def test_long_names_and_permissions(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import bz2
 import copy
 import gzip
 import lzma
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -184,16 +183,6 @@ def test_other_kinds(tmp_path: Path) -> None:
     assert "No such file" in rejected(tmp_path / "missing.yml")
     (tmp_path / "a").write_bytes(b"tag: \xff\n")
     assert "not UTF-8" in rejected(tmp_path / "a")
-
-
-def test_without_pyyaml(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    line = r"for ir_metadata: pip install 'irbatch\[yaml\]'"
-    with pytest.raises(ImportError, match=line):
-        FULL.to_ir_metadata()
-    with pytest.raises(ImportError, match=line):
-        read(AS_YAML)
-    assert read({"tag": "x"}).system == "x"  # needs none
 
 
 # ---------------------------------------------------------------- headers of runs

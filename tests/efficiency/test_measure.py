@@ -28,7 +28,6 @@ from irbatch.efficiency import (
 )
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
-TEN = range(10)
 quick = partial(measure_search, hardware=Hardware(), system="s")
 
 

@@ -82,15 +82,6 @@ def test_below_the_mark_the_peak_is_what_was_seen(memory: Memory, warmup: int) -
     assert quick(searching, QUERIES, warmup=warmup).record.peak_memory == 420.0
 
 
-def test_without_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "psutil", None)
-    asked: list[str] = []
-    for act in (partial(measure_search, asked.append, QUERIES), partial(measure_indexing, dict)):
-        with pytest.raises(ImportError, match=r"pip install 'irbatch\[efficiency\]'"):
-            act()
-    assert asked == []
-
-
 # ---------------------------------------------------------------- children
 
 

@@ -49,12 +49,6 @@ def test_a_folder_that_is_not_there(tmp_path: Path, name: str) -> None:
     assert caught.value.filename == str(path)
 
 
-def test_columns_of_arrow() -> None:
-    texts, numbers = pa.array(["q1", "q1"]), pa.array([2.0, 1.0])
-    run = Run.from_columns(texts, pa.array(["d1", "é"]), numbers)
-    assert run.to_dict() == {"q1": {"d1": 2.0, "é": 1.0}}
-
-
 def test_no_document_of_the_run_is_judged() -> None:
     other = {query: {"D1": 2.0} for query in RUN}
     for run in (other, Run(other).prepared(), pd.DataFrame(Run(other).to_pandas())):
@@ -64,11 +58,6 @@ def test_no_document_of_the_run_is_judged() -> None:
         warnings.simplefilter("error")
         evaluate(QRELS, {**other, "q1": {"d2": 1.0}}, "AP")  # judged, if not relevant
         evaluate({"q1": {"d1": 1}}, {"q1": {"D1": 2.0}}, "AP")  # one query may well have none
-
-
-SCORED = {f"q{i}": {"d1": 0.75, "d3": 0.5 / (i + 1)} for i in range(12)}
-GRADED = {f"q{i}": {"d1": 1, "d2": 0, "d5": 1} for i in range(12)}
-LONG = {f"q{i}": {f"d{k}": 100 - k for k in range(20)} for i in range(3)}
 
 
 OF_GROUPS = irbatch.Items(
@@ -191,20 +180,6 @@ def test_lines(tmp_path: Path, line: str, fact: str) -> None:
     entry_point = irbatch.read_qrels if fact.startswith("need") else irbatch.read_run
     error = input_error(lambda: entry_point(tmp_path / "file"), fact, line=1)
     assert len(str(error)) < 500
-
-
-def test_several_runs_and_one_run_in_each_others_place() -> None:
-    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
-    input_error(
-        lambda: irbatch.evaluate(qrels, [run, run], "AP"), "evaluate_runs takes several runs"
-    )
-    input_error(lambda: irbatch.evaluate_runs(qrels, "a.run", "AP"), "of one run see evaluate")
-
-
-def test_objects_of_other_tools_are_told_the_way() -> None:
-    records = iter([("q", "a", 1, "0")])
-    said = "records are read by irbatch.Qrels.from_records(…)"
-    input_error(lambda: irbatch.evaluate(records, {"q": {"a": 1.0}}, "AP"), said)  # type: ignore[arg-type]
 
 
 def test_empty_rankings_alone_are_told() -> None:

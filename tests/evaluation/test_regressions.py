@@ -18,8 +18,7 @@ from support.input_errors import ANYTHING, input_error
 import irbatch.measures
 from irbatch import InputError, Qrels, define_measure, evaluate, evaluate_matrix, measure
 from irbatch.cli import main
-from irbatch.cli.trec_eval import read_zscores
-from irbatch.integrations import beir, pytrec_eval
+from irbatch.integrations import pytrec_eval
 from irbatch.integrations.pytrec_eval import RelevanceEvaluator
 from irbatch.measures import Measure
 from irbatch.trec_eval import TrecEval
@@ -27,10 +26,6 @@ from irbatch.trec_eval import TrecEval
 JUDGED = {"q1": {"a": 1, "b": 0}}
 RANKED = {"q1": {"a": 1.0, "b": 2.0}}
 LARGE, ENORMOUS = "9" * 400, "9" * 5000  # beyond float64; more digits than Python turns into an int
-NO_TABLES: list[Any] = [None, [], "x", 3, [("q1", {})], np.array(1), {"q1": None}, {"q1": []}]
-BEIR: dict[str, Callable[..., Any]] = {"evaluate": beir.evaluate} | {
-    metric: functools.partial(beir.evaluate_custom, metric=metric) for metric in beir.CUSTOM
-}
 
 
 @pytest.fixture
@@ -108,13 +103,6 @@ def test_formula_that_writes(define: Callable[..., Measure], array: str) -> None
     np.testing.assert_array_equal(evaluate(qrels, run, others).values, expected)
 
 
-def test_utility_where_nothing_is_relevant() -> None:
-    qrels, run = {"q": {"a": 0}, "r": {"a": 1}}, {"q": {"a": 1.0}, "r": {"a": 1.0}}
-    results = evaluate(qrels, run, ["Utility", "AP"], no_relevant="skip")
-    np.testing.assert_array_equal(results.values, [[-1, math.nan], [1, 1]])
-    assert results.mean() == {"Utility": 0.0, "AP": 1.0}
-
-
 @pytest.mark.parametrize("json", [False, True])
 @pytest.mark.parametrize("value", [1.7e308, -1.7e308])
 @pytest.mark.parametrize("how", ["mean", "sum"])
@@ -162,49 +150,12 @@ def test_enormous_numbers_in_a_name(
         input_error(lambda: TrecEval([wish]).values())
 
 
-@pytest.mark.parametrize("wish", ["P.٣", "P_٣", "P@٣", "Bpref-l٣", "IPrec@0.٣", "AP(rel=٣)"])
-def test_digits_of_other_scripts(wish: str) -> None:
-    input_error(lambda: measure(wish))
-    input_error(lambda: TrecEval([wish]).values(), source="measures")
-
-
-@pytest.mark.parametrize("option", ["-l", "-M", "-N"])
-@pytest.mark.parametrize("number", ["1_0", "٣", " 1"])
-def test_digits_of_options(
-    option: str, number: str, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["trec_eval", option, number, *files])
-    assert "is not a whole number" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("gain", [[(1, 2), (1, 3)], [(1, 2), (1.0, 2)], np.array([[1, 2], [1, 3]])])
 def test_grade_of_two_gains(gain: Any) -> None:
     assert input_error(lambda: measure("nDCG")(gain=gain), "a map of grades").value is gain
     assert "Gain" in irbatch.measures.__all__
     with pytest.raises(ValueError, match="a map of grades"):
         irbatch.measures.Gain().check(gain)
-
-
-def test_arrays_for_a_word_or_a_list() -> None:
-    input_error(
-        lambda: measure("IPrecAvg")(points=np.array(0.5)), "several numbers", value=ANYTHING
-    )
-    for option in ("missing", "no_relevant", "score_dtype", "trec_eval"):
-        given: Any = {option: np.array(["a", "b"])}
-        fact = f"{option}=array("
-        call = functools.partial(evaluate, JUDGED, RANKED, "AP", **given)
-        assert input_error(call, fact).value is given[option]
-
-
-@pytest.mark.parametrize("line", ["q1 map 1e9999 1", "q1 map 1 1e9999", "q1 map -1e9999 1"])
-def test_infinite_zscores(
-    line: str, tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "z").write_text(f"q1 map nan 0.5\n{line}\n")
-    input_error(lambda: read_zscores(str(tmp_path / "z")), "not query, measure, mean", line=2)
-    assert main(["trec_eval", "-q", "-Z", str(tmp_path / "z"), *files]) == 2
-    assert "line 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", ["trec_eval", "trec_eval -q -m all_trec"])
@@ -226,25 +177,6 @@ def test_fields_of_trec_eval(field: str, values: list[Any]) -> None:
         input_error(functools.partial(TrecEval, **{field: value}))
 
 
-@pytest.mark.parametrize("table", NO_TABLES, ids=repr)
-def test_no_tables(table: Any) -> None:
-    input_error(lambda: RelevanceEvaluator(table, ["map"]), "a mapping of", source="qrels")
-    if table is not None:  # pytrec_eval evaluates it, to nothing
-        evaluator = RelevanceEvaluator(JUDGED, ["map"])
-        input_error(lambda: evaluator.evaluate(table), "a mapping of", source="run")
-
-
-@pytest.mark.parametrize("measures", [None, 3, "map", [["map"]], [{}]], ids=repr)
-def test_no_measures(measures: Any) -> None:
-    input_error(lambda: RelevanceEvaluator(JUDGED, measures), source="measures")
-
-
-@pytest.mark.parametrize("level", [10**400, 2**53 + 1, np.array(1), np.True_], ids=type)
-def test_levels(level: Any) -> None:
-    error = input_error(lambda: RelevanceEvaluator(JUDGED, ["map"], level), "relevance_level")
-    assert error.value is level
-
-
 @pytest.mark.parametrize("measures", [["map", "P.1", "ndcg", "bpref", "gm_map"], ["runid"], []])
 def test_evaluators_are_pickled(measures: list[str]) -> None:
     evaluator = RelevanceEvaluator(JUDGED | {"q2": {"c": 2}}, measures, 1, True)
@@ -254,16 +186,6 @@ def test_evaluators_are_pickled(measures: list[str]) -> None:
     assert pickle.loads(pickle.dumps(evaluator)).evaluate(run) == fresh.evaluate(run)
 
 
-@pytest.mark.parametrize("parse", [pytrec_eval.parse_qrel, pytrec_eval.parse_run])
-@pytest.mark.parametrize(
-    "lines",
-    [None, 3, [1], [None], [["q 0 a 1"]], ["q 0 \ud800 1"], ["q Q0 \ud800 1 1 t"]],
-    ids=ascii,
-)
-def test_no_lines(parse: Callable[..., object], lines: Any) -> None:
-    input_error(lambda: parse(lines))
-
-
 @pytest.mark.parametrize(("name", "none"), [("map", math.nan), ("gm_map", math.nan), ("num_q", 0)])
 def test_aggregates(name: str, none: float) -> None:
     aggregate: Callable[..., float] = pytrec_eval.compute_aggregated_measure
@@ -271,24 +193,3 @@ def test_aggregates(name: str, none: float) -> None:
     values: list[Any] = [[None], ["x"], ["1"], [1j], [[1.0]], [10**400], None, 3, "12"]
     for each in values:
         input_error(functools.partial(aggregate, name, each), f"values of {name} are numbers")
-
-
-@pytest.mark.parametrize("call", BEIR.values(), ids=BEIR)
-class TestBeir:
-    def test_cutoffs(self, call: Callable[..., Any]) -> None:
-        found = call(JUDGED, RANKED, (k for k in [1, 2]))
-        assert found == call(JUDGED, RANKED, [1, 2])
-        assert {len(each) for each in found} == {2} if isinstance(found, tuple) else len(found) == 2
-        none: list[Any] = [5, None, "12", [[1]], [0], [None]]
-        for cutoffs in none:
-            input_error(functools.partial(call, JUDGED, RANKED, cutoffs), "cutoff")
-
-    @pytest.mark.parametrize("table", NO_TABLES, ids=repr)
-    def test_no_tables(self, call: Callable[..., Any], table: Any) -> None:
-        input_error(lambda: call(table, RANKED, [1]), source="qrels")
-        input_error(lambda: call(JUDGED, table, [1]), source="run")
-
-    @pytest.mark.parametrize("grade", ["1", math.nan, None])
-    def test_judgments(self, call: Callable[..., Any], grade: Any) -> None:
-        input_error(lambda: call({"q1": {"a": grade}}, RANKED, [1]), "is not a number",
-                source="qrels", query="q1", document="a", value=grade)  # fmt: skip

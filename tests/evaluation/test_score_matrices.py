@@ -164,16 +164,6 @@ def test_one_positive_a_query() -> None:
     assert values(SCORES, positives="diagonal") == values(SCORES, np.eye(N, M))
 
 
-def test_in_batch_accuracy() -> None:
-    scores = np.random.default_rng(1).normal(size=(300, 300)) + 3 * np.eye(300)
-    found = irbatch.evaluate_scores(scores, positives="diagonal", measures="R@1 Success@1 RR")
-    accuracy = (scores.argmax(axis=1) == np.arange(300)).mean()
-    assert 0.1 < accuracy < 0.9
-    assert found["R@1"] == found["Success@1"] == accuracy
-    ranks = 1 + (scores > np.diag(scores)[:, None]).sum(axis=1)
-    assert found.per_query("RR") == dict(enumerate((1 / ranks).tolist()))
-
-
 def by_hand(kept: np.ndarray) -> list[list[float]]:
     """Each query alone, with its candidates alone."""
     return [values(SCORES[i : i + 1, k], GRADES[i : i + 1, k])[0] for i, k in enumerate(kept)]
@@ -182,6 +172,7 @@ def by_hand(kept: np.ndarray) -> list[list[float]]:
 WITHOUT: dict[str, dict[str, Any]] = {
     "mask": {"mask": KEPT},
     "mask of lists": {"mask": KEPT.tolist()},
+    "mask of whole numbers": {"mask": KEPT.astype(int)},
     "masked scores": {"scores": np.ma.array(SCORES, mask=LOST)},
     "masked labels": {"relevance": np.ma.array(GRADES, mask=LOST)},
     "label -100": {"relevance": np.where(KEPT, GRADES, -100)},
@@ -220,11 +211,6 @@ def test_lengths(convert: Any) -> None:
         assert values(scores, GRADES, lengths=convert(SIZES)) == by_hand(there)
 
 
-def test_masks_of_whole_numbers() -> None:
-    mask = np.arange(M) < SIZES[:, None]
-    assert values(SCORES, GRADES, mask=mask.astype(int)) == by_hand(mask)
-
-
 def test_relevant_documents_that_are_no_candidates() -> None:
     more = LABELS.sum(axis=1) + np.arange(N)
     found = irbatch.evaluate_scores(SCORES, LABELS, "R@10 AP P@10", n_relevant=more).values
@@ -241,14 +227,6 @@ def test_rows_are_evaluated_each_by_itself(ties: str) -> None:
     for threads in (1, 2):
         many = np.tile(SCORES, (50, 1)), np.tile(GRADES, (50, 1))
         assert values(*many, ties=ties, threads=threads) == expected.tolist() * 50
-
-
-@policies
-def test_what_is_given_stays_as_it_was(ties: str) -> None:
-    kept = {"scores": SCORES, "relevance": GRADES, "mask": KEPT, "exclude": LOST, "lengths": SIZES}
-    given = {name: each.copy() for name, each in kept.items()}
-    irbatch.evaluate_scores(**given, measures=MEASURES, ties=ties)
-    assert all(np.array_equal(given[name], each) for name, each in kept.items())
 
 
 @pytest.mark.parametrize("share", [0.002, 0.01, 0.5])
@@ -343,28 +321,6 @@ def test_embeddings_by_angle() -> None:
     assert found.values.tolist() != values(queries @ longer.T, GRADES)
 
 
-def test_measures_that_are_defined_anew_are_not_remembered() -> None:
-    for factor in (1, 2):
-
-        @irbatch.define_measure("DefinedAnew", definition="Hits, times a factor.", source="a test")
-        def hits(s: Any, factor: float = factor) -> Any:
-            return factor * s.hits
-
-        for _ in range(2):
-            found = irbatch.evaluate_scores([[2, 1]], [[1, 0]], "DefinedAnew RR")
-            assert found.mean() == {"DefinedAnew": factor, "RR": 1.0}
-
-
-def test_labels_in_any_layout() -> None:
-    random = np.random.default_rng(6)
-    scores, labels = random.random((30, 40)), random.integers(-1, 3, (30, 40))
-    expected = irbatch.evaluate_scores(scores, labels, "nDCG AP").to_dict()
-    wide = np.zeros((30, 80), np.int64)
-    wide[:, ::2] = labels
-    for other in (np.asfortranarray(labels), wide[:, ::2], labels[::-1][::-1], labels.tolist()):
-        assert irbatch.evaluate_scores(scores, other, "nDCG AP").to_dict() == expected
-
-
 def test_a_loop_of_calls_warns_once() -> None:
     """Python tells warnings by their texts, which therefore hold no numbers."""
     with warnings.catch_warnings(record=True) as caught:
@@ -437,11 +393,3 @@ def test_a_column_may_be_none() -> None:
         assert (results["RR"], results.counts.no_relevant) == (mean, 1)
     call = functools.partial(irbatch.evaluate_scores, np.eye(2), measures="RR", positives=[0, -1])
     input_error(call, "padding is -100")
-
-
-def said_of(**given: Any) -> list[str]:
-    """What is warned of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        irbatch.evaluate_scores(**given)
-    return [str(each.message) for each in caught]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.comparisons import NASTY, assert_written_whole, no_constant
+from support.comparisons import NASTY, no_constant
 
 import irbatch
 from irbatch import InputError, define_measure
@@ -205,17 +205,6 @@ def test_frames(two: SystemResults) -> None:
     assert frame.loc[("bm25", "q2"), "recip_rank"] == 0.5
     assert len(frame) == 6
     assert frame.index.names == ["run", "query"]
-
-
-def test_a_missing_pandas_is_named(two: SystemResults, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
-        two.to_pandas()
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_files_are_written_whole(form: str, two: SystemResults, tmp_path: Path) -> None:
-    assert_written_whole(FORMATS[form], two, tmp_path)
 
 
 @pytest.mark.parametrize("form", PEOPLES)

@@ -18,7 +18,7 @@ from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.comparing.plots import plot_forest
-from irbatch.efficiency import EfficiencyRecord
+from irbatch.efficiency import EfficiencyRecord, measure_search
 
 FOLDERS = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
 
@@ -102,6 +102,10 @@ ABSENT: dict[str, tuple[tuple[str, ...], str, Callable[[Path], Any]]] = {
     "ANOVA": (
         ("scipy", "scipy.stats", "scipy.special"), "stats",
         lambda _: irbatch.compare(QRELS, RUNS, "RR", test="anova"),
+    ),
+    "a search": (
+        ("psutil",), "efficiency",
+        lambda _: measure_search(list, ["q"]),
     ),
     "YAML": (("yaml",), "yaml", lambda _: EfficiencyRecord(system="a").to_ir_metadata()),
 }  # fmt: skip

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import functools
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,16 +53,19 @@ def rejected() -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
     yield {"qrels": {"q1": {"a": 1, 1: 1}}}, "two kinds", {"source": "qrels", "query": "q1"}
     yield {"qrels": {"q1": {1: 1}}}, "document id 'a' is text", {"query": "q1"}
     yield {"scores": {"q1": {1: 1.0}}}, "is a whole number", {"query": "q1", "document": 1}
-    for scores in ("x", 3, [("q1", {})], iter(["q1"]), np.array(1)):
-        yield {"scores": scores}, "a mapping of queries", {"source": "run"}
+    for name, source in (("qrels", "qrels"), ("scores", "run")):
+        for table in ("x", 3, [("q1", {})], iter(["q1"]), np.array(1)):
+            yield {name: table}, "a mapping of", {"source": source}
     for ranking in (None, 3, [], "ab"):
         yield {"scores": {"q1": ranking}}, "ranking", {"source": "run", "query": "q1"}
+    for names in (None, 3, "map"):
+        yield {"measures": names}, "", {"source": "measures"}
     for names in ([1], [None], [b"map"], [("map",)], ["map", "nope"], ["P."], ["P.x"], ["rbp"]):
         yield {"measures": names}, "unsupported measure", {"source": "measures"}
     for name in ("P.0", "P_0", "utility.1,2", "set_F.0", "11pt_avg.2"):
         yield {"measures": ["map", name]}, "must be", {}
     yield {"qrels": {"q1": {"a": 1.5}}}, "not a whole number", {"query": "q1", "document": "a"}
-    for level in (None, 0, -1, 1.5, "1", True, math.nan):
+    for level in (None, 0, -1, 1.5, "1", True, math.nan, np.array(1), np.True_):
         fact = f"relevance_level {level!r} must be a whole number of at least 1"
         yield {"level": level}, fact, {"value": level}
 
@@ -115,11 +118,15 @@ def test_arguments_are_left_alone() -> None:
         (["q 0 a 1", "q 0 a 1"], "line 2 (query 'q', document 'a')"),
         (["q 0 a\0 1"], "NUL"),
         ([b"q 0 \xff 1"], "UTF-8"),
+        (["q 0 \ud800 1"], ""),
     ],
 )
 def test_lines_of_judgments(lines: Any, fact: str) -> None:
     input_error(lambda: parse_qrel(lines), fact, source="qrels")
     input_error(lambda: parse_run(lines), source="run")
+    for others in (None, 3, [1], [None], [["q 0 a 1"]]):
+        input_error(partial(parse_qrel, others))
+        input_error(partial(parse_run, others))
 
 
 def test_counts_of_no_queries() -> None:
@@ -143,18 +150,18 @@ def test_patches_that_are_nested_or_fail() -> None:
 
 BEIR: list[Callable[..., Any]] = [
     beir.evaluate,
-    *(functools.partial(beir.evaluate_custom, metric=metric) for metric in beir.CUSTOM),
+    *(partial(beir.evaluate_custom, metric=metric) for metric in beir.CUSTOM),
 ]
 
 
 @pytest.mark.parametrize("call", BEIR, ids=["evaluate", *beir.CUSTOM])
 class TestBeir:
-    @pytest.mark.parametrize("k", [0, -1, 1.5, 1.0, "1", True, None, [1]])
-    def test_cutoffs(self, call: Callable[..., Any], k: Any) -> None:
-        assert input_error(lambda: call(JUDGED, RANKED, [10, k]), f"cutoff {k!r}").value is k
-
-    def test_no_cutoffs(self, call: Callable[..., Any]) -> None:
-        input_error(lambda: call(JUDGED, RANKED, []))
+    def test_cutoffs(self, call: Callable[..., Any]) -> None:
+        for k in (0, -1, 1.5, 1.0, "1", True, None, [1]):
+            error = input_error(partial(call, JUDGED, RANKED, [10, k]), f"cutoff {k!r}")
+            assert error.value is k
+        for cutoffs in ([], 5, None, "12"):
+            input_error(partial(call, JUDGED, RANKED, cutoffs))
 
     def test_cutoffs_in_any_order(self, call: Callable[..., Any]) -> None:
         found = call(JUDGED, RANKED, [10, 1, np.int64(10)])
@@ -163,10 +170,15 @@ class TestBeir:
         assert call(JUDGED, RANKED, range(1, 3)) == call(JUDGED, RANKED, np.array([1, 2]))
         call(JUDGED, RANKED, [10**18])
 
-    @pytest.mark.parametrize("score", [None, "x", math.nan])
-    def test_scores(self, call: Callable[..., Any], score: Any) -> None:
-        input_error(lambda: call(JUDGED, {"q1": {"b": 1.0, "a": score}}, [1]), source="run",
-                query="q1", document="a", value=score)  # fmt: skip
+    def test_numbers_and_tables(self, call: Callable[..., Any]) -> None:
+        where: dict[str, Any] = {"query": "q1", "document": "a"}
+        for number in (None, "x", math.nan):
+            table = {"q1": {"b": 1, "a": number}}
+            input_error(partial(call, table, RANKED, [1]), source="qrels", **where)
+            input_error(partial(call, JUDGED, table, [1]), source="run", **where)
+        for table in (None, [], "x", 3, np.array(1), {"q1": None}, {"q1": []}):
+            input_error(partial(call, table, RANKED, [1]), source="qrels")
+            input_error(partial(call, JUDGED, table, [1]), source="run")
 
     def test_nothing_in_common(self, call: Callable[..., Any]) -> None:
         input_error(

@@ -190,7 +190,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_settings(setting: str) -> None:
-    for value in SETTINGS[setting]:
+    for value in (*SETTINGS[setting], ["a", "b"]):
         fact, wrong = f"{setting}=", {setting: value}
         input_error(lambda wrong=wrong: evaluate(QRELS, RUN, "RR", **wrong), fact, value=value)
         input_error(lambda wrong=wrong: evaluate_runs(QRELS, {"a": RUN}, "RR", **wrong), fact)

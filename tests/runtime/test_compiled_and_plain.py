@@ -40,10 +40,6 @@ MEASURES = irbatch.measures.parse_measures(
     "nDCGrel(gain=binary)@5 RnDCG RnDCG@4 G G(gain={1:0.3,2:2})@7 BinG RBP RBPresid@6 Unjudged@3 "
     "Utility NumNonRelRet"
 )
-SCORED = irbatch.measures.parse_measures(
-    "P@{1,10} R@5 F@5 Success@{1,4} RR RR@10 AP AP@20 Rprec DCG@{2,50} nDCG nDCG(gain=exp)@10 "
-    "nDCG(rel=2) Judged@9 NumRelRet@7 P(rel=2)@3"
-)
 TESTS = str(Path(__file__).parents[1])  # where this module's helpers are
 TIMEOUT = 300  # seconds for a process that takes a few, or compiles for a minute
 WORKERS = 8
@@ -103,23 +99,6 @@ def both_ways(plain: Callable[[bool], None], evaluate: Callable[[], Array]) -> N
     assert digest(uncompiled) == digest(compiled)
 
 
-@pytest.mark.parametrize("judged_only", [False, True])
-def test_compiled_and_plain_agree_on_scored_documents(
-    plain: Callable[[bool], None], judged_only: bool
-) -> None:
-    problems = list(nasty_problems(seed=40 + judged_only, count=40))
-
-    def evaluate() -> Array:
-        settings: dict[str, Any] = {"judged_only": judged_only}
-        if judged_only:
-            settings["score_dtype"] = "float32"
-        return np.concatenate(
-            [irbatch.evaluate(*each, MEASURES, **settings).values for each in problems]
-        )
-
-    both_ways(plain, evaluate)
-
-
 @pytest.mark.parametrize(
     ("grades", "shape", "dtype"),
     [
@@ -138,41 +117,6 @@ def test_compiled_and_plain_agree_for_every_code_type(
     blocks = list(pack_labels(LabelRows(matrix, lengths)))
     assert {block.matrix.codes.dtype for block in blocks} == {np.dtype(dtype)}
     both_ways(plain, lambda: irbatch.evaluate_matrix(matrix, MEASURES, lengths=lengths).values)
-
-
-def test_compiled_and_plain_agree_on_many_grades_of_scored_documents(
-    plain: Callable[[bool], None],
-) -> None:
-    rng = np.random.default_rng(2)
-    qrels = {
-        query: {f"d{i}": int(grade) for i, grade in enumerate(rng.integers(-1, 1000, 60))}
-        for query in range(30)
-    }
-    run = {query: {f"d{i}": float(rng.integers(9)) for i in range(0, 90, 2)} for query in range(30)}
-    both_ways(plain, lambda: irbatch.evaluate(qrels, run, MEASURES).values)
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8", "i1"])
-@pytest.mark.parametrize(  # few are counted for one by one, many sorted
-    "share", [0.1, pytest.param(0.7, marks=pytest.mark.slow)]
-)
-def test_compiled_and_plain_agree_on_score_matrices(
-    plain: Callable[[bool], None], dtype: str, share: float
-) -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.integers(0, 60, (12, 300)).astype(dtype)
-    grades = np.where(rng.random(scores.shape) < share, rng.integers(-1, 4, scores.shape), 0)
-    mask = rng.random(scores.shape) < 0.8
-    excluded = [rng.permutation(300)[:9].tolist() for _ in scores]
-
-    def evaluate() -> Array:
-        found = [
-            irbatch.evaluate_scores(scores, grades, SCORED, mask=mask, exclude=excluded, ties=ties)
-            for ties in ("expected", "optimistic", "index")
-        ]
-        return np.stack([each.values for each in found])
-
-    both_ways(plain, evaluate)
 
 
 def test_compiling_midway_does_not_show(

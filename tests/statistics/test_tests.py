@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 from oracle.paired_tests import p_of_two_one_sided, share_of_ranks, share_of_signs
 from support.input_errors import input_error
 
-from irbatch.statistics.intervals import detectable_difference
 from irbatch.statistics.resampling import Sample, draw_counts
 from irbatch.statistics.tests import (
     TESTS,
@@ -32,11 +30,6 @@ from irbatch.statistics.tests import (
 
 TWO = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
 PAIR = Sample(TWO, [(1, 0)], 1, 0)
-NEEDS_SCIPY: dict[str, Callable[[], Any]] = {
-    "the sign test": lambda: p_values(PAIR, "sign"),
-    "ANOVA": lambda: p_values(PAIR, "anova"),
-    "power": lambda: detectable_difference(PAIR.flat(), 0.05),
-}
 
 
 def test_bootstrap_studentises_what_is_drawn() -> None:
@@ -71,15 +64,6 @@ def test_variance_analysis_of_systems_that_differ_alike_on_every_query() -> None
     queries = np.array([0.0, 0.25, 0.5, 0.125])
     values = np.stack([queries, queries + 0.5, queries])[..., None]
     assert p_values(Sample(values, [(0, 1), (0, 2)], 1, 0), "anova").tolist() == [[0.125], [1.0]]
-
-
-@pytest.mark.parametrize("purpose", NEEDS_SCIPY)
-def test_scipy_is_named_where_it_is_lacking(purpose: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("scipy", "scipy.stats", "scipy.special"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError) as refused:
-        NEEDS_SCIPY[purpose]()
-    assert str(refused.value) == f"for {purpose}: pip install 'irbatch[stats]'"
 
 
 # ---------------------------------------------------------------- one side

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from irbatch.comparing import Comparison
 
@@ -43,17 +41,6 @@ FORMATS: dict[str, Callable[..., str]] = {
 
 
 PEOPLES = ["text", "markdown", "latex", "html"]
-
-
-def assert_written_whole(write: Callable[..., str], report: Any, folder: Path) -> None:
-    """A file has what is returned, in place of what it had; where it cannot be, there is none."""
-    path = folder / "report"
-    path.write_text("old")
-    text = write(report, path=path)
-    assert path.read_bytes().decode() == text == write(report)
-    with pytest.raises(OSError, match="absent"):
-        write(report, path=folder / "absent" / "report")
-    assert [each.name for each in folder.iterdir()] == ["report"]
 
 
 def make(

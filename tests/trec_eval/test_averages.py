@@ -5,47 +5,12 @@ Numbers after § are the sections of trec_eval-exactness.md, facts about trec_ev
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from support.input_errors import input_error
-from support.trec_eval_command import AP, BOTH, MISSING, QRELS, RUN, Command, wishes
+from support.trec_eval_command import AP, BOTH, MISSING, QRELS, RUN, Command
 
 import irbatch
 from irbatch.trec_eval import MissingQueryError, TrecEval, print_lines
-
-
-def test_missing_topics_in_version_9(trec_eval: Command) -> None:
-    names = wishes("num_q", "num_ret", "num_rel", "map", "gm_map", "relstring", "utility")
-    printed = trec_eval("-q", *names, qrels=MISSING, version="9")
-    assert printed.of() == {
-        "num_q": "2", "num_ret": "4", "num_rel": "4", "map": "0.6667",
-        "gm_map": f"{math.sqrt(5 / 12):.4f}", "utility": "1.0000",
-    }  # fmt: skip
-    complete = trec_eval("-q", "-c", *names, qrels=MISSING, version="9")
-    assert complete.of("q3") == {}
-    assert complete.of("q1") == printed.of("q1")
-    assert complete.of() == {
-        "num_q": "3", "num_ret": "4", "num_rel": "5", "map": f"{sum(AP.values()) / 3:.4f}",
-        "gm_map": f"{(5 / 12 * 1e-5) ** (1 / 3):.4f}", "utility": f"{2 / 3:.4f}",
-    }  # fmt: skip
-
-
-def test_missing_topics_in_version_10(trec_eval: Command) -> None:
-    names = wishes("num_q", "num_ret", "num_rel", "map", "gm_map", "relstring", "utility",
-                   "set_P", "rbp_resid", "unj.5")  # fmt: skip
-    printed = trec_eval("-q", "-c", *names, qrels=MISSING)
-    assert printed.of("q3") == {
-        "num_ret": "0", "num_rel": "1", "map": "0.0000", "relstring": "''", "utility": "0.0000",
-        "set_P": "0.0000", "rbp_resid": "0.0000", "unj_5": "0.0000",
-    }  # fmt: skip
-    assert printed.of() == {
-        "num_q": "3", "num_ret": "4", "num_rel": "5", "map": f"{sum(AP.values()) / 3:.4f}",
-        "gm_map": f"{(5 / 12 * 1e-5) ** (1 / 3):.4f}", "utility": f"{2 / 3:.4f}",
-        "set_P": f"{(2 / 3 + 1) / 3:.4f}",
-        # x at rank 2 of 3: 0.1 x 0.9 is its share, 0.9^3 that of all beyond.
-        "rbp_resid": f"{(0.1 * 0.9 + 0.9**3) / 3:.4f}", "unj_5": f"{1 / 5 / 3:.4f}",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -99,14 +64,6 @@ def test_topics_only_in_the_run_are_ignored(trec_eval: Command, version: str) ->
     more = "q0 Q0 a 1 1 t\n" + RUN.replace("last", "t") + "q9 Q0 a 1 1 last\n"
     assert trec_eval("-q", run=more, version=version) == trec_eval("-q", version=version)
     assert trec_eval("-q", "-c", run=more, version=version) == trec_eval("-q", version=version)
-
-
-@BOTH
-def test_nothing_in_common(trec_eval: Command, version: str) -> None:
-    status, out, err = trec_eval(run="q9 Q0 a 1 1 t\n", version=version)
-    assert (status, out) == (2, "")
-    assert len(err.splitlines()) == 1
-    assert "no query of it is judged" in err
 
 
 @BOTH

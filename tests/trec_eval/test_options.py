@@ -59,19 +59,6 @@ def test_options_may_be_long_or_glued(
 
 
 @BOTH
-def test_level(trec_eval: Command, version: str) -> None:
-    """Grades of 2 and more: a in q1, e in q2."""
-    names = wishes("num_rel", "num_rel_ret", "map", "ndcg", "ndcg_cut.1", "G")
-    found = trec_eval("-q", "-l", "2", *names, version=version)
-    usual = trec_eval("-q", *names, version=version)
-    for topic, row in (("q1", found.of("q1")), ("q2", found.of("q2"))):
-        assert (row["num_rel"], row["num_rel_ret"], row["map"]) == ("1", "1", "1.0000")
-        for name in ("ndcg", "ndcg_cut_1", "G"):
-            assert row[name] == usual.of(topic)[name]
-    assert found.of()["num_rel"] == "2"
-
-
-@BOTH
 def test_rndcg_where_nothing_is_relevant_at_the_level(
     trec_eval: Command, version: str, tmp_path: Path
 ) -> None:
@@ -197,21 +184,3 @@ def test_zscores_of_a_missing_topic(trec_eval: Command, tmp_path: Path) -> None:
     (tmp_path / "z").write_text("q1 map 0 1\n")
     printed = trec_eval("-q", "-Z", str(tmp_path / "z"), "-m", "map")
     assert printed.of("q2") == {"Zmap": "-1000000.0000"}
-
-
-@pytest.mark.parametrize("line", ["q1 map 0.5", "q1 map 0.5 0.1 0.2", "q1 map high 1", "q1 map 1,"])
-def test_bad_zscores(trec_eval: Command, tmp_path: Path, line: str) -> None:
-    table = tmp_path / "z"
-    table.write_text(f"q2 map 0.5 0.1\n{line}\n")
-    printed = trec_eval("-Z", str(table))
-    assert (printed.status, printed.out) == (2, "")
-    assert printed.err == (
-        f"irbatch: error: zscores '{table}' line 2: {line!r} is not query, measure, mean, "
-        "deviation\n"
-    )
-
-
-def test_no_zscores_file(trec_eval: Command, tmp_path: Path) -> None:
-    printed = trec_eval("-Z", str(tmp_path / "none"))
-    assert (printed.status, printed.out) == (2, "")
-    assert "none': No such file" in printed.err

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 from support import trec_eval_command
+from support.input_errors import input_error
 from support.trec_eval_command import Command, Printed
+
+from irbatch.trec_eval import TrecEval
 
 QRELS, RUN = trec_eval_command.QRELS.encode(), trec_eval_command.RUN.encode()
 DIGITS = "9" * 5000  # more than Python turns into an int
@@ -95,28 +98,29 @@ def test_odd_lengths_of_a_relevance_string(trec_eval: Command, length: str) -> N
 
 @pytest.mark.parametrize("wish", ["rbp", "rbp_resid", "unj.5", "dcg", "ideal_dcg.1=2"])
 def test_what_version_9_lacks(trec_eval: Command, wish: str) -> None:
-    fails(trec_eval("--as", "9", "-m", wish), f"illegal measure '{wish}'")
+    said = f"illegal measure '{wish}'"
+    fails(trec_eval("--as", "9", "-m", wish), said)
     assert trec_eval("-m", wish).status == 0
+    input_error(TrecEval([wish], "9").values, said, source="measures", value=wish)
 
 
 @pytest.mark.parametrize(
     ("option", "value", "fact"),
     [
-        *(("-l", value, "is not a whole number") for value in ("x", "1.5", "", "nan", DIGITS)),
-        *(("-M", value, "is not a whole number") for value in ("x", "1.5", "", "1e3", DIGITS)),
-        *(("-N", value, "is not a whole number") for value in ("x", "1.5", "", "inf", DIGITS)),
+        *(
+            (option, value, "is not a whole number")
+            for option in ("-l", "-M", "-N")
+            for value in ("x", "1.5", "", "nan", "1e3", "inf", "1_0", "٣", " 1", DIGITS)
+        ),
         ("-l", "-1", "at least 0"),
+        ("-N", "-1", "docs=-1 must be a whole number of at least 0"),
         ("-M", "0", "max_depth=0 must be a whole number of at least 1"),
         ("-M", "-1", "max_depth=-1 must be a whole number of at least 1"),
         ("--as", "8", "invalid choice: '8'"),
     ],
 )
 def test_options(trec_eval: Command, option: str, value: str, fact: str) -> None:
-    fails(trec_eval(option, value), fact)
-
-
-def test_negative_number_of_documents(trec_eval: Command) -> None:
-    fails(trec_eval("-N", "-1", "-m", "utility"), "docs=-1 must be a whole number of at least 0")
+    fails(trec_eval(option, value, "-m", "utility"), fact)
 
 
 @pytest.mark.parametrize("option", ["-l", "-M", "-N"])
@@ -198,6 +202,7 @@ def test_judgments_of_all_kinds(trec_eval: Command, version: str, qrels: bytes) 
         ("q1 map x 1", "line 1: 'q1 map x 1' is not query, measure, mean, deviation"),
         ("q1 map 1", "is not query, measure, mean, deviation"),
         ("q1 map 1 \x1b[1m", r"\x1b[1m"),
+        *((f"q1 map {numbers}", "line 1") for numbers in ("1e9999 1", "1 1e9999", "-1e9999 1")),
     ],
 )
 def test_zscores(trec_eval: Command, tmp_path: Path, line: str, fact: str) -> None:
