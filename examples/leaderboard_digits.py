@@ -148,7 +148,8 @@ def measure_system(
         system.search, queries, system=name, repeat=3, dataset="digits, moved and with noise",
         search_many=system.search_many, throughput_batch_size=100, price_per_hour=price,
         currency="USD",
-        index_memory=sum(array.nbytes for array in index.values()) / 1e6, index_path=file,
+        index_memory=sum(array.nbytes for array in index.values()) / 1e6,
+        index_disk=file.stat().st_size / 1e6,
     )  # fmt: skip
 
 

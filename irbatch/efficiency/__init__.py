@@ -6,8 +6,7 @@ several. `measure_search` has one query come when the last one is answered (a cl
 """
 
 from irbatch.efficiency.interchange import annotate_run
-from irbatch.efficiency.load import measure_load
-from irbatch.efficiency.load_report import Load, LoadAtRate
+from irbatch.efficiency.load import Load, LoadAtRate, measure_load
 from irbatch.efficiency.measure import Indexing, Measurement, measure_indexing, measure_search
 from irbatch.efficiency.quantities import FORMULAS, QUANTITIES, Quantity
 from irbatch.efficiency.record import EfficiencyRecord, Hardware, Latency

@@ -1,4 +1,4 @@
-"""Measuring a search under load, and the highest rate at which its latency stays within a bound.
+"""A search under load: its latency at each rate, and the highest rate within a bound.
 
 A query is sent when it is due, or when one of so many callers is free: they take queries in order.
 What is kept tells apart what the search took, how long a query waited for others, and by how much
@@ -10,30 +10,294 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any, Self
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
-from irbatch.efficiency.load_report import Load, LoadAtRate
+from irbatch.array_types import Floats, Ints
+from irbatch.efficiency.fields import (
+    Count,
+    Whole,
+    check_fields,
+    field_error,
+    only_known,
+    read_fields,
+    read_object,
+)
 from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller, describe, is_async, loop_for
 from irbatch.efficiency.quantities import of_system
-from irbatch.efficiency.record import ARRIVALS, OPEN, POISSON, Hardware, Latency, find_percentiles
-from irbatch.errors import ErrorsIn, InputError, shown, warn
-from irbatch.report.numbers import show_quantity
+from irbatch.efficiency.record import (
+    ARRIVALS,
+    OPEN,
+    POISSON,
+    STATISTICS,
+    EfficiencyRecord,
+    Hardware,
+    Latency,
+    find_percentiles,
+)
+from irbatch.errors import ErrorsIn, InputError, join_words, many, shown, warn
+from irbatch.report.document import BEST, Column, Document, Record, list_records, make_table
+from irbatch.report.numbers import show, show_quantity
+from irbatch.report.reported import Path, Reported
 from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
 
+SHOWN = ("p50", "p95", "p99")  # of latency, for people
+LATE = 0.1  # share of the latency that the sender itself may add
 MOST_DUE = 10_000_000  # queries at one rate
-SECONDS = 10.0  # at each rate, where nothing else is said
+SECONDS = 10  # in which queries are due at each rate, where nothing else is said
 MOST_TRIED = 20  # rates, where they are looked for
 PRECISION = 1.1  # of the rate that is looked for: from the highest that held to one that didn't
 LEAST = 2.0**-10  # of the first rate: below it none is looked for
 GROWTH = 1.25  # from the second quarter of a run to the last, of a queue that grows
 QUARTERS = 4
 ANSWERED, FAILED, OUT_OF_TIME = range(3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadAtRate:
+    """What a search did at one rate.
+
+    Attributes:
+        rate: queries a second that were due.
+        achieved: queries a second that were answered, until the last one was.
+        latency: from when a query was due; see `Latency` for errors and time-outs.
+        busy: share of the callers' time in which they called; None where their number is open.
+        growing: whether the queue grew to the end: in the last half every query waited, and in the
+            last quarter longer than in the second. In a longer run latencies would be longer.
+        lateness: ms by which the sender itself was late, 99th percentile: a query was due and a
+            caller was free, but the call began later. Latencies contain it.
+        wall_time: from the start to the last answer, in s.
+        problem: what the first call that failed raised.
+    """
+
+    rate: float
+    achieved: float
+    latency: Latency
+    busy: float | None = None
+    growing: bool = False
+    lateness: float = 0.0
+    wall_time: float = 0.0
+    problem: str | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, "load")
+        if self.latency.loop != OPEN:
+            raise field_error("load", "latency", "is not of an open loop", self.latency)
+
+    @property
+    def p99(self) -> float:
+        """The 99th percentile of latency, in ms; infinite where it falls on a call that failed."""
+        return math.inf if self.latency.p99 is None else self.latency.p99
+
+    @property
+    def kept_up(self) -> bool:
+        """Whether the sender was late by no more than a tenth of the latency."""
+        return self.lateness <= LATE * self.p99
+
+    def holds(self, within: float) -> bool:
+        """Tell whether p99 is within so many ms, and no queue grows."""
+        return self.p99 <= within and not self.growing
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Load(Reported):
+    """What `measure_load` found: how long queries took that came at each of some rates.
+
+    `to_dict` and `to_json` have times in ms and rates in queries a second; `to_csv` and frames have
+    one line a rate.
+
+    Attributes:
+        about: the record of the system, without latency; `record` has it.
+        rates: what was found at each rate, ascending.
+        callers: how many calls there were at a time; None: as many as there are.
+        timeout: ms after which a query counted as out of time, or None.
+        within: the bound on p99, in ms, that rates were measured for, or None.
+        seed: of the arrivals.
+
+    Raises:
+        InputError: naming the field, if there is no rate, one is there twice, or a number is wrong.
+    """
+
+    _label = "tab:load"
+
+    about: EfficiencyRecord
+    rates: Sequence[LoadAtRate]
+    callers: Count | None = None
+    timeout: float | None = None
+    within: float | None = None
+    seed: Whole = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self, "load")
+        rates = {at_rate.rate: at_rate for at_rate in self.rates}
+        if not rates or len(rates) < len(self.rates):
+            raise field_error("load", "rates", "are none, or one is there twice", list(rates))
+        object.__setattr__(self, "rates", tuple(rates[rate] for rate in sorted(rates)))
+
+    def __repr__(self) -> str:
+        queries, rates = self.about.n_queries or 0, many(len(self.rates), "rate")
+        name = shown(self.about.system)
+        return f"<Load of {name}: open loop, {many(queries, 'query')}, {rates}>"
+
+    @property
+    def sustained_rate(self) -> float | None:
+        """The highest rate up to which all rates hold (see `LoadAtRate.holds`); 0 if none does.
+
+        None where there was no bound.
+        """
+        if self.within is None:
+            return None
+        highest = 0.0
+        for at_rate in self.rates:
+            if not at_rate.holds(self.within):
+                break
+            highest = at_rate.rate
+        return highest
+
+    @property
+    def record(self) -> EfficiencyRecord:
+        """The record for a leaderboard, with the latency at the sustained rate, or the only one.
+
+        Raises:
+            InputError: if there are several rates and no bound: `record_at` takes a rate.
+        """
+        if self.within is None:
+            if len(self.rates) > 1:
+                problem = f"there are several, {self._numbers}, and no bound: use record_at"
+                raise field_error("load", "rates", problem, None)
+            return self.record_at(self.rates[0].rate)
+        if not self.sustained_rate:
+            return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
+        return self.record_at(self.sustained_rate)
+
+    def record_at(self, rate: float, system: str | None = None) -> EfficiencyRecord:
+        """Return the record with the latency at a rate, perhaps under another name.
+
+        Raises:
+            InputError: if nothing was measured at this rate.
+        """
+        at_rate = next((each for each in self.rates if each.rate == rate), None)
+        if at_rate is None:
+            problem = f"{shown(rate)} is not one of those measured, {self._numbers}"
+            raise InputError(problem, source="rate", value=rate)
+        return replace(
+            self.about,
+            system=system or self.about.system,
+            latency=at_rate.latency,
+            wall_time=at_rate.wall_time,
+            sustained_rate=self.sustained_rate,
+            sustained_p99=self.within,
+        )
+
+    @property
+    def _numbers(self) -> str:
+        return join_words([show_quantity(at_rate.rate) for at_rate in self.rates])
+
+    @classmethod
+    def from_json(cls, source: Path) -> Self:
+        """Read what `to_json` wrote, a path or JSON; `InputError` naming what cannot be read."""
+        values = read_object(source, "load")
+        if isinstance(values, Mapping) and values.get("about") is not None:
+            values = {**values, "about": EfficiencyRecord.from_dict(values["about"])}
+        with ErrorsIn(source="load"):
+            load: Self = read_fields(cls, values)
+        return load
+
+    def _everything(self) -> dict[str, Any]:
+        rates = [
+            only_known({**vars(at_rate), "latency": at_rate.latency.to_dict()})
+            for at_rate in self.rates
+        ]
+        return only_known({**vars(self), "about": self.about.to_dict(), "rates": rates})
+
+    def _records(self) -> tuple[Sequence[str], list[Record]]:
+        return list_records(_columns(self), self._rows)
+
+    def _document(self, form: str) -> Document:
+        held = self.sustained_rate
+        table = make_table(
+            f"Latency of {self.about.system} by rate",
+            _columns(self),
+            self._rows,
+            is_faint=lambda row: held is not None and row["rate"] > held,
+        )
+        legend = []
+        if held:
+            bound = show_quantity(self.within or 0)
+            legend.append((BEST, f"the highest rate up to which p99 is within {bound} ms"))
+        return Document(f"Load on {self.about.system}", _caption(self), legend, [table])
+
+    @property
+    def _rows(self) -> list[Record]:
+        return [{**vars(at_rate.latency), **vars(at_rate)} for at_rate in self.rates]
+
+
+def _columns(load: Load) -> list[Column]:
+    """Return what is said of each rate, of which the items have the fields."""
+
+    def column(name: str, heading: str, **more: Any) -> Column:
+        more = {"descends": False, "show": show_quantity, **more}
+        return Column(heading, name=name, value=itemgetter(name), **more)
+
+    def percentile(name: str) -> Column:
+        def more(row: Record) -> Record:
+            is_best = name == "p99" and row["rate"] == load.sustained_rate
+            beyond = {} if row[name] is not None else {"text": "∞", "value": math.inf}
+            return {"stands_out": is_best, **beyond}
+
+        return column(name, f"{name} (ms)" * (name in SHOWN), more=more)
+
+    failed = any(row["errors"] or row["timeouts"] for row in load._rows)
+    count: Any = {"show": "{:,}".format}
+    return [
+        column("rate", "queries/s", kind="name"),
+        column("achieved", "answered/s", descends=True),
+        *map(percentile, STATISTICS),
+        column("calls", "calls", **count),
+        column("errors", "errors" * failed, **count),
+        column("timeouts", "time-outs" * failed, **count),
+        column("busy", "busy (%)", show=lambda share: show(100 * share, 0)),
+        column("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
+        column("lateness", "sent late (ms)",
+               meaning="99th percentile of what the sender itself adds to latency"),
+        column("wall_time", ""),
+    ]  # fmt: skip
+
+
+def _caption(load: Load) -> str:
+    """Say how latency was measured, and what was found."""
+    at_random = load.rates[0].latency.arrivals == POISSON
+    coming = "at random times (Poisson)" if at_random else "at equal distances"
+    callers = "as many calls at a time as there are"
+    if load.callers is not None:
+        callers = f"{many(load.callers, 'call')} at a time"
+    said = [
+        f"Open loop: queries came {coming}, whether others were answered or not, {callers}. "
+        "Latency counts from when a query was due, and calls that failed or were out of time count "
+        "as longer than all others."
+    ]
+    if load.timeout is not None:
+        said.append(f"Out of time after {show_quantity(load.timeout)} ms.")
+    if load.about.hardware != Hardware():
+        said.append(f"Measured on {load.about.hardware}.")
+    if load.within is not None:
+        bound = f"p99 within {show_quantity(load.within)} ms"
+        held = f"{bound} up to {show_quantity(load.sustained_rate or 0)} queries/s"
+        said.append(f"{held if load.sustained_rate else f'{bound} at none'} (of {load._numbers}).")
+    late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
+    if late:
+        said.append(f"At {join_words(late)} a second the sender itself didn't keep up.")
+    problems = [at_rate.problem for at_rate in load.rates if at_rate.problem is not None]
+    said += [f"First error: {problem}." for problem in problems[:1]]
+    return " ".join(said)
+
+
+# ---------------------------------------------------------------- measuring it
 
 
 def measure_load(
@@ -44,16 +308,12 @@ def measure_load(
     within: float | None = None,
     arrivals: str = POISSON,
     concurrency: int | None = None,
-    duration: float | None = None,
     calls: int | None = None,
     timeout: float | None = None,
     warmup: int = 10,
     seed: int = 0,
     system: str | None = None,
-    dataset: str | None = None,
-    hardware: Hardware | str | None = None,
-    price_per_hour: float | None = None,
-    currency: str | None = None,
+    **about: Any,
 ) -> Load:
     """Measure how long queries take that come at a rate, whether others are answered or not.
 
@@ -63,10 +323,8 @@ def measure_load(
     not from when it was sent: if a call holds up those behind it, all of them took longer. One that
     fails, or is out of time, ends nothing: it is counted, and by percentiles as longer than all.
 
-    Each rate starts with nothing waiting, and ends when all queries are done: above what the search
-    can take that is later than `duration`. Intervals of percentiles know that calls which wait for
-    each other are alike: a busier search takes more calls. No time is taken for reading answers;
-    the first one is checked, in the warm-up.
+    Each rate starts with nothing waiting, and ends when all queries are done. No time is taken for
+    reading answers; the first one is checked, in the warm-up.
 
     Args:
         search: answers a query, ``search(query)``, or awaits it where it is ``async def``.
@@ -80,13 +338,12 @@ def measure_load(
         arrivals: ``"poisson"``, at random times, or ``"fixed"``, at equal distances.
         concurrency: how many calls there are at a time, each in a thread of its own where `search`
             is not ``async def``; default: 1; of one that is, as many as there are queries due.
-        duration: seconds in which queries are due, at each rate; default: 10.
-        calls: in place of it, how many queries are due.
+        calls: how many queries are due at each rate; default: those of 10 seconds.
         timeout: ms from when a query is due. Later it is not sent any more; an answer that comes
             later counts as none; and a call that is awaited is cancelled.
         warmup: calls before, one after the other, of the first of `queries`; at least 1.
         seed: of the arrivals; those of two rates are the same but for their speed.
-        system, dataset, hardware, price_per_hour, currency: as of `measure_search`.
+        system, **about: as of `measure_search`.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if one is wrong;
@@ -102,10 +359,7 @@ def measure_load(
     >>> load.rates[0].latency.calls, load.rates[0].latency.errors, load.rates[0].latency.mean > 9
     (4, 0, True)
     """
-    record, ids, asked = describe(
-        search, queries, system, hardware, dataset=dataset, warmup=warmup,
-        price_per_hour=price_per_hour, currency=currency,
-    )  # fmt: skip
+    record, ids, asked = describe(measure_load, search, queries, system, about, warmup=warmup)
     with ErrorsIn(source=of_system(record.system)):
         check_whole("warmup", warmup, 1)  # the first answer is checked in it
         check_choice("arrivals", arrivals, ARRIVALS)
@@ -113,29 +367,24 @@ def measure_load(
         for option, count in (("calls", calls), ("concurrency", concurrency)):
             if count is not None:
                 check_whole(option, count, 1)
-        for option, most in (("duration", duration), ("timeout", timeout), ("within", within)):
+        for option, most in (("timeout", timeout), ("within", within)):
             if most is not None:
                 check_number(option, most, above=0)
-        if calls is not None and duration is not None:
-            raise InputError("calls and duration are both given: one follows from the other")
-        if calls is None and duration is None:
-            duration = SECONDS
         if concurrency is None and not is_async(search):
             concurrency = 1
         listed = _list_rates(rates, within)
-        arriving = partial(due_times, arrivals=arrivals, seed=seed, calls=calls, duration=duration)
         for rate in listed:
-            arriving(rate)
+            due_times(rate, arrivals, seed, calls)
     at_rates: list[LoadAtRate] = []
 
     def measure(rate: float) -> LoadAtRate:
         limit = None if timeout is None else round(timeout * MILLISECOND)
-        sending = Sending(search, asked, arriving(rate), limit)
+        sending = Sending(search, asked, due_times(rate, arrivals, seed, calls), limit)
         if runner is None:
             sending.in_threads(concurrency or 1)
         else:
             runner.run(sending.as_tasks(concurrency))
-        at_rate = summarise(sending, rate, arrivals, concurrency, len(asked))
+        at_rate = summarise(sending, rate, arrivals, concurrency)
         if not at_rate.kept_up:
             late, p99 = (f"{show_quantity(ms)} ms" for ms in (at_rate.lateness, at_rate.p99))
             warn(
@@ -194,26 +443,23 @@ def look_for_rate(start: float, holds: Callable[[float], bool]) -> None:
         rate = 2 * low if math.isinf(high) else math.sqrt(low * high) if low else high / 2
 
 
-def due_times(
-    rate: float, arrivals: str, seed: int, *, calls: int | None, duration: float | None
-) -> Ints:
+def due_times(rate: float, arrivals: str, seed: int, calls: int | None) -> Ints:
     """Return when each query is due, int64 ``(calls,)``, ns from the start, ascending.
 
     They come at random times (``"poisson"``: as those of many people who know nothing of each
     other, given how many there are, so that the rate is kept exactly), or at equal distances
-    (``"fixed"``). With the same seed those of two rates are alike but for their speed. There are
-    so many `calls`, or as many as are due in a `duration` of seconds.
+    (``"fixed"``). With the same seed those of two rates are alike but for their speed. Without
+    `calls` there are as many as are due in ten seconds.
 
     Raises:
         InputError: if none would be due in that time, or more than ten million.
 
-    >>> due_times(4, "fixed", 0, calls=3, duration=None).tolist()
+    >>> due_times(4, "fixed", 0, calls=3).tolist()
     [250000000, 500000000, 750000000]
     """
-    count = calls if duration is None else round(min(rate * duration, MOST_DUE + 1.0))
+    count = round(min(rate * SECONDS, MOST_DUE + 1.0)) if calls is None else calls
     if not count:
-        problem = f"no query is due in {duration:g} s at {rate:g} a second"
-        raise InputError(problem, value=duration)
+        raise InputError(f"no query is due in {SECONDS} s at {rate:g} a second", value=rate)
     if count > MOST_DUE:
         raise InputError(f"more than {MOST_DUE:,} queries are due at {rate:g} a second", value=rate)
     if arrivals == POISSON:
@@ -338,22 +584,17 @@ class Sending:
         return FAILED
 
 
-def summarise(
-    found: Sending, rate: float, arrivals: str, callers: int | None, asked: int
-) -> LoadAtRate:
-    """Return what was found at a rate, where `asked` different queries were asked."""
+def summarise(found: Sending, rate: float, arrivals: str, callers: int | None) -> LoadAtRate:
+    """Return what was found at a rate."""
     answered = found.outcome == ANSWERED
     end = max(int(found.done.max()) / SECOND, found.due.size / rate)
     times = (found.done - found.due) / MILLISECOND
-    independent = independent_calls(found, min(asked, found.due.size))
-    values, intervals = find_percentiles(np.where(answered, times, np.inf), independent)
     return LoadAtRate(
         rate=rate,
         achieved=int(answered.sum()) / end,
         latency=Latency(
             mean=exact_mean(times[answered].tolist()) if answered.any() else None,
-            **values,
-            intervals=intervals,
+            **find_percentiles(np.where(answered, times, np.inf)),
             calls=found.due.size,
             loop=OPEN,
             rate=rate,
@@ -369,26 +610,6 @@ def summarise(
     )
 
 
-def independent_calls(found: Sending, asked: int) -> int:
-    """Return how many independent calls tell as much as these, of which many wait for each other.
-
-    What happens after nothing was being answered doesn't depend on what was before. So the calls
-    from one such moment to the next are a cluster, and count as Kish's effective number of clusters
-    does (Survey Sampling, 1965, section 8.2): (sum of sizes)² / sum of squared sizes. Calls of the
-    same query are no further ones, as with `Latency.from_samples`.
-    """
-    begins = np.flatnonzero(_starts_idle(found))
-    sizes = np.diff(np.append(begins, found.due.size)).astype(np.float64)
-    clusters = float(sizes.sum() ** 2 / (sizes**2).sum())
-    return max(min(int(clusters), asked), 1)
-
-
-def _starts_idle(found: Sending) -> Bools:
-    """Tell of each call whether all before it were done when it was due."""
-    before = np.concatenate([[0], np.maximum.accumulate(found.done)[:-1]])
-    return found.due >= before
-
-
 def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
     """Tell whether the queue still grew: in the last half all waited, and ever longer.
 
@@ -402,7 +623,8 @@ def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
         return bool((waits[half:] > 0).all()) and _rises(waits)
     done = np.searchsorted(np.sort(found.done), found.due, side="right")
     in_progress = np.arange(found.due.size) - done
-    return not _starts_idle(found)[half:].any() and _rises(times) and _rises(in_progress)
+    busy = bool((in_progress[half:] > 0).all())
+    return busy and _rises(times) and _rises(in_progress)
 
 
 def _rises(values: Floats | Ints) -> bool:

@@ -29,12 +29,12 @@ from irbatch.data.ids import first_repeated, id_kind, same_kind
 from irbatch.data.runs import Run
 from irbatch.efficiency.fields import Whole, check_value, field_error, only_known
 from irbatch.efficiency.quantities import of_system
-from irbatch.efficiency.readings import BETWEEN_CALLS, IN_WARM_UP, Paths, Watch, size_on_disk
+from irbatch.efficiency.readings import BETWEEN_CALLS, IN_WARM_UP, Watch, size_on_disk
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
-from irbatch.runtime.numbers import number_errors
+from irbatch.runtime.numbers import check_keywords, number_errors
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,6 +43,11 @@ MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 Ranking = dict[Any, float]
 
 NAMED = 5  # queries of a call that failed
+ABOUT = (  # fields of a record that measuring a search doesn't tell
+    *("dataset", "source", "hardware", "price_per_hour", "currency", "stated_cost"),
+    *("flops", "energy", "emissions", "model_memory", "index_memory", "model_disk", "index_disk"),
+    *("indexing_time", "indexing_memory"),
+)
 FORMS = (
     "an answer is a mapping of documents to scores, (document, score) pairs, document ids from the "
     "best on, or a tuple of two arrays, ids and scores"
@@ -131,25 +136,19 @@ def loop_for(source: str, *searches: Any) -> AbstractContextManager[asyncio.Runn
 
 
 def describe(
-    search: Any,
-    queries: Any,
-    system: str | None,
-    hardware: Hardware | str | None,
-    **fields: Any,
+    function: Any, search: Any, queries: Any, system: str | None, about: dict[str, Any], **own: Any
 ) -> tuple[EfficiencyRecord, list[Any], list[Any]]:
     """Return the record of a search before it is measured, the ids of queries, and these."""
+    check_keywords(function, about, ABOUT)
     name = _name_of(search) if system is None else system
     if not callable(search):
         problem = f"is {kind_of(search)}, not to be called"
         raise field_error(of_system(name), "search", problem, search)
     ids, asked = read_queries(of_system(name), queries)
+    hardware = about.get("hardware")
     if hardware is None or isinstance(hardware, str):
-        hardware = Hardware.here(hardware)
-    return (
-        EfficiencyRecord(system=name, hardware=hardware, n_queries=len(ids), **fields),
-        ids,
-        asked,
-    )
+        about = {**about, "hardware": Hardware.here(hardware)}
+    return EfficiencyRecord(system=name, n_queries=len(ids), **own, **about), ids, asked
 
 
 def _name_of(search: Any) -> str:
@@ -211,16 +210,7 @@ def measure_search(
     repeat: int = 1,
     search_many: Callable[[list[Any]], Iterable[Any]] | None = None,
     throughput_batch_size: int | None = None,
-    dataset: str | None = None,
-    hardware: Hardware | str | None = None,
-    price_per_hour: float | None = None,
-    currency: str | None = None,
-    flops: float | None = None,
-    model_memory: float | None = None,
-    index_memory: float | None = None,
-    model_path: Paths | None = None,
-    index_path: Paths | None = None,
-    indexing: Indexing | None = None,
+    **about: Any,
 ) -> Measurement:
     """Time a search in a closed loop, and keep what it answers.
 
@@ -262,11 +252,10 @@ def measure_search(
             answers is not kept.
         throughput_batch_size: time one more pass, with so many queries a call, and take the
             throughput from there; default: it is that of the timed calls.
-        hardware: what it runs on, or what the provider calls this machine; default: this machine.
-        dataset, price_per_hour, currency, flops, model_memory, index_memory: as in
-            `EfficiencyRecord`.
-        model_path, index_path: files and folders, whose sizes are the sizes on disk.
-        indexing: what `measure_indexing` found; its size on disk, where there is no `index_path`.
+        **about: fields of the `EfficiencyRecord` that calls don't tell: ``dataset``, ``source``,
+            ``price_per_hour``, ``currency``, ``flops``, ``model_disk``, ``**built.fields`` of what
+            `measure_indexing` found, and others; ``hardware``, or what the provider calls this
+            machine; default: this machine.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument
@@ -290,9 +279,8 @@ def measure_search(
     0.75
     """
     record, ids, asked = describe(
-        search, queries, system, hardware, dataset=dataset, batch_size=batch_size, warmup=warmup,
-        repeat=repeat, throughput_batch_size=throughput_batch_size, model_memory=model_memory,
-        index_memory=index_memory, flops=flops, price_per_hour=price_per_hour, currency=currency,
+        measure_search, search, queries, system, about, batch_size=batch_size, warmup=warmup,
+        repeat=repeat, throughput_batch_size=throughput_batch_size,
     )  # fmt: skip
     source = of_system(record.system)
     with ErrorsIn(source=source):
@@ -305,13 +293,6 @@ def measure_search(
     if throughput_batch_size is not None and search_many is None and record.batch_size == 1:
         why = "search takes one query, and throughput_batch_size needs what takes a list"
         raise field_error(source, "search_many", f"is missing: {why}", None)
-    if indexing is not None and not isinstance(indexing, Indexing):
-        raise field_error(source, "indexing", f"is {kind_of(indexing)}, not an Indexing", indexing)
-    sizes = {
-        "model_disk": size_on_disk(source, "model_path", model_path),
-        "index_disk": size_on_disk(source, "index_path", index_path),
-    }
-    measured = {**(indexing.fields if indexing else {}), **only_known(sizes)}
     warm = ids, asked
     if warmup_queries is not None:
         warm = read_queries(f"warm-up of {source}", warmup_queries)
@@ -327,7 +308,7 @@ def measure_search(
             answers: list[Any] = []  # no longer those of the last pass
             taken, answers = caller.ask(ids, asked, look=watch.look)
             times.append(taken)
-        measured |= {**watch.times(), **watch.memory()}
+        measured: dict[str, Any] = {**watch.times(), **watch.memory()}
         spent, answered = sum(int(taken.sum()) for taken in times), len(ids) * record.repeat
         if throughput_batch_size is not None:
             several = Caller(answer, search_many or search, runner, throughput_batch_size, True)
@@ -511,7 +492,9 @@ class Indexing:
         return only_known({name: getattr(self, own) for name, own in names.items()})
 
 
-def measure_indexing(build: Callable[[], Any], *, index_path: Paths | None = None) -> Indexing:
+def measure_indexing(
+    build: Callable[[], Any], *, index_path: str | PathLike[str] | None = None
+) -> Indexing:
     """Build an index once, and tell what that took.
 
     Memory is read as `measure_search` reads it, every 10 ms where it stays below what the process
@@ -519,7 +502,7 @@ def measure_indexing(build: Callable[[], Any], *, index_path: Paths | None = Non
 
     Args:
         build: builds the index; what it returns is `Indexing.index`.
-        index_path: files and folders that are the index on disk, when it is built.
+        index_path: the file or folder that is the index on disk, when it is built.
 
     Raises:
         InputError: naming the argument, before anything is built if `build` can't be called or is
@@ -547,5 +530,5 @@ def measure_indexing(build: Callable[[], Any], *, index_path: Paths | None = Non
         taken = time.perf_counter() - begin
     held = watch.memory()
     most = (held["peak_memory"] or 0.0) + (held["children_memory"] or 0.0)
-    disk = size_on_disk("indexing", "index_path", index_path)
+    disk = None if index_path is None else size_on_disk(index_path)
     return Indexing(index=index, time=taken, memory=most, disk=disk)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -22,8 +21,6 @@ try:
     import resource
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
-
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 DECIMALS = 9  # of seconds: clocks are no finer
 BETWEEN_CALLS, IN_WARM_UP = 0.01, 0.001  # seconds from one look at the memory to the next
@@ -207,37 +204,24 @@ def _watch_gpus(before: float | None = None) -> list[Peak]:
     ]  # fmt: skip
 
 
-def size_on_disk(source: str, field: str, paths: Any) -> float | None:
-    """Return the size of a path or several, in MB, each file once, links to files as files.
+def size_on_disk(path: Any) -> float:
+    """Return the size of a file or a folder in MB: each file once, of links to files theirs.
 
     Links to folders inside a folder are not followed.
     """
-    if paths is None:
-        return None
-    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
-    sizes: dict[tuple[int, int], int] = {}
-    for path in (list(paths) or [None]) if several else [paths]:
-        is_path = isinstance(path, str | os.PathLike) and os.fspath(path)
-        if not is_path or not Path(path).exists():
-            problem = "which is not there" if is_path else "which is not a path"
-            raise field_error(source, field, f"is {shown(path or paths)}, {problem}", path)
-        for file in _files(Path(path)):
-            sizes[file.st_dev, file.st_ino] = file.st_size
-    return sum(sizes.values()) / MEGA
-
-
-def _files(path: Path) -> Iterator[os.stat_result]:
-    """Look at a file, or at all files of a folder."""
-    if not path.is_dir():
-        yield path.stat()
-        return
+    is_path = isinstance(path, str | os.PathLike) and os.fspath(path)
+    if not is_path or not Path(path).exists():
+        problem = "which is not there" if is_path else "which is not a path"
+        raise field_error("indexing", "index_path", f"is {shown(path)}, {problem}", path)
 
     def fail(problem: OSError) -> None:
         raise problem
 
-    for folder, _, names in os.walk(path, onerror=fail):
-        for name in names:
-            file = Path(folder, name)
-            # A link to nothing has no size, and pipes and sockets hold none.
-            if file.exists() and stat.S_ISREG((about := file.stat()).st_mode):
-                yield about
+    files = [Path(path)]
+    if files[0].is_dir():
+        walk = os.walk(path, onerror=fail)
+        files = [Path(folder, name) for folder, _, names in walk for name in names]
+    # A link to nothing has no size, and pipes and sockets hold none.
+    found = [file.stat() for file in files if file.is_file()]
+    sizes = {(about.st_dev, about.st_ino): about.st_size for about in found}
+    return sum(sizes.values()) / MEGA

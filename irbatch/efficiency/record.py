@@ -216,44 +216,31 @@ class Latency:
         check_level(level)
         check_draws(draws, seed, least=0)
         times = _as_times(milliseconds)
-        calls = times.shape[1]
-        values, percentiles = find_percentiles(times.ravel(), calls, level)
+        repeats, calls = times.shape
         intervals: dict[str, tuple[float, float]] = {}
         if draws and calls > 1:
             drawn = draw_column_means(times, draws, seed)
             low, high = np.quantile(drawn, [level / 2, 1 - level / 2]).tolist()
-            intervals = {"mean": (low, high), **percentiles}
+            intervals["mean"] = low, high
+            ordered = np.sort(times, axis=None).tolist()
+            for name, percent in PERCENTILES.items():
+                ranks = quantile_ranks(calls, percent / 100, level)
+                if ranks is not None:  # outwards, as the repeats of a call may be all alike
+                    first, last = ranks
+                    intervals[name] = ordered[(first - 1) * repeats], ordered[last * repeats - 1]
         mean = exact_mean(times.ravel().tolist())
+        values = find_percentiles(times)
         return cls(mean=mean, **values, intervals=intervals, level=level, calls=times.size)
 
 
-def find_percentiles(
-    times: Floats, independent: int, level: float = Latency.level
-) -> tuple[dict[str, Any], dict[str, tuple[float, float]]]:
-    """Return percentiles of calls by name, and the intervals of those that have one.
-
-    Args:
-        times: ``(calls,)``, infinite of a call without an answer.
-        independent: how many independent calls tell as much as these: fewer, where some are alike.
-        level: the chance that an interval misses.
-    """
-    ordered = np.sort(times)
-    n, finite = ordered.size, ordered[np.isfinite(ordered)]
-    values, intervals = {}, {}
-    for name, percent in PERCENTILES.items():
-        share = percent / 100
-        if math.ceil(share * (n - 1)) >= finite.size:
-            continue
-        values[name] = float(np.quantile(np.minimum(ordered, finite[-1]), share))
-        ranks = quantile_ranks(independent, share, level)
-        if ranks is None:
-            continue
-        # A rank of those is n / independent ranks of all, rounded outwards: the share of calls
-        # below a time varies most if all that are alike are.
-        first, last = (ranks[0] - 1) * n // independent, -(-ranks[1] * n // independent) - 1
-        if last < finite.size:
-            intervals[name] = float(ordered[first]), float(ordered[last])
-    return values, intervals
+def find_percentiles(times: Floats) -> dict[str, Any]:
+    """Return percentiles of times by name, where they don't reach infinite ones."""
+    n, finite = times.size, times[np.isfinite(times)]
+    return {
+        name: float(np.quantile(np.minimum(times, finite.max()), percent / 100))
+        for name, percent in PERCENTILES.items()
+        if math.ceil(percent / 100 * (n - 1)) < finite.size
+    }
 
 
 def _as_times(milliseconds: Any) -> Floats:

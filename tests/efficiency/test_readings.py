@@ -194,14 +194,9 @@ def test_building_an_index_is_measured(tmp_path: Path) -> None:
         "indexing_memory": built.memory,
         "index_disk": 0.0015,
     }
-    record = quick(search, QUERIES, indexing=built).record
+    record = quick(search, QUERIES, **built.fields).record
     assert (record.indexing_time, record.index_disk) == (built.time, 0.0015)
     assert EfficiencyRecord.from_json(record.to_json()) == record
-    (tmp_path / "other").write_bytes(b"x" * 20)
-    assert (
-        quick(search, QUERIES, indexing=built, index_path=tmp_path / "other").record.index_disk
-        == 2e-5
-    )
 
 
 async def build_later() -> None:
@@ -211,9 +206,8 @@ async def build_later() -> None:
 def test_refused(tmp_path: Path) -> None:
     input_error(lambda: measure_indexing(5), "build", "not to be called")  # type: ignore[arg-type]
     input_error(lambda: measure_indexing(build_later), "build", "async def")
-    gone = tmp_path / "gone"
-    input_error(lambda: measure_indexing(dict, index_path=gone), "index_path", "not there")
-    input_error(lambda: quick(search, QUERIES, indexing={"time": 1}), "indexing")
+    for path, told in ((tmp_path / "gone", "not there"), ([], "not a path"), (b".", "not a path")):
+        input_error(lambda path=path: measure_indexing(dict, index_path=path), "index_path", told)
     with pytest.raises(ZeroDivisionError):
         measure_indexing(lambda: 1 // 0)
 
@@ -233,11 +227,7 @@ def test_sizes_on_disk(tmp_path: Path) -> None:
     (index / "elsewhere").symlink_to(outside)
     (index / "linked file").symlink_to(outside / "c")
     os.mkfifo(index / "pipe")
-    (tmp_path / "model").write_bytes(b"x" * 42)
-    record = quick(search, QUERIES, index_path=str(index), model_path=tmp_path / "model").record
-    assert (record.index_disk, record.model_disk) == (1570 / 1e6, 42 / 1e6)
-    both = [index, index / "a", tmp_path / "model"]
-    assert quick(search, QUERIES, model_path=both).record.model_disk == 1612 / 1e6
+    assert readings.size_on_disk(str(index)) == 1570 / 1e6
+    assert readings.size_on_disk(index / "a") == 0.001
     (tmp_path / "to the index").symlink_to(index)
-    linked = quick(search, QUERIES, index_path=tmp_path / "to the index").record
-    assert linked.index_disk == 1570 / 1e6
+    assert readings.size_on_disk(tmp_path / "to the index") == 1570 / 1e6

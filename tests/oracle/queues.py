@@ -54,18 +54,3 @@ def share_within(busy: Fraction, time: Fraction) -> float:
         x = busy * (k - wait)
         total += x**k / math.factorial(k) * Fraction(math.exp(-x))
     return float((1 - busy) * total)
-
-
-def effective_clusters(sizes: Sequence[int]) -> Fraction:
-    """Return Kish's effective number of clusters (1965): one, if all are in one of them."""
-    return Fraction(sum(sizes) ** 2, sum(size**2 for size in sizes))
-
-
-def busy_periods(due: Sequence[int], done: Sequence[int]) -> list[int]:
-    """Return how many come from each moment at which nobody is there to the next."""
-    sizes: list[int] = []
-    for i, arrival in enumerate(due):
-        if all(end <= arrival for end in done[:i]):
-            sizes.append(0)
-        sizes[-1] += 1
-    return sizes
