@@ -97,6 +97,12 @@ class PrefixStatistics:
         return self._at(self._sums.hits[self._threshold])
 
     @cached_property
+    def all_hits(self) -> Floats:
+        """Relevant documents retrieved at any rank, ``(queries, 1)``; NaN unless asked for."""
+        last = self._sums.hits[self._threshold][:, -1:].astype(np.float64)
+        return _frozen(last if self._scan.cutoffs[-1] == FULL_DEPTH else np.full_like(last, np.nan))
+
+    @cached_property
     def first_hit(self) -> Floats:
         """Rank of the first relevant document, 0 if none is among the first k."""
         first_hit = self._of_queries(self._sums.first_hit)

@@ -20,7 +20,7 @@ from irbatch.evaluation.accumulator import (
     reading_state,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import nothing_relevant
+from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
@@ -226,7 +226,7 @@ class BatchEvaluator:
                 kept, signature = kept.copy(), join_settings(signature, found.settings)
                 kept.add(Rows.of(found), found.query_ids)
             results = kept.results(signature)
-        self._scores.warn_once(nothing_relevant(results))
+        self._scores.warn_once(notes_on(results))
         return results
 
     def reset(self) -> None:

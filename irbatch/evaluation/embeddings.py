@@ -12,7 +12,7 @@ import numpy.typing as npt
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import nothing_relevant
+from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties, plan_measures
 from irbatch.evaluation.settings import Settings
@@ -90,7 +90,7 @@ def evaluate_embeddings(
         some: Any = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all).results())
     results = join_results(parts)
-    evaluator.warn_once(nothing_relevant(results))
+    evaluator.warn_once(notes_on(results))
     results.has_ids = ids is not None
     return results
 

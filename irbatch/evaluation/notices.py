@@ -9,7 +9,7 @@ import numpy as np
 
 from irbatch.data.ids import form_hint
 from irbatch.data.qrels import Qrels
-from irbatch.errors import many, warn, warn_all
+from irbatch.errors import warn, warn_all
 from irbatch.evaluation.queries import Counts, QueryMark, level_of, name_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
@@ -19,27 +19,32 @@ ENOUGH = 10  # queries in which some document should be judged, or relevant
 
 def warn_of_run(results: Results, settings: Settings, qrels: Qrels, *, any_judged: bool) -> None:
     """Warn of what makes means of a run's queries say little, or else than they seem to."""
-    warn_of_left_out(results)
     warn_of_empty(results.counts, settings, results.name)
     if not any_judged:
         warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
-    warn_all(nothing_relevant(results))
+    warn_all(notes_on(results))
 
 
-def warn_of_left_out(results: Results) -> None:
-    """Warn of measures whose means leave out queries without a ranking: they have no worst rank."""
-    without = QueryMark.MISSING.holds(results.marks) | QueryMark.EMPTY.holds(results.marks)
-    without &= ~QueryMark.NO_RELEVANT.holds(results.marks)
-    columns = zip(results.columns, results.values[without].T, strict=True)
+def notes_on(results: Results) -> list[str]:
+    """Say what means leave out, and whether nothing is relevant; without numbers: once."""
+    return [*left_out(results), *nothing_relevant(results)]
+
+
+def left_out(results: Results) -> list[str]:
+    """Name measures whose means leave out queries without a ranking, as no rank is the worst."""
+    counted = np.ones(len(results.marks), bool)
+    if results.settings.get("queries without relevant documents") == "skip":
+        counted = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
     names = [
-        str(each)
-        for each, column in columns
-        if each.declaration.reads == "relevant" and np.isnan(column).any()
+        str(measure)
+        for measure, values in zip(results.columns, results.values[counted].T, strict=True)
+        if measure.declaration.reads == "relevant"
+        and measure.declaration.builtin
+        and np.isnan(values).any()
     ]
-    if names:
-        number = many(int(np.count_nonzero(without)), "query")
-        says = "at a cutoff, documents that are not found have rank k + 1"
-        warn(f"{', '.join(names)}: {number} without a ranking left out of the mean; {says}")
+    left = "queries without a ranking are left out of the mean"
+    hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
+    return [f"{', '.join(names)}: {left}{hint}"] if names else []
 
 
 def warn_of_empty(counts: Counts, settings: Settings, name: str | None) -> None:
@@ -61,7 +66,7 @@ def first_document(qrels: Qrels) -> Any:
 
 
 def nothing_relevant(results: Results) -> list[str]:
-    """Say so, where none of many queries has a relevant document; without numbers: once.
+    """Say so, where none of many queries has a relevant document.
 
     Gains below 1 are those of relevant documents, too, if a measure finds any.
     """

@@ -29,7 +29,7 @@ from irbatch.evaluation.accumulator import (
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.notices import (
     first_document,
-    nothing_relevant,
+    notes_on,
     warn_of_empty,
     warn_of_unjudged,
 )
@@ -176,7 +176,7 @@ class PartialResult:
             Queries(number, self.samples.get(of, ())) for of, number in numbers.items()
         )
         check_answered(judged, absent, answered, settings.missing, name)
-        warn_all((*self.warnings, *nothing_relevant(results)))
+        warn_all((*self.warnings, *notes_on(results)))
         warn_of_empty(counts, settings, name)
         if not self.any_judged:
             document = next(iter(self.samples.get("document", ())), None)

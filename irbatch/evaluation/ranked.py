@@ -14,7 +14,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import nothing_relevant
+from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.pipeline import Work, compute_blocks, evaluate_run
 from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
@@ -127,7 +127,7 @@ def evaluate_matrix(
     blocks = pack_labels(labels, everything)
     computed = compute_blocks(Work(plan, settings, threads, "as given"), blocks, labels.queries)
     results = computed.results(labels.queries, count_queries(computed.marks))
-    warn_all(nothing_relevant(results))
+    warn_all(notes_on(results))
     return results
 
 

@@ -22,7 +22,7 @@ from irbatch.data.ids import read_query_ids
 from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import nothing_relevant
+from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
@@ -362,7 +362,7 @@ def evaluate_scores(
     if batch.get("query_ids") is None:
         batch["query_ids"] = ids_of_rows(scores)
     results = evaluator.rank(scores, relevance, **batch).results()
-    evaluator.warn_once(nothing_relevant(results))
+    evaluator.warn_once(notes_on(results))
     return results
 
 

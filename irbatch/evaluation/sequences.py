@@ -16,7 +16,7 @@ from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
-from irbatch.evaluation.notices import nothing_relevant
+from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, Settings
@@ -96,7 +96,7 @@ def evaluate_sequences(
     extra = len(answered) - int(np.count_nonzero(there))
     counts = count_queries(marks, len(judgments), extra)
     results = Results(values, queries, wanted, counts, signature, name, marks)
-    warn_all(nothing_relevant(results))
+    warn_all(notes_on(results))
     return results
 
 

@@ -92,6 +92,7 @@ class Declaration:
         no_relevant: the value of a query without relevant documents.
         source: citation.
         builtin: protects the name from being defined again.
+        whole: whether a formula of prefixes reads `PrefixStatistics.all_hits`, too.
         undefined: the value of a query for which the formula returns NaN because it has none, or
             which is left out with ``no_relevant="skip"``; NaN: it is left out of the mean in any
             case. Default: NaN is an error.
@@ -132,6 +133,7 @@ class Declaration:
     no_relevant: str = "0"
     source: str = ""
     builtin: bool = False
+    whole: bool = False
     undefined: float | None = None
     weight: Callable[..., Floats] | None = None
     formula: Callable[..., Floats] = field(init=False, repr=False)

@@ -50,6 +50,7 @@ AMBIGUOUS = {
     "efd": "Novelty{at} (without relevance and discount)",
     "epc": "AvgPopularity{at} (of which it is the complement)",
     "arhr": "RR{at} (where one item is relevant)",
+    "mcc": "F{at} (of P and R; RecTools' Matthews correlation coefficient is not here)",
     "retrievalmap": "AP or AP(norm=found){at} (torchmetrics with top_k=)",
     "retrievalmrr": "RR{at} (torchmetrics)",
     "retrievalnormalizeddcg": "nDCG{at} (torchmetrics)",
@@ -57,6 +58,7 @@ AMBIGUOUS = {
     "retrievalrecall": "R{at} (torchmetrics)",
     "retrievalhitrate": "Success{at} (torchmetrics)",
     "retrievalrprecision": "Rprec (torchmetrics)",
+    "retrievalfallout": "FallOut{at} (torchmetrics)",
     "retrievalauroc": "AUC{at} (torchmetrics)",
 }
 AS_ONE_TOOL = (

@@ -130,7 +130,10 @@ class Plan:
         self._linear = [each for each in every if each.measure.is_linear()]
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
         self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
-        self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
+        self._cutoffs = sorted(
+            {depth for group in self._of_prefixes for depth in group.depths}
+            | {FULL_DEPTH for group in self._of_prefixes if group.measure.declaration.whole}
+        )
         self.is_catalogued = all(each.declaration.builtin for each in filled) and all(
             gain in CATALOGUED[0] and discount in CATALOGUED[1]
             for gain, discount, _ in map(_weights, filled)

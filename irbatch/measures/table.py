@@ -299,6 +299,10 @@ LRAP LabelRankingAveragePrecision; scikit-learn label_ranking_average_precision_
     | Label ranking average precision: the mean of the precisions at the ranks of the relevant
     candidates; 1 if none is relevant. {listed} | Tsoumakas, Katakis & Vlahavas 2010; scikit-learn,
     which takes a tie for one rank | {first}; a query without a ranking has the worst value.
+FallOut
+    | Fall-out: the share of the candidates that are not relevant that stand among the first k; 0
+    where all are. Candidates are the documents listed. Lower is better. | van Rijsbergen 1979;
+    torchmetrics | {first}; a query without a ranking has the worst value.
 FirstRank FirstRelevantRank
     | Rank of the first relevant document. Its mean over queries is known as MeanR, its median as
     MedR. Lower is better. | Bordes et al. 2013 | {behind}

@@ -346,6 +346,7 @@ PAIRS = [
     ("RetrievalPrecision", {"top_k": 9, "adaptive_k": True}, "P(norm=retrieved)@9", 0),
     ("RetrievalHitRate", {"top_k": 1}, "Success@1", 0), ("RetrievalRPrecision", {}, "Rprec", 0),
     ("RetrievalAUROC", {}, "AUC", 0), ("RetrievalAUROC", {"top_k": 4}, "AUC@4", 0),
+    ("RetrievalFallOut", {"top_k": 3, "empty_target_action": "neg"}, "FallOut@3", 0),
 ]  # fmt: skip
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import irbatch
+from irbatch.partial import evaluate_partition, merge_partials
 
 FILES = {
     "ml": ("movielens_a", "qrels.random20.txt.gz"),
@@ -159,16 +160,45 @@ def test_xclib(reference_data: Path, more_reference_data: Path) -> None:
     assert same(found["AUC(rel=4)@20"], stored["auc(k=20)"])
 
 
+TWO = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}
+
+
 def test_a_query_without_a_ranking_is_the_worst_or_left_out() -> None:
-    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
-    run = {"q1": {"b": 2.0, "a": 1.0}}
-    names = "MeanRank FirstRank MedianRank CoverageError LRAP RankingLoss AUC MeanRank@8"
-    ranks = "MeanRank, FirstRank, MedianRank, CoverageError"
-    with pytest.warns(irbatch.InputWarning, match=f"^{ranks}: 1 query without a ranking"):
-        results = irbatch.evaluate(qrels, run, names)
-    assert list(results.mean().values()) == [2.0, 2.0, 2.0, 2.0, 0.25, 1.0, 0.0, 5.5]
+    qrels, run = TWO
     with pytest.warns(irbatch.InputWarning):
-        skipping = irbatch.evaluate(qrels, run, names, no_relevant="skip")
-    assert skipping.mean() == results.mean()
-    irbatch.evaluate(qrels, run, names, missing="skip")
+        skipping = irbatch.evaluate(qrels, run, WORST, no_relevant="skip")
+    assert list(skipping.mean().values()) == MEANS_OF_WORST
+    irbatch.evaluate(qrels, run, WORST, missing="skip")
     irbatch.evaluate(qrels, run, "LRAP AUC MeanRank@8")
+
+
+WORST = "MeanRank FirstRank MedianRank CoverageError LRAP RankingLoss AUC FallOut MeanRank@8"
+MEANS_OF_WORST = [2.0, 2.0, 2.0, 2.0, 0.25, 1.0, 0.0, 1.0, 5.5]
+
+
+def in_batches() -> irbatch.Results:
+    batches = irbatch.BatchEvaluator(WORST)
+    batches.update([[2.0, 1.0], []], [[0, 1], []], n_relevant=[1, 1])
+    return batches.compute()
+
+
+def in_partitions() -> irbatch.Results:
+    qrels, run = TWO
+    return merge_partials([evaluate_partition(qrels, run, WORST)]).results(qrels)
+
+
+@pytest.mark.parametrize("evaluate", [
+    lambda: irbatch.evaluate(*TWO, WORST),
+    lambda: irbatch.evaluate(TWO[0], {**TWO[1], "q2": {}}, WORST),
+    lambda: irbatch.evaluate(TWO[0], {**TWO[1], "q2": {"c": 1.0}}, WORST, judged_only=True),
+    lambda: irbatch.evaluate_runs(TWO[0], {"bm25": TWO[1]}, WORST)["bm25"],
+    lambda: irbatch.evaluate_ids([["b", "a"], []], [["a"], ["a"]], WORST),
+    lambda: irbatch.evaluate_matrix([[0, 1], []], WORST, n_relevant=[1, 1]),
+    lambda: irbatch.evaluate_scores([[2.0, 1.0], []], [[0, 1], []], WORST, n_relevant=[1, 1]),
+    in_batches, in_partitions,
+])  # fmt: skip
+def test_it_is_so_in_every_verb(evaluate: Callable[[], irbatch.Results]) -> None:
+    left_out = "MeanRank, FirstRank, MedianRank, CoverageError"
+    with pytest.warns(irbatch.InputWarning, match=f"^{left_out}: queries without a ranking"):
+        results = evaluate()
+    assert list(results.mean().values()) == MEANS_OF_WORST

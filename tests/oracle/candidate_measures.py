@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable
 from fractions import Fraction
 
-from oracle.base import Query, Ranking, Rel, Value, count_relevant, hit_ranks, is_relevant
+from oracle.base import Query, Ranking, Rel, Value, count_relevant, hit_ranks, is_relevant, ratio
 
 
 def wrong_pairs(top: Ranking, rel: Rel) -> tuple[int, int]:
@@ -30,6 +30,14 @@ def ranking_loss(q: Query, *, rel: Rel = None) -> Value:
     """The share of pairs in the wrong order (Tsoumakas et al. 2010), 0 without pairs."""
     wrong, pairs = wrong_pairs(q.top, rel)
     return Fraction(wrong, pairs) if pairs else int(is_unranked(q, rel))
+
+
+def fall_out(q: Query, *, rel: Rel = None) -> Value:
+    """The share of all candidates that are not relevant that stand among the first k."""
+    if is_unranked(q, rel):
+        return 1
+    wrong, everything = ([not is_relevant(g, rel) for g in part] for part in (q.top, q.ranking))
+    return ratio(sum(wrong), sum(everything))
 
 
 def is_unranked(q: Query, rel: Rel) -> bool:
@@ -93,6 +101,7 @@ MEASURES: dict[str, Callable[..., Value]] = {
     "RankingLoss": ranking_loss,
     "CoverageError": coverage_error,
     "LRAP": lrap,
+    "FallOut": fall_out,
     "FirstRank": first_rank,
     "MeanRank": mean_rank,
     "MedianRank": median_rank,

@@ -189,6 +189,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "RankingLoss": [{}, {"rel": 2}],
     "CoverageError": [{}, {"rel": 2}],
     "LRAP": [{}, {"rel": 2}],
+    "FallOut": [{}, {"rel": 2}],
     "FirstRank": [{}, {"rel": 2}],
     "MeanRank": [{}, {"rel": 2}],
     "MedianRank": [{}, {"rel": 2}],

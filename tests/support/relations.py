@@ -41,6 +41,7 @@ EXPONENTIAL = "nDCG(gain=exp)"
 #   pooled   tells documents judged not relevant from unjudged ones
 #   signed   tells negative grades from 0
 #   sized    sees how many documents a ranking has, if fewer than the cutoff
+#   whole    sees, at a cutoff, how many documents beyond it are not relevant
 #   longer   may rise with documents of gain 0 at the end of the ranking
 #   minus    can be negative
 # and, when one more document turns out relevant that was not retrieved, each is one of:
@@ -67,6 +68,7 @@ TRAITS: dict[str, str] = {
     "RankingLoss": "binary unit settles sized swells",
     "CoverageError": "binary grows settles endless blind",
     "LRAP": "binary unit strict settles sized longer topped capped sinks",
+    "FallOut": "binary unit grows sized longer whole swells",
     "FirstRank": "binary longer blind",
     "MeanRank": "binary longer moves",
     "MedianRank": "binary longer moves",

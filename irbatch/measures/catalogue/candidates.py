@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics
-from irbatch.measures.declare import Measure, builtin
+from irbatch.measures.declare import AS_ANY_OTHER, Measure, builtin
 
 
 def at_full_depth(measure: Measure) -> bool:
@@ -71,6 +71,14 @@ def coverage_error(j: JudgedRanks) -> Floats:
 @builtin("LRAP", linear=at_full_depth, undefined=1.0, no_relevant="1, or left out")
 def label_ranking_average_precision(s: PrefixStatistics) -> Floats:
     return _share(s, s.precision_sum, s.hits, worst=0.0)
+
+
+@builtin(
+    "FallOut", linear=True, better="lower", undefined=0.0, no_relevant=AS_ANY_OTHER, whole=True
+)
+def fall_out(s: PrefixStatistics) -> Floats:
+    retrieved = np.minimum(s.cutoff, s.retrieved)
+    return _share(s, retrieved - s.hits, s.retrieved - s.all_hits, worst=1.0)
 
 
 of_ranks = functools.partial(
