@@ -190,7 +190,8 @@ class TableReader:
             if not self._problems and not self._repeats:
                 yield done()
             del pieces
-        if returned and not self._problems:  # which would be collected twice
+        if returned:
+            self._problems.clear()  # which are collected once more
             table = self._gathered(self._parsed(None), returned)
             if not self._problems and not self._repeats:
                 yield work(table)

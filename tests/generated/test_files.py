@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracle import lines as twin
 from support.file_readers import use_reader
@@ -289,8 +289,14 @@ def mixes_ranks(data: bytes) -> bool:
     return len({b"." in rank for rank in ranks}) > 1
 
 
+RETURNING = b" q 1 Q0 d1 1 0.5 t\nq2 Q0 d2 1 1 t\nq1 Q0 d1 1 0.5 t\nq2 Q0 d2 1 1 t\n"
+
+
 @pytest.mark.portable
 @examples(120)
+@example(
+    given=("run", RETURNING), piece=19, evaluate=True
+)  # a bad line, and a query that comes again
 @given(files(16), st.integers(16, 260), st.booleans())
 def test_pieces(path: Path, given: tuple[str, bytes], piece: int, evaluate: bool) -> None:
     """A file in pieces of some bytes comes to what it does by lines."""

@@ -15,7 +15,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, derandomize=True)
 @given(st.lists(NUMBERS, max_size=30), st.integers(0, 30))
 def test_parts_add_up_to_the_rounded_sum(values: list[float], cut: int) -> None:
     column = np.array(values, np.float64).reshape(-1, 1)

@@ -14,9 +14,12 @@ TIMES = int(os.environ.get("IRBATCH_EXAMPLES", "1"))
 
 
 def examples(count: int) -> Callable[[Any], Any]:
-    """Let Hypothesis try so many examples, or many more where they are asked for."""
+    """Let Hypothesis try so many examples, the same every time; or many more, and always others."""
     return settings(
-        max_examples=count * TIMES, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=count * TIMES,
+        deadline=None,
+        derandomize=TIMES == 1,
+        suppress_health_check=list(HealthCheck),
     )
 
 
