@@ -47,6 +47,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     default = "text on a terminal, tsv in a pipe"
     add = add_output(parser, FORMS, default=default)
     add("-q", "--per-query", action="store_true", help="values of each query too")
+    told = "95% intervals of means, by Student's t; of csv and tsv as columns low and high"
+    add("--intervals", dest="bounds", action="store_true", help=told)
     add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'missing queries <= 5'")
     add_settings(parser)
     add_items(parser)
@@ -66,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
     check_there(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
     shaped = {"names": options.names, "per_query": options.per_query}
+    shaped["intervals"] = options.bounds
     outcomes = judge(options, results)
     output.write(lambda form, **given: _report(results, outcomes, form, {**shaped, **given}))
     _note(results)
@@ -104,7 +107,7 @@ def _report(
 ) -> str:
     """Return the form that is asked for, importing no other."""
     from irbatch.evaluation.systems import SystemResults
-    from irbatch.evaluation.tables import VALUE, list_values, make_table
+    from irbatch.evaluation.tables import BOUNDS, VALUE, list_values, make_table
 
     if form == "text":
         from irbatch.report.text import write_table
@@ -112,7 +115,8 @@ def _report(
         shown = {name: shaped.pop(name) for name in ("ansi", "width") if name in shaped}
         return write_table(make_table(results, **shaped), **shown) + "\n"
     if form == "tsv":
-        return write_tsv([VALUE, *(each.values() for each in list_values(results, **shaped))])
+        head = (*VALUE, *BOUNDS) if shaped["intervals"] else VALUE
+        return write_tsv([head, *(each.values() for each in list_values(results, **shaped))])
     if outcomes and form == "json":
         from irbatch.report.reported import write_json
 

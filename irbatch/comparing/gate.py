@@ -14,17 +14,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from irbatch.array_types import Floats
 from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, join_words, printable, shown
+from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.bounded import bounded_intervals
-from irbatch.statistics.intervals import find_intervals
 from irbatch.statistics.tests import DRAWN, Margin, least_p, margin_correction
 
 OPERATORS = {
@@ -356,7 +352,7 @@ def _check_limit(
 
 
 def _value_of(results: Results, limit: Limit) -> float:
-    """Return a mean, or a bound of its interval: NaN where `values_behind` returns None."""
+    """Return a mean, or a bound of its interval: NaN where it has none."""
     if limit.name == MISSING:
         return float(results.counts.missing)
     if limit.name not in results:
@@ -364,38 +360,7 @@ def _value_of(results: Results, limit: Limit) -> float:
         raise InputError(problem, source="measures", value=limit.name)
     if limit.bound is None:
         return results[limit.name]
-    behind = values_behind(results, limit.name)
-    if behind is None:
-        return math.nan
-    values, geometric = behind
-    lowest, highest = np.array(results.columns[results.column_of(limit.name)].range)[:, None]
-    if np.isfinite(highest - lowest).all() and not geometric:
-        found = bounded_intervals(values[:, None], lowest, highest, LEVEL)
-        return float(found[0, limit.bound])
-    table = values[None, :, None]
-    found = find_intervals(table, [], "t", LEVEL, 0, 0, geometric=np.array([geometric])).means
-    return within_range(results, limit.name, *found[0, 0].tolist())[limit.bound]
-
-
-def values_behind(results: Results, name: str) -> tuple[Floats, bool] | None:
-    """Return the values that an interval of a mean is found from, and whether they are logarithms.
-
-    None of a sum, of a weighted mean, of a geometric mean of values that are 0, and of one query.
-    """
-    place = results.column_of(name)
-    how, values = results.columns[place].aggregate, results.values[:, place]
-    values = values[~np.isnan(values)]
-    geometric = how == "geometric"
-    if how in ("sum", "weighted") or len(values) < 2 or (geometric and values.min() <= 0):
-        return None
-    return (np.log(values) if geometric else values), geometric
-
-
-def within_range(results: Results, name: str, low: float, high: float) -> tuple[float, float]:
-    """Cut an interval of a mean to the range of the measure's values."""
-    least, most = results.columns[results.column_of(name)].range
-    mean = results[name]
-    return max(low, min(least, mean)), min(high, max(most, mean))
+    return find_interval(results, limit.name, "bounded", LEVEL)[limit.bound]
 
 
 def _check_scope(comparison: Differences, condition: Condition) -> Iterator[Outcome]:

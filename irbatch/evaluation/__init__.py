@@ -1,6 +1,7 @@
 """The public verbs: from judgments and rankings to results.
 
-`irbatch` itself has the usual ones; sequences of rankings and sessions are evaluated here.
+`irbatch` itself has the usual ones; groups of documents, sequences of rankings and sessions are
+evaluated here.
 """
 
 from typing import TYPE_CHECKING
@@ -9,16 +10,16 @@ from irbatch.on_demand import load_on_demand
 
 if TYPE_CHECKING:
     from irbatch.evaluation.queries import Counts
-    from irbatch.evaluation.sequences import evaluate_sequences, session_dcg
+    from irbatch.evaluation.sequences import evaluate_groups, evaluate_sequences, session_dcg
     from irbatch.evaluation.systems import SystemResults
 
-__all__ = ["Counts", "SystemResults", "evaluate_sequences", "session_dcg"]
+__all__ = ["Counts", "SystemResults", "evaluate_groups", "evaluate_sequences", "session_dcg"]
 
 __getattr__, __dir__ = load_on_demand(
     __name__,
     {
         "queries": ("Counts",),
-        "sequences": ("evaluate_sequences", "session_dcg"),
+        "sequences": ("evaluate_groups", "evaluate_sequences", "session_dcg"),
         "systems": ("SystemResults",),
     },
 )

@@ -49,7 +49,7 @@ class BatchEvaluator:
         keep: ``"queries"``, values by query, or ``"sums"``, a state that is the same size whatever
             comes, and adds up: over processes to the same bits as in one.
         ties: as in `irbatch.evaluate_scores`; documents in columns have ids.
-        no_relevant, rel, items, threads: as there.
+        no_relevant, rel, items, threads, nan: as there.
         repeated: what becomes of a query that comes again with other values: ``"error"``, or the
             ``"first"`` stays. With the same values it is counted once anyway.
 
@@ -80,6 +80,7 @@ class BatchEvaluator:
         repeated: str = "error",
         items: Items | None = None,
         threads: int | None = None,
+        nan: str = "error",
     ) -> None:
         check_choice("keep", keep, KEEPS)
         check_choice("repeated", repeated, REPEATED)
@@ -89,13 +90,13 @@ class BatchEvaluator:
         plan = Plan(self._measures, settings.open_parameters(), items=items is not None)
         # Of documents without ids, and with them.
         self._scores, self._by_id = (
-            ScoreEvaluator(plan, settings, choose_ties(ties, ids), threads, items=items)
+            ScoreEvaluator(plan, settings, choose_ties(ties, ids), threads, items=items, nan=nan)
             for ids in (None, ())
         )
         # What states must share to add up, and other options.
         self._shaping: dict[str, Any] = {"ties": ties, "no_relevant": no_relevant, "rel": rel}
         self._others: dict[str, Any] = {"keep": keep, "repeated": repeated}
-        self._others |= {"items": items, "threads": threads}
+        self._others |= {"items": items, "threads": threads, "nan": nan}
         self._lock = threading.RLock()  # of everything that changes below
         self.reset()
 

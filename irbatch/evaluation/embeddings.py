@@ -20,7 +20,11 @@ from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask
 from irbatch.runtime.numbers import check_choice, check_keywords
 from irbatch.runtime.threads import cached_property
 
-SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
+SIMILARITIES = {
+    "dot": "product of embeddings",
+    "cosine": "cosine of embeddings",
+    "l2": "negative distance of embeddings",
+}
 UNUSED = {"mask", "lengths"}  # of the options of scores: every document is a candidate
 BLOCK_BYTES = 128 << 20  # of scores at once
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
@@ -57,8 +61,9 @@ def evaluate_embeddings(
             `n_relevant` as in `evaluate_scores`, columns being rows of `documents`.
         measures, cutoffs, ties, no_relevant, rel, threads: as in `evaluate_scores`, and so are
             `document_ids` and `query_ids`.
-        similarity: ``"dot"``, or ``"cosine"``, the product of embeddings scaled to length 1 (those
-            of length 0 stay).
+        similarity: ``"dot"``; ``"cosine"``, the product of embeddings scaled to length 1 (those
+            of length 0 stay); or ``"l2"``, the nearest by Euclidean distance first: documents are
+            ordered by their product with the query less half their squared length.
 
     Raises:
         InputError: if embeddings are of different dimensions or not finite, and as
@@ -76,7 +81,7 @@ def evaluate_embeddings(
     document_ids = batch.get("document_ids")
     ties = choose_ties(ties, document_ids)
     evaluator = ScoreEvaluator(plan, settings, ties, threads, SIMILARITIES[similarity])
-    pair = _Pair(queries, documents, cosine=similarity == "cosine")
+    pair = _Pair(queries, documents, similarity)
     ids = read_query_ids(batch.get("query_ids"))
     check_query_ids(ids, pair.shape[0], "queries")
     given = {"relevance": relevance, **batch}
@@ -98,9 +103,9 @@ def evaluate_embeddings(
 class _Pair:
     """Embeddings of queries and documents, and their products."""
 
-    def __init__(self, queries: Any, documents: Any, *, cosine: bool) -> None:
+    def __init__(self, queries: Any, documents: Any, similarity: str) -> None:
         self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
-        self._cosine = cosine
+        self._similarity = similarity
         self._held: dict[int, _Part] = {}  # documents as they are multiplied, by where they begin
         self._left = HELD_BYTES
         self._queries = self._checked(queries, "queries")
@@ -150,7 +155,7 @@ class _Pair:
             if isinstance(part.values, np.ndarray):
                 is_view = np.may_share_memory(part.values, self._documents)
             else:
-                is_view = part.values.dtype == self._documents.dtype and not self._cosine
+                is_view = part.values.dtype == self._documents.dtype and self._similarity == "dot"
             self._left -= 0 if is_view else part.values.nbytes
             if self._left >= 0 or is_view:
                 self._held[start] = part
@@ -174,7 +179,7 @@ class _Pair:
         return values
 
     def _part(self, source: str, start: int, stop: int) -> _Part:
-        """Return rows as they are multiplied: finite, float32 or float64, scaled if asked for."""
+        """Return rows as they are multiplied: finite, float32 or float64, as `_similarity` is."""
         embeddings = self._queries if source == "queries" else self._documents
         part = embeddings[start:stop]
         wide = part.dtype.itemsize >= 8
@@ -185,9 +190,12 @@ class _Pair:
         peak = _peak(part)
         if not math.isfinite(peak):
             _reject_infinite(part, source, start)
-        if not self._cosine:
-            return _Part(part, peak)
-        return _Part((_scaled_there if self._on_accelerator else _scaled)(part), 1.0)
+        if self._similarity == "cosine":
+            return _Part((_scaled_there if self._on_accelerator else _scaled)(part), 1.0)
+        if self._similarity == "l2":
+            part = _with_halves(part, of_documents=source == "documents")
+            peak = _peak(part)
+        return _Part(part, peak)
 
 
 class _Part(NamedTuple):
@@ -249,6 +257,20 @@ def _scaled_there(part: Any) -> Any:
     part = part.ldexp(-exponents.clamp(-126, 126))  # 2^127 and more would overflow
     lengths = part.norm(dim=1, keepdim=True)
     return part / lengths.masked_fill(lengths == 0, 1)
+
+
+def _with_halves(part: Any, *, of_documents: bool) -> Any:
+    """Add a column, whose product is minus half the squared length of documents."""
+    if isinstance(part, np.ndarray):
+        wide = np.empty((len(part), part.shape[1] + 1), part.dtype)
+        squares = np.einsum("ij,ij->i", part, part, dtype=np.float64)
+    else:
+        wide = part.new_empty((len(part), part.shape[1] + 1))
+        squares = part.double().square().sum(1)
+    wide[:, :-1] = part
+    with np.errstate(over="ignore"):
+        wide[:, -1] = -0.5 * squares if of_documents else 1.0
+    return wide
 
 
 def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:

@@ -9,11 +9,11 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, kind_of, many, shown
+from irbatch.evaluation.intervals import KINDS, find_interval
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import check_choice, check_number
-from irbatch.statistics.intervals import INTERVALS, IntervalOptions, find_intervals
 
 MOST_BANDS = 6  # systems: bands of more cover each other
 MOST_MARKED = 12  # systems or points: markers of more do
@@ -30,9 +30,9 @@ def plot_results(
     ax: axes.Axes | None = None,
 ) -> axes.Axes:
     """Plot results of one system or several; see `irbatch.Results.plot`."""
-    check_choice("interval", interval, (*INTERVALS, None))
+    check_choice("interval", interval, (*KINDS, None))
     check_number("level", level, above=0, below=1)
-    options = None if interval is None else IntervalOptions(interval, level, 2000, 0)
+    options = None if interval is None else (interval, level)
     named = _name_results(results)
     columns = next(iter(named.values())).columns
     asked = [_without_cutoff(columns[0])] if measure is None else list(parse_measures(measure))
@@ -109,7 +109,7 @@ def _plot_curves(
     ax: axes.Axes | None,
     named: Mapping[str, Any],
     points: Mapping[float, Measure],
-    options: IntervalOptions | None,
+    options: tuple[str, float] | None,
 ) -> axes.Axes:
     """Draw a line a system, with intervals as bands."""
     ax = axes.new_axes(ax, legend=len(named))
@@ -132,25 +132,20 @@ def _plot_curves(
         _write_cutoffs(ax, across)
         ax.set(xlabel="cutoff", ylabel=f"{_without_cutoff(some)}@k")
     if options is not None and banded:
-        axes.add_note(ax, f"bands: {100 * (1 - options.level):g} % intervals of the mean")
+        axes.add_note(ax, f"bands: {100 * (1 - options[1]):g} % intervals of the mean")
     axes.tidy(ax, "both")
     axes.add_legend(ax, lines, axes.fit_names(named))
     return ax
 
 
 def _find_bounds(
-    results: Any, measures: Iterable[Measure], options: IntervalOptions | None
+    results: Any, measures: Iterable[Measure], options: tuple[str, float] | None
 ) -> Floats | None:
-    """Return the ends of the intervals of means, ``(2, measures)``; None where there are none.
-
-    They are over the queries that have a value of all.
-    """
-    columns = [results.column_of(each) for each in measures]
-    if options is None or any(results.columns[i].aggregate != "mean" for i in columns):
+    """Return the ends of the intervals of means, ``(2, measures)``; None where there are none."""
+    if options is None:
         return None
-    values = results.values[:, columns]
-    kept = values[~np.isnan(values).any(axis=1)]
-    return find_intervals(kept[None], [], *options).means[0].T if len(kept) > 1 else None
+    ends = np.array([find_interval(results, each, *options) for each in measures]).T
+    return None if np.isnan(ends).any() else ends
 
 
 def _write_cutoffs(ax: axes.Axes, cutoffs: Sequence[float]) -> None:
@@ -171,7 +166,7 @@ def _plot_bars(
     ax: axes.Axes | None,
     named: Mapping[str, Any],
     measures: Sequence[Measure],
-    options: IntervalOptions | None,
+    options: tuple[str, float] | None,
 ) -> axes.Axes:
     """Draw means as bars with their intervals, one a measure and system."""
     n = len(named)
@@ -195,7 +190,7 @@ def _plot_bars(
     ax.set_yticks(range(len(measures)), axes.fit_names(measures))
     ax.set_ylim(len(measures) - 0.4, -0.6)
     if options is not None and bounded:
-        axes.add_note(ax, f"lines: {100 * (1 - options.level):g} % intervals of the mean")
+        axes.add_note(ax, f"lines: {100 * (1 - options[1]):g} % intervals of the mean")
     axes.tidy(ax, "x")
     if n > 1:
         axes.add_legend(ax, drawn, axes.fit_names(named))

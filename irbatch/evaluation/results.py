@@ -18,7 +18,7 @@ from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported
 from irbatch.runtime.arrays import uncompiled
-from irbatch.runtime.numbers import exact_mean
+from irbatch.runtime.numbers import check_choice, check_number, exact_mean
 from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Results(Reported):
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals (default: 4); `names`, how measures are spelled, as in `mean`; `arrows`,
     whether these say which way is better (False); `per_query`, whether there is a row for each
-    query instead, before that of the means (False).
+    query instead, before that of the means (False); `intervals`, whether means come with those of
+    `intervals` (False), as `to_json` has them, too.
 
     Args:
         values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged. Behind
@@ -256,6 +257,37 @@ class Results(Reported):
         """
         return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
 
+    def intervals(
+        self, interval: str = "t", level: float = 0.05, *, names: str = "irbatch"
+    ) -> dict[str, tuple[float, float]]:
+        """Return the bounds of every measure's mean, were other queries of this kind asked.
+
+        Counts, weighted means, measures of the whole run and a mean of a single query have none:
+        NaN, as has a geometric mean with a value of 0.
+
+        Args:
+            interval: by Student's ``"t"``; by bootstrap ``"percentile"`` or ``"bca"``, of 2,000
+                draws; or ``"bounded"``, wider ones that hold whatever the distribution of values
+                from a known range (Waudby-Smith & Ramdas 2024), and Student's of others.
+            level: the chance that an interval misses.
+            names: as in `mean`.
+
+        Raises:
+            InputError: if means alone were kept, or there is no such interval or level.
+
+        >>> import irbatch
+        >>> results = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 1]], "RR")
+        >>> [round(bound, 4) for bound in results.intervals()["RR"]]
+        [0.1162, 1.0]
+        """
+        from irbatch.evaluation.intervals import KINDS, find_interval  # for those who want some
+
+        check_choice("interval", interval, KINDS)
+        check_number("level", level, above=0, below=1)
+        return {
+            each.spelled(names): find_interval(self, each, interval, level) for each in self.columns
+        }
+
     def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
         """Return a measure's value for each query id; of a single measure without its name, too.
 
@@ -375,16 +407,13 @@ class Results(Reported):
     ) -> Any:
         """Plot a measure against its cutoffs where there are several, else means as bars.
 
-        Intervals are bands, of up to six systems, or lines on bars; counts and geometric means have
-        none.
+        Intervals are bands, of up to six systems, or lines on bars.
 
         Args:
             measure: one or more that were evaluated; ``"nDCG"`` for that at all its cutoffs,
                 ``"iprec_at_recall"`` for precision against recall. Default: the first one at all
                 its cutoffs, if it has several (others are named above it), else a bar for each.
-            interval: of the mean, by Student's ``"t"``, by bootstrap ``"percentile"`` or ``"bca"``,
-                or None for none.
-            level: the chance that an interval misses.
+            interval, level: of the mean, as in `intervals`; None for none.
             ax: matplotlib's axes to draw on; default: those of a new figure.
 
         Returns:
@@ -437,14 +466,14 @@ class Results(Reported):
         names: str = "irbatch",
         arrows: bool = False,
         per_query: bool = False,
+        intervals: bool = False,
     ) -> Document:
-        from irbatch.evaluation.tables import make_table  # which brings reports along
+        from irbatch.evaluation.tables import TOLD, make_table  # which brings reports along
         from irbatch.report.document import Cell, Column, Document, Row, Table
 
         title = self.name or type(self).__name__
-        table = make_table(
-            {title: self}, digits=digits, names=names, arrows=arrows, per_query=per_query
-        )
+        shaped = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
+        table = make_table({title: self}, digits=digits, names=names, **shaped)
         if per_query:
             columns, rows = table.columns[1:], [Row(row.cells[1:]) for row in table.rows]
             table = Table("Queries, and all of them", columns, rows)
@@ -452,7 +481,8 @@ class Results(Reported):
             means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
             rows = [Row([Cell(column.heading), cell]) for column, cell in means]
             table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
+        told = f", {TOLD}" if intervals else ""
+        caption = ". ".join([many(self.counts.queries, "query") + told, *self.notes()])
         return Document(title, f"{caption}.", [], [table], self.signature)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
@@ -460,13 +490,18 @@ class Results(Reported):
         named, rows = ["query", *heads], zip(ids, values.tolist(), strict=True)
         return named, (dict(zip(named, (query, *row), strict=True)) for query, row in rows)
 
-    def _everything(self, *, names: str = "irbatch", per_query: bool = True) -> Record:
+    def _everything(
+        self, *, names: str = "irbatch", per_query: bool = True, intervals: bool = False
+    ) -> Record:
         everything: Record = {
             "name": self.name,
             "settings": self.settings,
             "counts": asdict(self.counts),
             "mean": self.mean(names),
         }
+        if intervals:
+            bounds = self.intervals(names=names).items()
+            everything["intervals"] = {name: list(ends) for name, ends in bounds}
         if not (per_query and self.has_values):
             return everything
         everything["per_query"] = {str(q): row for q, row in self.to_dict(names).items()}

@@ -41,7 +41,7 @@ from irbatch.pack.counting import (
     read_tie_keys,
 )
 from irbatch.runtime.arrays import uncompiled
-from irbatch.runtime.numbers import check_keywords
+from irbatch.runtime.numbers import check_choice, check_keywords
 from irbatch.runtime.threads import cached_property, check_threads
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.results import RunItems
 
 
+NAN = ("error", "last")
 NO_KEYS = np.empty(0, np.int64)
 SOME_HIDDEN = (
     "some positives are not candidates, being masked, excluded or beyond lengths: they don't count "
@@ -80,13 +81,17 @@ class ScoreEvaluator:
     threads: int | None
     scored_by: str = "score"  # what the scores are, for the signature
     items: Items | None = None  # the columns, for measures that read them
+    nan: str = "error"
     _said: set[str] = field(default_factory=set)  # warnings, each of which is said once
 
     def __post_init__(self) -> None:
         check_option("ties", self.ties)
+        check_choice("nan", self.nan, NAN)
         check_threads(self.threads)
         self.policy = TiePolicy(self.ties)
-        self.signature = self.settings.signature(f"{self.scored_by} descending, ties: {self.ties}")
+        last = ", NaN last" if self.nan == "last" else ""
+        order = f"{self.scored_by} descending{last}, ties: {self.ties}"
+        self.signature = self.settings.signature(order)
         self._of_items: ItemMeasures | None = None
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
@@ -114,6 +119,8 @@ class ScoreEvaluator:
         check_same_labels(scores, relevance)
         scores, relevance, lengths = read_score_rows(scores, relevance, batch.get("lengths"))
         candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
+        if self.nan == "last":
+            candidates.put_nan_last()
         there = None
         if positives is not None:
             graded = read_positives(positives, candidates.shape, candidates.queries)
@@ -306,6 +313,7 @@ def evaluate_scores(
     rel: float | None = None,
     items: Items | None = None,
     threads: int | None = None,
+    nan: str = "error",
     **batch: Unpack[ScoreOptions],
 ) -> Results:
     """Evaluate a score for every candidate of every query, at any depth and without sorting.
@@ -340,6 +348,7 @@ def evaluate_scores(
         items: what is known of the columns, in their order, for measures that read items. These
             need an order: candidates that share a score at a cutoff are an error unless `ties` are
             decided by ids or ``"index"``.
+        nan: what a score that is NaN is: an ``"error"``, or minus infinity, the worst (``"last"``).
 
     Raises:
         InputError: if shapes, or the labels of two frames of pandas, don't match, a score is not
@@ -356,7 +365,7 @@ def evaluate_scores(
     settings = Settings(no_relevant=no_relevant, rel=rel)
     plan = plan_measures(relevance, measures, cutoffs, settings, items=items is not None)
     ties = choose_ties(ties, batch.get("document_ids"))
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items)
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items, nan=nan)
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
     if batch.get("query_ids") is None:

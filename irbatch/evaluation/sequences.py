@@ -1,4 +1,4 @@
-"""Several rankings together: of a query asked again and again, and of a session's queries."""
+"""Rankings evaluated several times or together: by groups of documents, repeated, by session."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import functools
 import math
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from irbatch.array_types import Ints
+from irbatch.data.groups import Groups
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of, warn_all
@@ -19,13 +21,61 @@ from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions, Settings
+from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
+from irbatch.evaluation.systems import SystemResults
 from irbatch.measures import Measure, Plan
 from irbatch.measures.catalogue.fairness import IN_TURN
 from irbatch.pack.items import judged_items, rank_run
 from irbatch.runtime.numbers import check_keywords, check_number
 
 UNUSED = {"judged_only", "costs", "progress"}  # options of `irbatch.evaluate`
+
+
+def evaluate_groups(
+    qrels: Judgments,
+    run: Rankings,
+    measures: Measures,
+    cutoffs: Cutoffs = None,
+    *,
+    groups: Any,
+    **settings: Unpack[EvaluateOptions],
+) -> SystemResults:
+    """Return the results of each group of relevant documents, such as popular and rare items.
+
+    Of a group only its own documents are relevant: others keep their ranks, and have grade 0. A
+    query without relevant documents of the group is left out of its means.
+
+    Args:
+        qrels, run, measures, cutoffs, **settings: as in `irbatch.evaluate`; `no_relevant` is
+            ``"skip"`` by default.
+        groups: document to the name of its group, or `irbatch.Groups`; a document that is not
+            there belongs to none, one of several groups to each.
+
+    Raises:
+        InputError: as `irbatch.evaluate` and `irbatch.Groups`.
+
+    >>> qrels, run = {"u": {"hit": 1, "rare": 1}}, {"u": {"hit": 3.0, "x": 2.0, "rare": 1.0}}
+    >>> found = evaluate_groups(qrels, run, "RR", groups={"hit": "head", "rare": "tail"})
+    >>> {name: results["RR"] for name, results in found.items()}
+    {'head': 1.0, 'tail': 0.3333333333333333}
+    """
+    check_settings(evaluate_groups, settings)
+    progress = settings.pop("progress", None)
+    settings.setdefault("no_relevant", "skip")
+    evaluation = Evaluation.choose(measures, cutoffs, **settings)
+    judgments, ranked = evaluation.judgments(qrels), evaluation.rankings(run)
+    in_order = replace(evaluation, order_by="score")  # as it was read
+    documents = [each for of_query in judgments.to_dict().values() for each in of_query]
+    known = groups if isinstance(groups, Groups) else Groups(groups, ungrouped="ignore")
+    shares, grades = known.align(documents), judgments.grades
+    results = SystemResults()
+    for name, belongs in zip(shares.names, shares.vectors.T > 0, strict=True):
+        keeps = (belongs[shares.codes] & (shares.codes >= 0)) | (grades <= 0)
+        graded = judgments.regraded(np.where(keeps, grades, 0.0))
+        results[str(name)] = in_order.evaluate(graded, ranked, progress)
+        results[str(name)].name = str(name)
+        results[str(name)].settings = evaluation.signature() | {"relevant documents": str(name)}
+    return results
 
 
 def evaluate_sequences(

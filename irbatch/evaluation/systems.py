@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from irbatch.errors import did_you_mean, imported, many
 from irbatch.evaluation.results import Results, read_saved
 from irbatch.evaluation.tables import (
+    BOUNDS,
+    TOLD,
     VALUE,
     better_of,
     list_measures,
@@ -34,10 +36,11 @@ class SystemResults(Reported, dict[str, Results]):
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals (default: 4); `names`, how measures are spelled, as in `Results.mean`;
     `arrows`, whether headings say which way is better (False); `per_query`, whether rows of each
-    query stand before that of the means (False). `to_dict`, `to_json`, `to_csv` and frames have
-    `per_query` and `names` (`to_dict`: `names`). `to_csv` has one line a system, query and
-    measure, the query of a mean being called ``all``; `to_json` system to what `Results.to_json`
-    has, values if asked, and `from_json` reads it.
+    query stand before that of the means (False); `intervals`, whether means come with those of
+    `Results.intervals` (False). `to_dict`, `to_json`, `to_csv` and frames have `per_query` and
+    `names` (`to_dict`: `names`), JSON and CSV `intervals`. `to_csv` has one line a system, query
+    and measure, the query of a mean being called ``all``; `to_json` system to what
+    `Results.to_json` has, values if asked, and `from_json` reads it.
 
     >>> import irbatch
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
@@ -116,8 +119,10 @@ class SystemResults(Reported, dict[str, Results]):
         names: str = "irbatch",
         arrows: bool = False,
         per_query: bool = False,
+        intervals: bool = False,
     ) -> Document:
-        table = make_table(self, digits=digits, names=names, arrows=arrows, per_query=per_query)
+        shaped = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
+        table = make_table(self, digits=digits, names=names, **shaped)
         legend = []
         if any(cell.stands_out for row in table.rows for cell in row.cells):
             legend.append((BEST, "the best of its column"))
@@ -128,7 +133,8 @@ class SystemResults(Reported, dict[str, Results]):
         counts = sorted({each.counts.queries for each in self.values()})
         least = f"{counts[0]} to " if len(counts) > 1 else ""
         queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-        said = [f"{systems}{queries}", *list_notes(self)]
+        told = f", {TOLD}" if intervals else ""
+        said = [f"{systems}{queries}{told}", *list_notes(self)]
         caption = f"{' '.join(f'{each}.' for each in said)} {note}".rstrip()
         stated = [each.settings for each in self.values()]
         shared = stated[0].items() if stated else ()
@@ -136,11 +142,11 @@ class SystemResults(Reported, dict[str, Results]):
         footer = " | ".join(f"{name}: {value}" for name, value in settings)
         return Document(f"Results of {systems}", caption, legend, [table], footer, note)
 
-    def _everything(self, *, per_query: bool = False, names: str = "irbatch") -> Record:
-        return {
-            name: {**each._everything(names=names, per_query=per_query), "name": name}
-            for name, each in self.items()
-        }
+    def _everything(
+        self, *, per_query: bool = False, names: str = "irbatch", intervals: bool = False
+    ) -> Record:
+        options: Any = {"per_query": per_query, "names": names, "intervals": intervals}
+        return {name: {**each._everything(**options), "name": name} for name, each in self.items()}
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> SystemResults:
@@ -151,6 +157,7 @@ class SystemResults(Reported, dict[str, Results]):
         return cls(read_saved(source))
 
     def _records(
-        self, *, per_query: bool = False, names: str = "irbatch"
+        self, *, per_query: bool = False, names: str = "irbatch", intervals: bool = False
     ) -> tuple[Sequence[str], Iterable[Record]]:
-        return VALUE, list_values(self, names=names, per_query=per_query)
+        rows = list_values(self, names=names, per_query=per_query, intervals=intervals)
+        return (*VALUE, *BOUNDS) if intervals else VALUE, rows

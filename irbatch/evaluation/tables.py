@@ -9,11 +9,14 @@ from typing import Any
 from irbatch.errors import InputError, many
 from irbatch.measures import Measure
 from irbatch.report.document import Cell, Column, Row, Table
-from irbatch.report.numbers import check_digits, is_best, show
+from irbatch.report.numbers import check_digits, is_best, show, show_interval
 
 ARROWS = {1: " ↑", -1: " ↓", 0: ""}
 ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")
+BOUNDS = ("low", "high")
+NO_BOUNDS = (math.nan, math.nan)
+TOLD = "with 95% intervals"  # of `Results.intervals`, as reports have them
 Systems = Mapping[str, Any]  # names to `Results`, which know of their tables
 
 
@@ -56,7 +59,7 @@ def tell_different_queries(results: Systems) -> str:
 
 
 def list_values(
-    results: Systems, *, names: str = "irbatch", per_query: bool = False
+    results: Systems, *, names: str = "irbatch", per_query: bool = False, intervals: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield run, query and measure of each value with every digit; the mean's query is ``all``."""
     for run, each in results.items():
@@ -64,12 +67,17 @@ def list_values(
         if ALL in each.rows and rows:
             problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
             raise InputError(problem, source="results", query=ALL)
+        bounds = each.intervals(names=names) if intervals else {}
         summed = {of.spelled(names) for of in each.columns if of.aggregate == "sum"}
         for query, row in [*rows.items(), (ALL, each.mean(names))]:
             for name, value in row.items():
                 whole = name in summed and value.is_integer()
                 number: Any = int(value) if whole else value
-                yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
+                record = dict(zip(VALUE, (run, str(query), name, number), strict=True))
+                if intervals:
+                    ends = bounds[name] if query == ALL else ("", "")
+                    record |= dict(zip(BOUNDS, ends, strict=True))
+                yield record
 
 
 def make_table(
@@ -79,6 +87,7 @@ def make_table(
     names: str = "irbatch",
     arrows: bool = False,
     per_query: bool = False,
+    intervals: bool = False,
 ) -> Table:
     """Lay out one row a system, or with those of its queries before it; see `SystemResults`."""
     check_digits(digits)
@@ -100,15 +109,18 @@ def make_table(
     ]
     rows = []
     for i, (name, each) in enumerate(results.items()):
-        cells = [
-            Cell(show_value(mean, measure, digits), mean, best[k][i])
-            for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True))
-        ]
+        bounds = each.intervals() if intervals else {}
+        cells = []
+        for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True)):
+            low, high = bounds.get(str(measure), NO_BOUNDS)
+            within = "" if math.isnan(low) else show_interval(low, high, digits)
+            cells.append(Cell(show_value(mean, measure, digits), mean, best[k][i], within))
         if per_query:
             rows += _rows_of_queries(name, each, measures, digits)
             cells.insert(0, Cell(ALL))
         rows.append(Row([Cell(name), *cells]))
-    return Table(f"Means of {many(len(results), 'system')}", columns, rows)
+    said = f", {TOLD}" if intervals else ""
+    return Table(f"Means of {many(len(results), 'system')}{said}", columns, rows)
 
 
 def list_measures(results: Systems) -> list[Measure]:

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.gate import values_behind, within_range
 from irbatch.efficiency import EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
+from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number
-from irbatch.statistics.intervals import find_intervals
 
 Record = EfficiencyRecord | Measurement | Load
 Records = Mapping[str, Record] | Iterable[Record] | Record
@@ -101,7 +100,7 @@ def join_accuracy(
                 own, value = by_measure[column]
                 table[i, k] = _read_value(system, own, value)
                 if isinstance(system_results, Results) and system_results.has_values:
-                    table[i, k, 1:] = _find_interval(system_results, own, level)
+                    table[i, k, 1:] = find_interval(system_results, own, "t", level)
     _warn_of_missing(names, table[..., 0], systems, listed)
     return {
         "measures": names,
@@ -188,16 +187,6 @@ def _read_value(system: str, measure: str, value: Any) -> list[float]:
         problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
         raise field_error(of_system(system), measure, problem, stated)
     return numbers
-
-
-def _find_interval(results: Results, measure: str, level: float) -> tuple[float, float]:
-    """Return the interval of a mean over queries by Student's t; NaN where it has none."""
-    behind = values_behind(results, measure)
-    if behind is None:
-        return math.nan, math.nan
-    values: Floats = behind[0][None, :, None]
-    found = find_intervals(values, [], "t", level, 0, 0, geometric=np.array([behind[1]]))
-    return within_range(results, measure, *found.means[0, 0].tolist())
 
 
 def _warn_of_missing(

@@ -19,15 +19,14 @@ from irbatch.comparing.gate import (
     check_side,
     read_limit,
     split_scope,
-    values_behind,
 )
 from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, join_words, many, printable, shown
+from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.leaderboard.axes import Board, canonical_name
 from irbatch.measures import measure
 from irbatch.report.text import shorten
-from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.resampling import check_level
 
 DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
@@ -320,8 +319,5 @@ def _judged(board: Board, limit: Limit) -> list[float]:
     for row, results in enumerate(board.results if limit.name in board.measures else ()):
         if not isinstance(results, Results) or not results.has_values or limit.name not in results:
             continue
-        behind = values_behind(results, limit.name)
-        lowest, highest = np.array(results.columns[results.column_of(limit.name)].range)[:, None]
-        if behind is not None and not behind[1] and np.isfinite(highest - lowest).all():
-            (ends[row],) = bounded_intervals(behind[0][:, None], lowest, highest, board.level)
+        ends[row] = find_interval(results, limit.name, "bounded", board.level)
     return [float(end) for end in ends[:, limit.bound]]

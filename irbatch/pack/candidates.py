@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -68,6 +69,17 @@ class Candidates:
         if self._halves is not None:
             return self._halves.value(self.scores[row, column])
         return float(self.scores[row, column])
+
+    def put_nan_last(self) -> None:
+        """Let scores that are NaN count as minus infinity."""
+        if self._halves is not None:
+            infinity = self._halves.infinity
+            nan = (self.scores & 0x7FFF) > infinity
+            self.scores = np.where(nan, np.uint16(infinity | 0x8000), self.scores)
+        elif self.on_accelerator:
+            self.scores = self.scores.nan_to_num(-math.inf, math.inf, -math.inf)
+        elif self.scores.dtype.kind == "f":
+            self.scores = np.where(np.isnan(self.scores), -np.inf, self.scores)
 
     def leave_out(
         self,

@@ -178,7 +178,7 @@ TABLE: list[tuple[list[Callable[..., Any]], str, str | None, list[tuple[Any, ...
         *((np.array([[1] * 4, [1, 1, x, 1], [1] * 4]), "documents", "1") for x in (NAN, -INF)),
     ]),
     ([embeddings], "relevance", None, [(LABELS.T, "(3, 2)"), (None, "positives")]),
-    ([embeddings], "similarity", None, [("l2", "'l2'", "cosine")]),
+    ([embeddings], "similarity", None, [("angle", "'angle'", "cosine")]),
 ]  # fmt: skip
 
 

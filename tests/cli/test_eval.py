@@ -47,6 +47,10 @@ def test_every_form_is_that_of_evaluate_runs(cli: Cli, form: str, per_query: boo
     words = ["eval", *FILES, "-m", "AP", "P@5", "NumRet", "--format", form, *["-q"] * per_query]
     printed, written = cli(*words)[1], getattr(found, f"to_{form}")(per_query=per_query)
     assert printed in written if form == "text" else printed == written
+    words.append("--intervals")
+    printed = cli(*words)[1]
+    written = getattr(found, f"to_{form}")(per_query=per_query, intervals=True)
+    assert printed in written if form == "text" else printed == written
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,40 @@ def test_skipping_is_up_to_what_each_measure_looks_for() -> None:
     assert json.loads(everywhere.to_json())["mean"] == {"AP": None}
 
 
+@pytest.mark.parametrize("interval", ["t", "percentile", "bca", "bounded"])
+def test_intervals_of_means(interval: str) -> None:
+    labels = np.random.default_rng(1).integers(0, 2, (40, 8))
+    results = irbatch.evaluate_matrix(labels, "AP P@5 GMAP NumRel")
+    two = irbatch.compare(dict.fromkeys("ab", irbatch.evaluate_matrix(labels, "AP")))
+    found = results.intervals(interval, 0.05, names="trec_eval")
+    assert list(found) == list(results.mean("trec_eval"))
+    for name in ("map", "P_5", "gm_map"):
+        low, high = found[name]
+        assert 0 <= low < results[name] < high <= 1
+    assert np.isnan(found["num_rel"]).all(), "a sum has none"
+    if interval == "t":
+        assert found["map"] == pytest.approx(two.intervals[0, 0].tolist())
+    wider, narrower = (
+        results.intervals(interval, 0.01)["AP"],
+        results.intervals(interval, 0.5)["AP"],
+    )
+    assert wider[0] < found["map"][0] < narrower[0]
+    assert narrower[1] < found["map"][1] < wider[1]
+
+
+def test_intervals_that_there_are_not() -> None:
+    assert np.isnan(irbatch.evaluate_matrix([[1]], "AP").intervals()["AP"]).all(), "of one query"
+    weighted = irbatch.evaluate_matrix([[1, 0], [0, 1]], "GAUC")
+    assert np.isnan(weighted.intervals()["GAUC"]).all()
+    for options in ({"interval": "se"}, {"level": 1.0}, {"level": 0}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            weighted.intervals(**options)
+    sums = irbatch.BatchEvaluator("RR", keep="sums")
+    sums.update([[1, 2], [2, 1]], [[1, 0], [1, 0]])
+    with pytest.raises(InputError, match="means alone"):
+        sums.compute().intervals()
+
+
 def test_frames(results: Results) -> None:
     pandas = results.to_pandas()
     assert pandas.index.tolist() == results.query_ids

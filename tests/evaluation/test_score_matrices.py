@@ -321,6 +321,38 @@ def test_embeddings_by_angle() -> None:
     assert found.values.tolist() != values(queries @ longer.T, GRADES)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_embeddings_by_distance(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    queries, documents = rng.integers(-3, 4, (N, 5)), rng.integers(-3, 4, (M, 5))
+    found = irbatch.evaluate_embeddings(queries.astype(dtype), documents.astype(dtype), GRADES,
+                                        MEASURES, similarity="l2")  # fmt: skip
+    squares = ((queries[:, None] - documents) ** 2).sum(axis=2)
+    assert found.values.tolist() == values(-squares, GRADES)
+    assert "distance" in found.signature
+    huge = np.full((1, 2), 3e38, np.float32)
+    with pytest.raises(irbatch.InputError, match="overflow"):
+        irbatch.evaluate_embeddings(huge, huge, [[1]], "RR", similarity="l2")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "longdouble"])
+@pytest.mark.parametrize("options", [{}, {"mask": KEPT}, {"ties": "index"}], ids=str)
+def test_nan_counts_as_the_worst_score_on_request(dtype: str, options: dict[str, Any]) -> None:
+    scores = SCORES.astype(dtype)
+    scores[1, 2], scores[0, :3] = -np.inf, np.nan
+    worst = np.where(np.isnan(scores), -np.inf, scores).astype(dtype)
+    found = irbatch.evaluate_scores(scores, GRADES, MEASURES, nan="last", **options)
+    assert found.values.tolist() == values(worst, GRADES, **options)
+    assert "NaN last" in found.signature
+    assert np.isnan(scores).sum() == 3, "what is given doesn't change"
+    evaluator = irbatch.BatchEvaluator(MEASURES, nan="last", ties=options.pop("ties", None))
+    assert evaluator.update(scores, GRADES, **options).values.tolist() == found.values.tolist()
+    whole = np.arange(6).reshape(2, 3)
+    assert irbatch.evaluate_scores(whole, whole % 2, "RR", nan="last")["RR"] == 0.75
+    with pytest.raises(irbatch.InputError, match="nan"):
+        irbatch.evaluate_scores(scores, GRADES, "RR")
+
+
 def test_a_loop_of_calls_warns_once() -> None:
     """Python tells warnings by their texts, which therefore hold no numbers."""
     with warnings.catch_warnings(record=True) as caught:

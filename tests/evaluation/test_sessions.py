@@ -1,4 +1,4 @@
-"""Session DCG, against its definition."""
+"""Session DCG and groups of documents, against their definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.random_problems import nasty_problems
 
 import irbatch
 from irbatch import InputError
-from irbatch.evaluation import session_dcg
+from irbatch.evaluation import evaluate_groups, session_dcg
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"a": 1, "c": 2}, "q3": {"d": 1}}
 RUN = {"q1": {"b": 3.0, "a": 2.0}, "q2": {"x": 9.0, "c": 8.0, "a": 7.0}}
@@ -75,3 +75,33 @@ def test_a_query_left_out_of_the_mean_has_no_value() -> None:
     results = irbatch.evaluate(qrels, RUN, "DCG", no_relevant="skip")
     with pytest.raises(InputError, match=r"query 'none'\)"):
         session_dcg(results, {"s": ["q1", "none"]})
+
+
+def test_groups_of_relevant_documents() -> None:
+    """Each by judgments in which the others' documents have grade 0."""
+    of_group = {"a": "head", "b": "head", "c": "tail", "e": "nobody's"}
+    measures = "nDCG@2 AP RR P@2 Judged@2"
+    for qrels, run in [(QRELS, RUN), *nasty_problems(seed=9, count=6)]:
+        documents = sorted({each for of in qrels.values() for each in of}, key=str)
+        groups = of_group if qrels is QRELS else {d: f"g{i % 3}" for i, d in enumerate(documents)}
+        found = evaluate_groups(qrels, run, measures, groups=groups)
+        assert set(found) == set(groups.values())
+        for name, results in found.items():
+            alone = {
+                query: {d: g if g <= 0 or groups.get(d) == name else 0 for d, g in judged.items()}
+                for query, judged in qrels.items()
+            }
+            wanted = irbatch.evaluate(alone, run, measures, no_relevant="skip")
+            assert results.to_dict() == wanted.to_dict()
+            assert name in results.signature
+
+
+def test_groups_by_shares_and_settings() -> None:
+    groups = irbatch.Groups({"a": {"new": 0.5, "old": 0.5}, "b": "new", "c": "old", "d": "old"})
+    found = evaluate_groups(QRELS, RUN, "R", groups=groups, no_relevant="zero")
+    assert found["new"].per_query() == {"q1": 1.0, "q2": 1.0, "q3": 0.0}
+    assert found["old"].per_query() == {"q1": 1.0, "q2": 1.0, "q3": 0.0}
+    few = irbatch.Groups({"a": "new"})
+    for bad, said in ((few, "no group"), ([], "mapping"), ({}, "no items")):
+        with pytest.raises(InputError, match=said):
+            evaluate_groups(QRELS, RUN, "R", groups=bad)

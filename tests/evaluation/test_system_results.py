@@ -128,6 +128,32 @@ def test_of_equals_all_are_best_and_of_one_none() -> None:
         assert "0.5" in form(one)
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
+def test_means_come_with_intervals_on_request(form: str, two: SystemResults) -> None:
+    for results in (two, next(iter(two.values()))):
+        bounds = next(iter(two.values())).intervals()
+        shown = [f"[{low:.4f}, {high:.4f}]" for low, high in bounds.values() if low == low]
+        with_bounds = getattr(results, f"to_{form}")(intervals=True)
+        assert "95% intervals" in with_bounds.replace(r"\%", "%")
+        for bound in [each.strip("[]") for each in shown]:
+            assert bound in with_bounds, bound
+            assert bound not in getattr(results, f"to_{form}")()
+
+
+def test_intervals_for_programs(two: SystemResults) -> None:
+    for name, results in two.items():
+        bounds = {of: list(ends) for of, ends in results.intervals().items() if ends[0] == ends[0]}
+        saved = json.loads(two.to_json(intervals=True))[name]["intervals"]
+        assert {of: ends for of, ends in saved.items() if ends[0] is not None} == bounds
+        rows = list(csv.DictReader(io.StringIO(two.to_csv(intervals=True, per_query=True))))
+        told = {row["measure"]: [float(row["low"]), float(row["high"])] for row in rows
+                if (row["run"], row["query"]) == (name, "all")}  # fmt: skip
+        assert {of: ends for of, ends in told.items() if ends[0] == ends[0]} == bounds
+        assert all(row["low"] == "" for row in rows if row["query"] != "all")
+    again = SystemResults.from_json(two.to_json(intervals=True))
+    assert again.to_json() == two.to_json()
+
+
 def test_what_a_system_lacks_is_left_open(two: SystemResults) -> None:
     two["other"] = irbatch.evaluate(QRELS, RUNS["bm25"], "RR AP", judged_only=True)
     rows = [[cell.strip() for cell in line.split("|")[1:-1]]

@@ -30,7 +30,7 @@ class RankingMetric(ExactMetric):
     Args:
         measures, cutoffs, no_relevant: as in `irbatch.evaluate`. Of one measure `compute` returns
             a tensor, of several a dict of names to tensors.
-        ties: as in `irbatch.evaluate_scores`.
+        ties, nan: as in `irbatch.evaluate_scores`.
         keep: ``"sums"``, exact and of a fixed size; or ``"queries"``, the values of every query
             under its id, so that one that a DistributedSampler repeats counts once. Ids are whole
             numbers, such as places in the data set: processes exchange tensors, not text.
@@ -60,10 +60,12 @@ class RankingMetric(ExactMetric):
         keep: str = "sums",
         report: Any = None,
         names: str = "irbatch",
+        nan: str = "error",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         options: dict[str, Any] = {"keep": keep, "ties": ties, "no_relevant": no_relevant}
+        options["nan"] = nan
         parsed = parse_measures(measures, cutoffs)
         self._evaluator = BatchEvaluator(parsed, **options)
         self._nothing = self._evaluator.state_dict()
@@ -75,7 +77,7 @@ class RankingMetric(ExactMetric):
             problem = f"{self._report} is not one of {', '.join(wanted)}"
             raise InputError(problem, source="report", value=report)
         # A collection merges metrics of states of the same names and first values.
-        what = f"{', '.join(wanted)} (ties {ties}, no relevant {no_relevant})"
+        what = f"{', '.join(wanted)} (ties {ties}, no relevant {no_relevant}, NaN {nan})"
         columns = len(with_weights(list(wanted.values())))
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
         if keep == "queries":
