@@ -32,16 +32,18 @@ def notes_on(results: Results) -> list[str]:
 
 def left_out(results: Results) -> list[str]:
     """Name measures whose means leave out queries without a ranking, as no rank is the worst."""
+    ranks = [
+        column
+        for column, measure in enumerate(results.columns)
+        if measure.declaration.reads == "relevant" and measure.declaration.builtin
+    ]
+    if not ranks or not results.has_values:  # values may wait to be computed
+        return []
     counted = np.ones(len(results.marks), bool)
     if results.settings.get("queries without relevant documents") == "skip":
         counted = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
-    names = [
-        str(measure)
-        for measure, values in zip(results.columns, results.values[counted].T, strict=True)
-        if measure.declaration.reads == "relevant"
-        and measure.declaration.builtin
-        and np.isnan(values).any()
-    ]
+    without = np.isnan(results.values[counted]).any(axis=0)
+    names = [str(results.columns[column]) for column in ranks if without[column]]
     left = "queries without a ranking are left out of the mean"
     hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
     return [f"{', '.join(names)}: {left}{hint}"] if names else []

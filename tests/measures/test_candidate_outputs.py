@@ -202,3 +202,9 @@ def test_it_is_so_in_every_verb(evaluate: Callable[[], irbatch.Results]) -> None
     with pytest.warns(irbatch.InputWarning, match=f"^{left_out}: queries without a ranking"):
         results = evaluate()
     assert list(results.mean().values()) == MEANS_OF_WORST
+
+
+def test_nothing_is_said_of_means_alone() -> None:
+    batches = irbatch.BatchEvaluator("FirstRank", keep="sums")
+    batches.update([[2.0, 1.0], []], [[0, 1], []], n_relevant=[1, 1])
+    assert batches.compute()["FirstRank"] == 2.0
