@@ -42,8 +42,8 @@ def left_out(results: Results) -> list[str]:
     counted = np.ones(len(results.marks), bool)
     if results.settings.get("queries without relevant documents") == "skip":
         counted = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
-    without = np.isnan(results.values[counted]).any(axis=0)
-    names = [str(results.columns[column]) for column in ranks if without[column]]
+    values = results.values[counted]
+    names = [str(results.columns[i]) for i in ranks if np.isnan(values[:, i]).any()]
     left = "queries without a ranking are left out of the mean"
     hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
     return [f"{', '.join(names)}: {left}{hint}"] if names else []
