@@ -289,7 +289,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     """
     source = "positives"
     if isinstance(positives, str):
-        positives = _read_word(positives, shape)
+        return _read_word(positives, shape)
     if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
         positives = list(positives)  # lists of each query, or numbers
     is_array = is_tensor(positives) or hasattr(positives, "__array__")
@@ -313,15 +313,16 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     return GradedCandidates.from_cells(cells, shape[0])
 
 
-def _read_word(positives: str, shape: Shape) -> Ints:
+def _read_word(positives: str, shape: Shape) -> GradedCandidates:
     if positives not in ("diagonal", "first"):
         problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
         raise InputError(problem, value=positives)
-    columns = np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], np.int64)
-    if columns.max(initial=0) >= shape[1]:
+    n = shape[0]
+    if shape[1] < (n if positives == "diagonal" else min(n, 1)):
         problem = f"scores of shape {shape} have no {positives} candidate of each query"
         raise InputError(problem, source="positives")
-    return columns
+    columns = np.arange(n) if positives == "diagonal" else np.zeros(n, np.int64)
+    return GradedCandidates(np.arange(n + 1), columns, np.ones(n), True)
 
 
 def _read_columns(positives: Any, shape: Shape) -> Cells:

@@ -13,12 +13,13 @@ VALUE = {"qrels": "grade", "run": "score"}
 # Matched exactly, then, where no column is, without regard to case and underscores; and but for
 # the types that RecBole writes behind its names, ``user_id:token``. Of
 # ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies of it, MS MARCO, and
-# our own; then of MovieLens, RecBole, LensKit, recommenders and Spark.
+# our own; then of MovieLens, RecBole, LensKit, RecTools, recommenders and Spark.
 QUERIES = ("query_id", "qid", "q_id", "query-id", "query")
 DOCUMENTS = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
 USERS = ("user_id", "userid", "userId", "userID", "user", "uid")
 ITEMS = ("item_id", "itemid", "itemId", "itemID", "item", "iid", "movieId", "movie_id")
 GRADES = ("relevance", "label", "grade", "score", "rating")
+WEIGHTS = ("rel", "weight")
 SCORES = ("score", "prediction")
 SUBTOPICS = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
 STRATA = ("stratum", "stratum_id", "strata")
@@ -31,9 +32,13 @@ BESIDE = {"timestamp", "time", "date", "datetime", "unixReviewTime", *SUBTOPICS[
 
 # By kind of table and role: the names, those of the first group before those of the second. A
 # search log knows who asked; the query is what was asked.
-QUERY, DOCUMENT, GRADE = (QUERIES, USERS), (DOCUMENTS, ITEMS), (GRADES,)
+QUERY, DOCUMENT, GRADE = (QUERIES, USERS), (DOCUMENTS, ITEMS), (GRADES, WEIGHTS)
 ITEM = (ITEMS, DOCUMENTS)
-JUDGED = {"query": QUERY, "document": DOCUMENT, "grade": GRADE}
+JUDGED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "query": QUERY,
+    "document": DOCUMENT,
+    "grade": GRADE,
+}
 ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "qrels": JUDGED,
     "subtopics": {**JUDGED, "subtopic": (SUBTOPICS,)},

@@ -21,6 +21,7 @@ from irbatch.data.ids import (
     TextColumn,
     check_id,
     column_kind,
+    copied,
     id_kind,
     item_of,
     kind_of_documents,
@@ -40,27 +41,27 @@ from irbatch.runtime.threads import cached_property
 class QueryTable(Mapping[Any, dict[Any, float]]):
     """Query to document to value, kept as columns; reads like a mapping of mappings.
 
-    Rows ``begins[place]`` to ``ends[place]`` are those of a query: ids, and float64 grades or
-    scores, the latter also as `numbers`.
+    Rows ``begins[place]`` to ``ends[place]`` are those of ``queries[place]``: `documents`, and
+    float64 `numbers`, which are grades or scores.
     """
 
     def __init__(
         self,
-        places: dict[Any, int],
+        queries: IdColumn,
         begins: Ints,
         ends: Ints,
         documents: IdColumn,
         values: Floats,
     ) -> None:
-        self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
+        self.queries, self.begins, self.ends, self.numbers = queries, begins, ends, values
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
         self.keyed = KeyedIds.of(self.documents, begins, ends)
         # A row whose document its query has before it; -1 if no query has one twice.
-        self.repeated = next(iter(find_repeats(self.keyed, 1).tolist()), -1)
+        self.repeated = next(iter(find_repeats(self.keyed, 1)[0].tolist()), -1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes are by numbers of this process.
-        given = self.places, self.begins, self.ends, self.documents, self.numbers
+        given = self.queries, self.begins, self.ends, self.documents, self.numbers
         return type(self), given
 
     @classmethod
@@ -76,10 +77,9 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         Documents that a query has twice are the caller's to reject.
         """
         found, starts, order = group_runs(queries, firsts, values.size)
-        places = dict(zip(queries.take(found).tolist(), range(found.size), strict=True))
         if order is not None:
             documents, values = documents.take(order), values[order]
-        return cls(places, starts[:-1], starts[1:], documents, values)
+        return cls(copied(queries.take(found)), starts[:-1], starts[1:], documents, values)
 
     @property
     def document_kind(self) -> str:
@@ -91,6 +91,16 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         """Whether each query's numbers descend, as scores mostly do."""
         return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())
 
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """Map the queries to their places."""
+        return dict(zip(self.queries.tolist(), range(len(self)), strict=True))
+
+    def find(self, queries: Sequence[Any]) -> Ints:
+        """Return the places of queries, -1 of those that are not here: int64 ``(queries,)``."""
+        found = map(self.places.get, queries, itertools.repeat(-1))
+        return np.fromiter(found, np.int64, len(queries))
+
     def __getitem__(self, query: Any) -> dict[Any, float]:
         """Return a query's documents and their values as a dictionary, made anew."""
         place = self.places[query]
@@ -101,10 +111,10 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         return query in self.places  # Mapping's own would make the dictionary
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.places)
+        return iter(self.queries.tolist())
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.queries)
 
     def __repr__(self) -> str:
         documents = int((self.ends - self.begins).sum())
@@ -118,15 +128,31 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List documents that queries have more than once: query and document, at most some."""
-        rows = find_repeats(self.keyed, most)
-        queries, of = list(self.places), np.searchsorted(self.ends, rows, side="right").tolist()
-        return list(dict.fromkeys(zip([queries[at] for at in of], self.ids(rows), strict=True)))
+        rows, _ = find_repeats(self.keyed, most)
+        of = np.searchsorted(self.ends, rows, side="right")
+        pairs = zip(self.queries.take(of).tolist(), self.ids(rows), strict=True)
+        return list(dict.fromkeys(pairs))
+
+    def merged(self, repeats: str) -> QueryTable:
+        """Return a table in which no query has a document twice.
+
+        `repeats` says what its value is: the ``"first"`` one, their ``"max"`` or their ``"sum"``.
+        """
+        if self.repeated < 0:
+            return self
+        again, firsts = find_repeats(self.keyed, len(self.documents))
+        values, kept = self.numbers.copy(), np.ones(len(self.documents), bool)
+        if repeats != "first":
+            (np.maximum if repeats == "max" else np.add).at(values, firsts, values[again])
+        kept[again] = False
+        before = offsets_of(kept.astype(np.int64))
+        rows, bounds = np.flatnonzero(kept), (before[self.begins], before[self.ends])
+        return QueryTable(self.queries, *bounds, self.documents.take(rows), values[rows])
 
     def where(self, row: int) -> tuple[Any, Any]:
         """Return the query and the document of a row."""
         there = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
-        queries = (query for query, place in self.places.items() if place == there)
-        return next(queries), self.ids(slice(row, row + 1))[0]
+        return item_of(self.queries, there), self.ids(slice(row, row + 1))[0]
 
 
 class DocumentLists(Sequence[list[Any]]):
@@ -204,8 +230,8 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
     """Make a table of a run's mappings: query to document to score."""
     rows = list(rankings.values())
     starts = offsets_of([len(row) for row in rows])
-    places = dict(zip(rankings, range(len(rows)), strict=True))
     values = list(itertools.chain.from_iterable(row.values() for row in rows))
+    queries = as_ids(list(rankings), "query", "run")
     try:
         documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")
         numbers = as_numbers(values, "run")
@@ -214,7 +240,7 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
         names = ((query, document) for query, row in rankings.items() for document in row)
         read_numbers("score", values, names, source="run", path=name)
         raise
-    return QueryTable(places, starts[:-1], starts[1:], documents, numbers)
+    return QueryTable(queries, starts[:-1], starts[1:], documents, numbers)
 
 
 def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
@@ -455,8 +481,8 @@ def read_sparse(
         if source == "qrels":
             chosen = chosen[np.diff(ends) > 0]
         ids = _take(documents, rows.indices[: ends[-1]].astype(np.int64))
-        places = dict(zip(_take(queries, chosen).tolist(), range(chosen.size), strict=True))
-        return QueryTable(places, ends[:-1][chosen], ends[1:][chosen], ids, values)
+        bounds = ends[:-1][chosen], ends[1:][chosen]
+        return QueryTable(_take(queries, chosen), *bounds, ids, values)
 
 
 def as_compressed_rows(matrix: Any) -> Any:

@@ -95,22 +95,24 @@ class KeyedIds(NamedTuple):
         return int(_slots_for(per_document * int(sizes.max(initial=1))))
 
 
-def find_repeats(documents: KeyedIds, most: int) -> Ints:
-    """Return the first rows whose document its query has before them, at most so many.
+def find_repeats(documents: KeyedIds, most: int) -> Ints2:
+    """Return the first rows whose document its query has before them, at most so many, ascending.
 
-    All hashes are written unless there are more.
+    It is int64 ``(2, rows)``: they, and the first rows of their documents. All hashes are written
+    unless there are more.
     """
-    found: list[int] = []
+    found = [np.empty((2, 0), np.int64)]
     work = 4 * documents.keys.size + int(documents.lengths.sum())
 
     def look(first: int, last: int) -> None:
         slots = np.empty(documents.most_slots(first, last, DENSE), np.int32)
         repeats = np.empty((2, most), np.int64)
         count = _enter_rows.run(work, documents, first, last, DENSE, slots, repeats)
-        found.extend(repeats[0, :count].tolist())
+        found.append(repeats[:, :count].copy())
 
     map_ranges(look, documents.begins.size, cells=work)
-    return np.array(sorted(found)[:most], np.int64)
+    repeats = np.concatenate(found, axis=1)
+    return repeats[:, np.argsort(repeats[0])][:, :most]
 
 
 def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:

@@ -16,7 +16,15 @@ from irbatch.data.column_names import MARK
 from irbatch.data.columns import DocumentLists, QueryTable
 from irbatch.data.dicts import read_judgments
 from irbatch.data.export import Container, Listed, check_nested, trec_lines
-from irbatch.data.ids import IdColumn, TextColumn, fingerprint, kind_of_documents, same_kind
+from irbatch.data.ids import (
+    IdColumn,
+    TextColumn,
+    column_kind,
+    fingerprint,
+    kind_of_documents,
+    same_kind,
+)
+from irbatch.data.lookup import IdLookup
 from irbatch.engine.matrix import NEGATIVE, count_levels
 from irbatch.errors import LISTED_PROBLEMS, InputError, join_words, many, raise_problems
 from irbatch.runtime.numbers import (
@@ -32,6 +40,9 @@ from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from irbatch.data.marked import Marks
+
+
+MANY = 1 << 14  # queries of a table that are looked up as a column, not as keys of a dictionary
 
 
 class Qrels(Container):
@@ -124,7 +135,10 @@ class Qrels(Container):
         if not judgments:
             raise InputError("there are no queries", source="qrels", path=name)
         self.queries: list[Any] = list(judgments)
-        self.query_kind = same_kind(self.queries, "query", "qrels")
+        if self.table is not None:
+            self.query_kind: str | None = column_kind(self.table.queries)
+        else:
+            self.query_kind = same_kind(self.queries, "query", "qrels")
         if grades is not None:
             self.document_kind = "str" if grades.size else None
         elif self.table is None:
@@ -323,6 +337,15 @@ class Qrels(Container):
             return self.table.documents.take(joined_ranges(self.table.begins, sizes))
         ids = list(itertools.chain.from_iterable(self.documents))
         return np.array(ids, np.int64) if self.document_kind == "int" else TextColumn.encode(ids)
+
+    def places_in(self, table: QueryTable, rows: Positions | None = None) -> Ints:
+        """Return where queries, or those at some rows, stand in a table; -1 for those missing."""
+        count = len(self) if rows is None else rows.size
+        ours = None if self.table is None or count < MANY else self.table.queries
+        if ours is None or column_kind(ours) != column_kind(table.queries):
+            some = self.queries if rows is None else [self.queries[row] for row in rows.tolist()]
+            return table.find(some)
+        return IdLookup(table.queries).find(ours if rows is None else ours.take(rows))
 
     @cached_property
     def row_of(self) -> dict[Any, int]:

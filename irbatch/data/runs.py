@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from irbatch.array_types import Positions
 from irbatch.data.columns import QueryTable
 from irbatch.data.export import Chunk, Container, Listed, check_nested, trec_lines
-from irbatch.data.ids import same_kind
+from irbatch.data.ids import column_kind, same_kind
 from irbatch.errors import many
+
+if TYPE_CHECKING:
+    from irbatch.data.qrels import Qrels
 
 
 class Run(Container):
@@ -37,12 +43,12 @@ class Run(Container):
         name: str | None = None,
         tag: str | None = None,
     ) -> None:
-        if not isinstance(rankings, QueryTable):
+        self.rankings, self.name, self.tag = rankings, name, tag
+        if isinstance(rankings, QueryTable):
+            self.query_kind = column_kind(rankings.queries) if len(rankings) else None
+        else:
             check_nested(rankings, "run", name)
-        self.rankings = rankings
-        self.name = name
-        self.tag = tag
-        self.query_kind = same_kind(rankings, "query", "run")
+            self.query_kind = same_kind(rankings, "query", "run")
 
     @classmethod
     def from_columns(
@@ -122,7 +128,14 @@ class Run(Container):
     @property
     def queries(self) -> Mapping[Any, Any]:
         """The queries, as keys."""
-        return self.rankings.places if isinstance(self.rankings, QueryTable) else self.rankings
+        return self.rankings
+
+    def answers(self, qrels: Qrels) -> Positions:
+        """Return the positions in `Qrels.queries` of those that have a ranking."""
+        if isinstance(self.rankings, QueryTable):
+            return np.flatnonzero(qrels.places_in(self.rankings) >= 0)
+        there = map(self.rankings.__contains__, qrels.queries)
+        return np.flatnonzero(np.fromiter(there, bool, len(qrels)))
 
     def __len__(self) -> int:
         return len(self.rankings)

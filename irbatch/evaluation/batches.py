@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids, same_kind
+from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, kind_of, many, warnings_kept
 from irbatch.evaluation.accumulator import (
     KEEPS,
@@ -154,6 +155,9 @@ class BatchEvaluator:
         `query_ids` are for rankings that are not a mapping. Raises as that does and as `update`.
         """
         self._check_ids(query_ids)
+        if isinstance(relevant, Qrels):
+            problem = "Qrels are the judgments of all queries: give the relevant ids of the batch"
+            raise InputError(problem, source="relevant")
         ranked, relevant = pair_series(ranked, relevant, sliced=True)
         ids = None if isinstance(ranked, Mapping) else read_query_ids(query_ids)
         try:

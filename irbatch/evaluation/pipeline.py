@@ -203,8 +203,7 @@ def compute_run(
         return computed
     computed.answered = run.queries
     if rows is None:
-        there = map(run.queries.__contains__, qrels.queries)
-        rows = np.flatnonzero(np.fromiter(there, bool, len(qrels)))
+        rows = run.answers(qrels)
     may_shorten = watch is not None and not plan.measures and not settings.judged_only
     if may_shorten and watch is not None and watch.depth is not None:
         queries = map(qrels.queries.__getitem__, rows.tolist())
@@ -240,12 +239,13 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
     in_threads = computed.work.plan.is_catalogued
 
     def read(table: QueryTable) -> tuple[list[Any], list[tuple[Part | Block, Positions]]]:
-        rows = np.array([row_of[query] for query in table if query in row_of], np.intp)
+        queries = list(table)
+        rows = np.array([row_of[query] for query in queries if query in row_of], np.intp)
         packed = computed.split(pack_run(qrels, Run(table, reader.name), rows, ordering))
         blocks = ((each, rows[each.rows]) for each in packed)
         if not in_threads:
-            return list(table), list(blocks)
-        return list(table), [(computed.compute(*each), each[1]) for each in blocks]
+            return queries, list(blocks)
+        return queries, [(computed.compute(*each), each[1]) for each in blocks]
 
     answered: dict[Any, None] = {}
     for queries, parts in reader.map_tables(read):

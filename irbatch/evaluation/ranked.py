@@ -10,7 +10,6 @@ from irbatch.data.cells import LabelRows, read_n_relevant
 from irbatch.data.frames import pair_series
 from irbatch.data.id_lists import read_id_lists
 from irbatch.data.ids import read_query_ids
-from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Measures
@@ -33,6 +32,7 @@ def evaluate_ids(
     cutoffs: Cutoffs = None,
     *,
     pad: object = None,
+    query_ids: Sequence[Any] | None = None,
     missing: str = "zero",
     no_relevant: str = "zero",
     judged_only: bool = False,
@@ -48,11 +48,14 @@ def evaluate_ids(
         relevant: for each query the relevant ids: a sequence or mapping, as `ranked`, of lists or
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id, and so do two series of pandas, by their
-            index; one alone is rejected if that is not 0, 1, ….
+            index; one alone is rejected if that is not 0, 1, …. Also a sparse matrix of queries by
+            documents, whose values are grades; or `Qrels`, all of whose queries are averaged.
         measures, cutoffs, missing, no_relevant, judged_only, rel, items, threads: as in
             `irbatch.evaluate`.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
             such as faiss' -1.
+        query_ids: the ids of rankings that are not a mapping, by which they pair with `Qrels`;
+            default 0, 1, ….
 
     Raises:
         InputError: if lists don't pair up, a document stands in a ranking twice, or ids are of
@@ -65,11 +68,11 @@ def evaluate_ids(
     settings = Settings(missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel)
     wanted = parse_measures(measures, cutoffs)
     plan = Plan(wanted, settings.open_parameters(), items=items is not None)
-    rankings, judgments = read_id_lists(ranked, relevant, pad)
-    qrels, run = Qrels(judgments), Run(rankings)
+    rankings, qrels = read_id_lists(ranked, relevant, pad, query_ids)
+    run = Run(rankings)
     work = Work(plan, settings, threads, "as given", in_order=True, items=items)
     results = evaluate_run(work, qrels, run)
-    results.has_ids = isinstance(ranked, Mapping)
+    results.has_ids = isinstance(ranked, Mapping) or query_ids is not None
     return results
 
 

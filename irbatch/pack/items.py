@@ -88,7 +88,7 @@ def rank_run(
     if not isinstance(table, QueryTable):  # ids are beyond int64
         document = next(iter(next(filter(None, run.rankings.values()))))
         raise InputError("ids beyond 64 bits are not items", source="run", document=document)
-    places = np.array([table.places.get(each, -1) for each in queries], np.int64)
+    places = table.find(queries)
     sizes = np.where(places >= 0, (table.ends - table.begins)[places], 0) if len(table) else 0
     sizes = np.broadcast_to(sizes, places.shape)
     depths = np.minimum(sizes, wanted.depth).astype(np.int64)

@@ -354,9 +354,7 @@ def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Bl
 
 def _find_queries(qrels: Qrels, table: QueryTable, rows: Positions) -> tuple[Ints, Ints]:
     """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
-    queries = map(qrels.queries.__getitem__, rows.tolist())
-    found = map(table.places.get, queries, itertools.repeat(-1))
-    places = np.fromiter(found, np.int64, rows.size)
+    places = qrels.places_in(table, rows)
     begins, ends = _find_bounds(table, places)
     return places, ends - begins
 
@@ -458,7 +456,7 @@ def _pick(ranking: Mapping[Any, Any], first: int | Positions) -> dict[Any, Any]:
 def _of_table(
     table: QueryTable, queries: Sequence[Any], depth: int, score_dtype: str
 ) -> Iterator[dict[Any, Any]] | None:
-    places = np.array([table.places[query] for query in queries], np.intp)
+    places = table.find(queries)
     sizes = table.ends[places] - table.begins[places]
     if not _is_worth_it(offsets_of(sizes), depth) or table.repeated >= 0:
         return None

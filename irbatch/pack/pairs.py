@@ -77,7 +77,7 @@ def ranking_sizes(run: Run, queries: Sequence[Any], depth: int | None) -> Ints:
     """Return how long a run's rankings of some queries are, cut at a depth."""
     table = run.rankings
     if isinstance(table, QueryTable):
-        places = np.fromiter(map(table.places.__getitem__, queries), np.int64, len(queries))
+        places = table.find(queries)
         sizes: Ints = table.ends[places] - table.begins[places]
     else:
         sizes = np.fromiter((len(table[query]) for query in queries), np.int64, len(queries))
@@ -104,7 +104,7 @@ def _of_tables(
     """
     found, bounds = [], []
     for table in (first, second):
-        places = np.fromiter(map(table.places.__getitem__, queries), np.int64, len(queries))
+        places = table.find(queries)
         begins, sizes = table.begins[places], table.ends[places] - table.begins[places]
         rows = joined_ranges(begins, sizes)
 

@@ -159,7 +159,7 @@ TABLE: list[tuple[list[Callable[..., Any]], str, str | None, list[tuple[Any, ...
     ]),
     ([ids], "relevant", None, [
         (None, "NoneType"), ("ab", "str"), ([[1]], "of 1 query"), ([1, 3], "query 0"),
-        (["1", "3"], "query 0"), ([[1], None], "query 1"), (sp.csr_array([[0, 1]]), "csr_array"),
+        (["1", "3"], "query 0"), ([[1], None], "query 1"), (sp.csr_array([[0, 1]]), "of 1 query"),
     ]),
     ([ids], "relevant", "qrels", [
         ([[1], [3.0]], "query 1", "3.0"), ([[True], [3]], "query 0"), ([[1], [None]], "query 1"),

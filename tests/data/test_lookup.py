@@ -48,7 +48,7 @@ def test_whatever_the_hashes(monkeypatch: pytest.MonkeyPatch, seeds: list[int], 
     rows = find_rows(retrieved, keyed(wanted, seeds), np.array([0]))
     assert rows.tolist() == [IDS.index(each) if each in IDS else -1 for each in wanted]
     for i in range(len(IDS)):
-        assert find_repeats(keyed([*IDS, IDS[i]], seeds), 1).tolist() == [len(IDS)]
+        assert find_repeats(keyed([*IDS, IDS[i]], seeds), 1).tolist() == [[len(IDS)], [i]]
 
 
 def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
