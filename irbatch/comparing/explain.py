@@ -39,9 +39,22 @@ from irbatch.report.document import (
 from irbatch.report.numbers import check_digits, show, show_change
 from irbatch.report.reported import Reported
 from irbatch.report.text import shorten_all
-from irbatch.runtime.numbers import as_floats, check_choice, check_whole, is_whole
+from irbatch.runtime.numbers import as_floats, check_choice, check_whole
 
+DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
+MOST = 10  # queries, unless it is said
+SIDES = ("worse", "better")
 ROUNDING = 1e-12  # changes that small, of the larger value, come from the order of sums
+MOST_CELLS = 1 << 26  # of the matrix that tells what the documents of a ranking add
+
+# Measures whose value is a sum over ranks, each term known from the documents down to its rank.
+SUMS = frozenset(
+    ("P", "R", "Rcap", "Success", "RR", "AP", "Rprec", "CG", "DCG", "nDCG", "nCG", "RBP", "nRBP",
+     "ERR", "nERR", "Bpref", "NumRelRet")
+)  # fmt: skip
+
+Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
+"""Text by id, BEIR's ``{"title": …, "text": …}`` by id, or the path of a file of texts."""
 
 
 class ExplainedDocument(NamedTuple):
@@ -100,16 +113,15 @@ class ExplainedQuery(NamedTuple):
 
     def ranking(self, side: int, depth: int) -> dict[int, ExplainedDocument]:
         """Return the first documents of the first (0) or second (1) system by rank."""
-        ranked = {each.ranks[side] or 0: each for each in self.documents}
+        ranked = {row.ranks[side] or 0: row for row in self.documents}
         return {rank: ranked[rank] for rank in range(1, depth + 1) if rank in ranked}
 
 
 SHORT = 24  # columns of a system's name in headings
-SHOWN = {"up": "↑ up", "down": "↓ down"}
 NO_GRADE = "?"  # before a document that is not judged
 FEW_QUERIES = 3  # of which text has the rankings, too
-LONGEST_TEXT = 300  # letters of a query's text
-# How many letters of a document's text are shown where it is judged, and in rankings.
+FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that changed the value: without rankings, with
+# How many letters of a document's text are shown where it changed the value, and in rankings.
 TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
 
 
@@ -117,10 +129,11 @@ TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
 class Explanation(Reported):
     """What `irbatch.explain` returns: queries that changed, and reports of them.
 
-    On the page that `to_html` writes, each query opens and shows both rankings. Reports for people
-    have as options `digits`, how many decimals of values (default: 4), and `rankings`, whether both
-    rankings of each query are written, by default but in text of more than three queries; `to_csv`
-    and frames have one line a query.
+    Reports show of each query the documents that changed its value, and both rankings side by side;
+    on the page that `to_html` writes, each query opens. Reports for people have as options
+    `digits`, how many decimals of values (default: 4), and `rankings`, whether they have the
+    rankings, by default but in text of more than three queries, which also has no more than five
+    documents of each; `to_csv` and frames have one line a query.
 
     Pairs are of the first system and the second one. What a document adds to a value is what the
     value grows by where, going down the ranking, one comes to the document: the gain over the
@@ -165,22 +178,35 @@ class Explanation(Reported):
         if rankings is None:
             rankings = form != "text" or len(self.queries) <= FEW_QUERIES
         beside, below = TEXTS.get(form, (0, 0))
+        most = MOST_DOCUMENTS if rankings else FEW_DOCUMENTS
+        parts = [
+            [
+                *([_tabulate_rankings(self, query, below)] if rankings else []),
+                _tabulate_changed(self, query, digits, beside, most),
+            ]
+            for query in self.queries
+        ]
         table = make_table(
             f"{self.measure} of queries", _query_columns(self, digits), self.queries, whole=True
         )
-        parts = [
-            [
-                *([_rankings(self, each, below)] if rankings else []),
-                _judged(self, each, digits, beside),
-            ]
-            for each in self.queries
-        ]
-        caption = _caption(self, digits)
+        first, second = (
+            f"{name} ({show(mean, digits)})"
+            for name, mean in zip(self.systems, self.means, strict=True)
+        )
+        words = SIDES if self.sign else ("lower", "higher")
+        caption = (
+            f"{self.measure} from {first} to {second}{'; lower is better' * (self.sign < 0)}. "
+            f"Of {many(self.worse + self.better + self.same, 'query')} {self.worse} {words[0]}, "
+            f"{self.better} {words[1]}, {self.same} the same with {self.systems[1]}; "
+            f"shown: {many(len(self.queries), 'query') if self.queries else 'none'}."
+        )
         if not rankings:
-            caption += " rankings=True (--html) shows both rankings of each."
+            caption += f" rankings=True (--html) shows both rankings of each, and more than {most} "
+            caption += "documents."
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
         title = f"Where {self.systems[1]} differs from {self.systems[0]}"
-        return Document(title, caption, _legend(self), [Details(table, parts)], settings)
+        legend = _legend(self, rankings)
+        return Document(title, caption, legend, [Details(table, parts)], settings)
 
     def _everything(self) -> Record:
         everything = {name: _plain(value) for name, value in vars(self).items()}
@@ -193,33 +219,19 @@ class Explanation(Reported):
 def _plain(value: Any) -> Any:
     """Return what JSON has in place of tuples: dicts of those with names, lists of others."""
     if hasattr(value, "_asdict"):
-        return {name: _plain(each) for name, each in value._asdict().items()}
+        return {name: _plain(item) for name, item in value._asdict().items()}
     return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def _caption(found: Explanation, digits: int) -> str:
-    first, second = (
-        f"{name} ({show(mean, digits)})"
-        for name, mean in zip(found.systems, found.means, strict=True)
-    )
-    words = ("worse", "better") if found.sign else ("lower", "higher")
-    counted = f"{found.worse} {words[0]}, {found.better} {words[1]}, {found.same} the same"
-    total = many(found.worse + found.better + found.same, "query")
-    lower = "; lower is better" if found.sign < 0 else ""
-    shown = many(len(found.queries), "query") if found.queries else "none"
-    told = f"Of {total} {counted} with {found.systems[1]}; shown: {shown}."
-    return f"{found.measure} from {first} to {second}{lower}. {told}"
-
-
-def _legend(found: Explanation) -> list[tuple[str, str]]:
+def _legend(found: Explanation, rankings: bool) -> list[tuple[str, str]]:
     a, b = found.systems
     where = "in the ranking" if found.cutoff is None else f"among the first {found.cutoff}"
     first = f"the first {found.cutoff or found.depth}"
-    legend = [
-        (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),
-        ("now, was", f"its rank with {b}, with {a}"),
+    legend = [(f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged")]
+    if rankings:
+        legend.append(("now, was", f"its rank with {b}, with {a}"))
+    legend += [
         ("lost, new", f"{where} of {a} only, of {b} only"),
-        ("missed", f"relevant, but {where} of neither"),
         ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
     ]
     if found.adds:
@@ -231,10 +243,10 @@ def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
     """Return the columns of queries: of the table, and of lines for programs."""
     headings = shorten_all(found.systems, SHORT)
 
-    def value(side: int) -> Column:
+    def value(side: int, name: str) -> Column:
         return Column(
             headings[side],
-            name=("value_a", "value_b")[side],
+            name=name,
             value=lambda query: query.values[side],
             show=lambda value: show(value, digits),
             more=lambda query: {"after": "" if query.answered[side] else "no ranking"},
@@ -244,16 +256,16 @@ def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
         gain = query.difference * found.sign
         return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
 
-    told = any(each.text for each in found.queries)
+    has_texts = any(query.text for query in found.queries)
     return [
         Column("query", "name", name="query", value=lambda query: query.query),
-        Column("text" if told else "", "text", value=lambda query: query.text or "",
-               show=lambda text: _start(text, LONGEST_TEXT)),
+        Column("text" if has_texts else "", "text", value=lambda query: query.text or "",
+               show=lambda text: _start(text, 300)),
         Column("", name="measure", value=lambda query: found.measure),
         Column("", name="a", value=lambda query: found.systems[0]),
         Column("", name="b", value=lambda query: found.systems[1]),
-        value(0),
-        value(1),
+        value(0, "value_a"),
+        value(1, "value_b"),
         Column("change", name="difference", descends=False, value=lambda query: query.difference,
                show=lambda change: show_change(change, digits), more=marks),
         Column("relevant", name="relevant", value=lambda query: query.relevant),
@@ -264,48 +276,50 @@ def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
     ]  # fmt: skip
 
 
-def _judged(found: Explanation, query: ExplainedQuery, digits: int, letters: int) -> Table:
-    """Lay out one row a document that changed the value, or is relevant and was retrieved."""
-    headings = shorten_all(found.systems, SHORT)
+def _tabulate_changed(
+    found: Explanation, query: ExplainedQuery, digits: int, letters: int, most: int
+) -> Table:
+    """Lay out the documents that changed the value: those that moved, where that isn't known."""
 
     def rank(side: int) -> Column:
-        def after(each: ExplainedDocument) -> Record:
-            added = each.adds[side] if each.adds and each.ranks[side] else 0
+        def after(row: ExplainedDocument) -> Record:
+            added = row.adds[side] if row.adds and row.ranks[side] else 0
             return {"after": show_change(added, digits) if added else ""}
 
-        return Column(f"rank, {headings[side]}", descends=False,
-                      value=lambda each: each.ranks[side], more=after)  # fmt: skip
+        return Column(f"rank, {shorten_all(found.systems, SHORT)[side]}", descends=False,
+                      value=lambda row: row.ranks[side], more=after)  # fmt: skip
 
+    arrows = {"up": "↑ up", "down": "↓ down"}
     columns = [
-        Column("judged document", "text", value=lambda each: str(each.document),
-               more=lambda each: _badge(found, each, "", letters)),
+        Column("judged document", "text", value=lambda row: str(row.document),
+               more=lambda row: _badge(found, row, "", letters)),
         rank(0),
         rank(1),
-        Column("moved", "text", value=lambda each: SHOWN.get(each.moved, each.moved)),
-        Column("change" if found.adds else "", descends=False, value=lambda each: each.change,
+        Column("moved", "text", value=lambda row: arrows.get(row.moved, row.moved)),
+        Column("change" if found.adds else "", descends=False, value=lambda row: row.change,
                show=lambda change: show_change(change, digits)),
     ]  # fmt: skip
-    told = [
-        each
-        for each in query.documents
-        if (each.grade in found.grades and each.ranks != (None, None))
-        or (each.adds and each.change)
-    ]
-    return make_table("Judged documents", columns, told, whole=True,
-                      is_faint=lambda each: each.grade not in found.grades)  # fmt: skip
+    if found.adds:
+        changed = [row for row in query.documents if row.adds and row.change]
+    else:
+        relevant = (row for row in query.documents if row.grade in found.grades)
+        changed = [row for row in relevant if row.moved not in ("same", "missed")]
+    largest = sorted(changed, key=lambda row: -abs(row.change))[:most]
+    rows = [row for row in changed if row in largest]
+    return make_table("Documents that changed the value", columns, rows, whole=True)
 
 
-def _rankings(found: Explanation, query: ExplainedQuery, letters: int) -> Table:
+def _tabulate_rankings(found: Explanation, query: ExplainedQuery, letters: int) -> Table:
     """Lay out one row a rank, with the documents of both systems side by side."""
     rankings = [query.ranking(side, found.depth) for side in (0, 1)]
 
     def ranked(side: int, word: str) -> Column:
         def more(rank: int) -> Record:
-            if (each := rankings[side].get(rank)) is None:
+            if (row := rankings[side].get(rank)) is None:
                 return {}
-            other = each.ranks[1 - side]
-            elsewhere = "" if other == rank else f"{word} {other or 'absent'}"
-            return _badge(found, each, elsewhere, letters)
+            other = row.ranks[1 - side]
+            return _badge(found, row, "" if other == rank else f"{word} {other or 'absent'}",
+                          letters)  # fmt: skip
 
         def name(rank: int) -> str:
             return str(rankings[side][rank].document) if rank in rankings[side] else ""
@@ -328,18 +342,12 @@ def _badge(found: Explanation, document: ExplainedDocument, other: str, letters:
         if grade in found.grades:  # by its place among the relevant ones
             below = len(found.grades) - 1
             tone = TONES[4 - 3 * (below - found.grades.index(grade)) // max(below, 1)]
-    after = " · ".join(filter(None, (other, _start(document.text or "", letters))))
-    return {"after": after, "badge": badge, "tone": tone}
+    start = _start(document.text or "", letters) if letters else ""
+    return {"after": " · ".join(filter(None, (other, start))), "badge": badge, "tone": tone}
 
 
 def _start(text: str, letters: int) -> str:
-    """Return the beginning of a text."""
-    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…" if letters else ""
-
-
-DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
-MOST = 10  # queries, unless it is said
-SIDES = ("worse", "better")
+    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…"
 
 
 def explain(
@@ -385,50 +393,53 @@ def explain(
     >>> found.worse, found.better, found.same
     (1, 0, 1)
     >>> [query] = found.queries
-    >>> [(each.document, each.ranks, each.moved) for each in query.documents]
+    >>> [(row.document, row.ranks, row.moved) for row in query.documents]
     [('d2', (3, None), 'lost'), ('d1', (1, 2), 'down'), ('d7', (2, 1), 'up')]
     >>> query.documents[1].adds
     (0.5, 0.25)
     """
     check_settings(explain, settings)
-    wanted = _check_measure(measure)
+    of = _check_measure(measure)
     chosen = Settings.choose(**{
-        each.name: settings[each.name]  # type: ignore[literal-required]
-        for each in fields(Settings) if each.name in settings
+        row.name: settings[row.name]  # type: ignore[literal-required]
+        for row in fields(Settings) if row.name in settings
     })  # fmt: skip
     if chosen.ties == "expected":
         problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
         raise InputError(problem, source="ties", value=chosen.ties)
-    ids = _check_choice(queries, most, only, wanted)
-    shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
+    ids = _check_choice(queries, most, only, of)
+    shown_depth = min(of.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     columns = settings.get("columns")
     judged = as_qrels(qrels, columns)
     order_by = settings.get("order_by", "score")
     runs = _name_both(a, b, order_by, columns)
     evaluated: list[Results] = []
-    for given, run in zip((a, b), runs.values(), strict=True):
+    for rankings, run in zip((a, b), runs.values(), strict=True):
         # What was read from a file is in its order.
-        settings["order_by"] = order_by if isinstance(given, Run | Mapping) else "score"
-        evaluated.append(evaluate(judged, run, wanted, **settings))
+        settings["order_by"] = order_by if isinstance(rankings, Run | Mapping) else "score"
+        evaluated.append(evaluate(judged, run, of, **settings))
     shared, values = _align(*evaluated)
-    change = (values[:, 1] - values[:, 0]) * (wanted.sign or 1)  # where neither is better: more
+    change = (values[:, 1] - values[:, 0]) * (of.sign or 1)  # where neither is better: more
     change[np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
-    rows = _rows_of(ids, shared) if ids is not None else _changed_most(change, most, only)
-    explainer = Explainer(wanted, judged, list(runs.values()), chosen, shown_depth)
+    if ids is None:
+        rows = _changed_most(change, MOST if most is None else most, only)
+    else:
+        rows = _rows_of(ids, shared)
+    explainer = Explainer(of, judged, list(runs.values()), chosen, shown_depth)
     explained = [explainer.explain(shared[row], values[row]) for row in rows]
     first, second = evaluated
     return Explanation(
-        measure=str(wanted),
+        measure=str(of),
         systems=_pair(runs),
-        means=(first[wanted], second[wanted]),
+        means=(first[of], second[of]),
         worse=int(np.count_nonzero(change < 0)),
         better=int(np.count_nonzero(change > 0)),
         same=int(np.count_nonzero(change == 0)),
         queries=_add_texts(explained, topics, documents),
         depth=shown_depth,
-        cutoff=wanted.cutoff,
-        sign=wanted.sign,
+        cutoff=of.cutoff,
+        sign=of.sign,
         adds=explainer.is_sum,
         grades=explainer.grades,
         settings={**first.settings, "order": chosen.ordering.describe(order_by)},
@@ -437,14 +448,14 @@ def explain(
 
 def _check_measure(measure: str | Measure) -> Measure:
     """Reject what is not one measure of grades, with values of queries."""
-    found = parse_measures(measure)
-    if len(found) > 1:
-        raise InputError(f"one measure is explained, not {len(found)}", source="measures")
-    reads = found[0].declaration.reads
+    measures = parse_measures(measure)
+    if len(measures) > 1:
+        raise InputError(f"one measure is explained, not {len(measures)}", source="measures")
+    reads = measures[0].declaration.reads
     if reads not in ("prefix", "judged", "relevant"):
-        problem = f"{found[0]} reads {reads}: measures that read grades alone are explained"
-        raise InputError(problem, source="measures", value=str(found[0]))
-    return found[0]
+        problem = f"{measures[0]} reads {reads}: measures that read grades alone are explained"
+        raise InputError(problem, source="measures", value=str(measures[0]))
+    return measures[0]
 
 
 def _check_choice(
@@ -459,8 +470,7 @@ def _check_choice(
         check_whole("most", MOST if most is None else most, 1)
         return None
     if isinstance(queries, str) or not isinstance(queries, Iterable):
-        hint = f"; most={queries} says how many" if is_whole(queries) else ""
-        problem = f"queries are a list of ids, not {shown(queries)}{hint}"
+        problem = f"queries are a list of ids, not {shown(queries)}; most= says how many"
         raise InputError(problem, source="queries", value=queries)
     for name, value in (("only", only), ("most", most)):
         if value is not None:
@@ -474,7 +484,7 @@ def _check_choice(
 def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
     """Return the queries that have two values, and these: float64 ``(queries, 2)``."""
     shared = [query for query in first.query_ids if query in second.rows]
-    rows = [[each.rows[query] for query in shared] for each in (first, second)]
+    rows = [[results.rows[query] for query in shared] for results in (first, second)]
     values = np.stack([first.values[rows[0], 0], second.values[rows[1], 0]], axis=1)
     kept = np.flatnonzero(~np.isnan(values).any(axis=1))
     if not kept.size:
@@ -482,10 +492,10 @@ def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
     return [shared[row] for row in kept.tolist()], values[kept]
 
 
-def _changed_most(changes: Floats, most: int | None, only: str | None) -> list[int]:
+def _changed_most(changes: Floats, most: int, only: str | None) -> list[int]:
     """Return the rows of so many queries that changed most, worst first, or the best if `only`."""
     some = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
-    some = some[np.argsort(-np.abs(changes[some]), kind="stable")][: MOST if most is None else most]
+    some = some[np.argsort(-np.abs(changes[some]), kind="stable")][:most]
     if only is None:
         some = some[np.argsort(changes[some], kind="stable")]
     return some.tolist()
@@ -508,23 +518,14 @@ def _pair(both: Iterable[Any]) -> Any:
 def _name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, Run]:
     """Return both systems by their names, which are A and B if they have none."""
     named: list[Any] = []
-    for given, letter in ((a, "A"), (b, "B")):
-        own = given.name if isinstance(given, Run) else None
-        named.append(given if isinstance(given, str | os.PathLike) else Run({}, own or letter))
-    names = name_systems(named)
+    for rankings, letter in ((a, "A"), (b, "B")):
+        own = rankings.name if isinstance(rankings, Run) else None
+        is_path = isinstance(rankings, str | os.PathLike)
+        named.append(rankings if is_path else Run({}, own or letter))
     return {
-        name: as_run(given, columns=columns, order_by=order_by)
-        for name, given in zip(names, (a, b), strict=True)
+        name: as_run(rankings, columns=columns, order_by=order_by)
+        for name, rankings in zip(name_systems(named), (a, b), strict=True)
     }
-
-
-# Measures whose value is a sum over ranks, each term known from the documents down to its rank.
-SUMS = frozenset(
-    ("P", "R", "Rcap", "Success", "RR", "AP", "Rprec", "CG", "DCG", "nDCG", "nCG", "RBP", "nRBP",
-     "ERR", "nERR", "Bpref", "NumRelRet")
-)  # fmt: skip
-MOST_CELLS = 1 << 26  # of the matrices of a ranking, one a judged document
-MOST_DOCUMENTS = 50  # that are listed of a query, beside those that are shown in rankings
 
 
 def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tuple[list[Any], Ints]:
@@ -539,24 +540,20 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tupl
     scores = as_compared(as_floats(scored.values()), settings.score_dtype)
     of_query = qrels.codes[qrels.starts[row] : qrels.starts[row + 1]].tolist()
     judged = dict(zip(qrels.documents[row], of_query, strict=True))
-    codes = np.array([judged.get(each, UNJUDGED) for each in documents], np.int64)
-    order = _order(scores, documents, codes, settings.ordering.ties)
+    codes = np.array([judged.get(document, UNJUDGED) for document in documents], np.int64)
+    ties = settings.ordering.ties
+    if ties.by_id:
+        one, descending = np.zeros(scores.size, np.int64), ties == TiePolicy.ID
+        order = order_documents(one, scores, id_texts(documents), descending=descending)
+    elif ties == TiePolicy.INDEX:
+        order = np.argsort(-scores, kind="stable")
+    else:  # of one score lower grades first, or higher ones: codes are ordered as grades are
+        order = np.lexsort((-codes if ties == TiePolicy.OPTIMISTIC else codes, -scores))
     if settings.max_depth is not None:
         order = order[: int(settings.max_depth)]
     if settings.judged_only:
         order = order[codes[order] >= 0]
     return [documents[place] for place in order.tolist()], codes[order]
-
-
-def _order(scores: Floats, documents: list[Any], codes: Ints, ties: TiePolicy) -> Ints:
-    """Return the documents' positions in rank order."""
-    if ties.by_id:
-        one, descending = np.zeros(scores.size, np.int64), ties == TiePolicy.ID
-        return order_documents(one, scores, id_texts(documents), descending=descending)
-    if ties == TiePolicy.INDEX:
-        return np.argsort(-scores, kind="stable")
-    # Of one score lower grades first, or higher ones: codes are ordered as grades are.
-    return np.lexsort((-codes if ties == TiePolicy.OPTIMISTIC else codes, -scores))
 
 
 class Explainer:
@@ -580,14 +577,14 @@ class Explainer:
         grades = qrels.grades[qrels.starts[row] : qrels.starts[row + 1]].tolist()
         judged = dict(zip(qrels.documents[row], grades, strict=True))
         rankings = [rank_documents(qrels, row, run, self.settings) for run in self.runs]
-        ranks = [{each: rank for rank, each in enumerate(ids, 1)} for ids, _ in rankings]
-        adds = [self._additions(row, *each) if self.is_sum else None for each in rankings]
-        shown = dict.fromkeys(each for ids, _ in rankings for each in ids[:depth])
-        relevant = [each for each, grade in judged.items() if grade in self.grades]
+        ranks = [{document: rank for rank, document in enumerate(ids, 1)} for ids, _ in rankings]
+        adds = [self._additions(row, *ranking) for ranking in rankings]
+        top = [document for ids, _ in rankings for document in ids[:depth]]
+        relevant = [document for document, grade in judged.items() if grade in self.grades]
         listed = []
-        for document in dict.fromkeys((*shown, *relevant)):
+        for document in dict.fromkeys((*top, *relevant)):
             places = _pair(of_side.get(document) for of_side in ranks)
-            added = [each.get(document, 0.0) for each in adds if each is not None]
+            added = [of_side.get(document, 0.0) for of_side in adds if of_side is not None]
             listed.append(ExplainedDocument(
                 document, judged.get(document), places, self._moved(*places),
                 _pair(added) if len(added) == 2 and document in judged else None,
@@ -600,20 +597,20 @@ class Explainer:
             answered=_pair(query in run.queries for run in self.runs),
             relevant=len(relevant),
             unjudged=_pair(map(int, unjudged)),
-            documents=self._in_order(listed, shown),
+            documents=tuple(sorted(listed, key=self._place)),
         )
 
     def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
         """Return what each judged document adds to the value of a measure that is a sum.
 
         That is the value if documents are judged down to it, less that if only those above it are.
-        None for rankings that would take too long.
+        None of other measures, and of rankings that would take too long.
         """
         judged = np.flatnonzero(codes[: self.measure.cutoff] != UNJUDGED)
+        if not self.is_sum or (judged.size + 1) * codes.size > MOST_CELLS:
+            return None
         if not judged.size:
             return {}
-        if (judged.size + 1) * codes.size > MOST_CELLS:
-            return None
         counts = np.repeat(self.qrels.level_counts([row]), judged.size + 1, axis=0)
         retrieved = np.full(judged.size + 1, codes.size, np.int64)
         matrix = RelevanceMatrix.unjudged(retrieved, self.qrels.levels, counts)
@@ -630,71 +627,53 @@ class Explainer:
             return "same" if was == now else "up" if now < was else "down"
         return "lost" if was else "new" if now else "missed"
 
-    def _in_order(
-        self, listed: list[ExplainedDocument], shown: Collection[Any]
-    ) -> tuple[ExplainedDocument, ...]:
-        """Put what made the value worse first; of what isn't shown leave out what changed least."""
-
-        def gain(each: ExplainedDocument) -> float:
-            return (self.measure.sign or 1) * each.change if each.adds else 0.0
-
-        def highest(each: ExplainedDocument) -> tuple[float, float]:
-            return min(rank or math.inf for rank in each.ranks), -(each.grade or 0)
-
-        def place(each: ExplainedDocument) -> tuple[Any, ...]:
-            kind = 0 if gain(each) else 1 if each.grade in self.grades else 2
-            return kind, gain(each), highest(each)
-
-        hidden = [each for each in listed if each.document not in shown]
-        hidden.sort(key=lambda each: (-abs(gain(each)), highest(each)))
-        kept = [each for each in listed if each.document in shown] + hidden[:MOST_DOCUMENTS]
-        return tuple(sorted(kept, key=place))
-
-
-Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
-"""Text by id, BEIR's ``{"title": …, "text": …}`` by id, or the path of a file of texts."""
+    def _place(self, row: ExplainedDocument) -> tuple[Any, ...]:
+        """Return what documents are ordered by; see `ExplainedQuery`."""
+        gain = (self.measure.sign or 1) * row.change if row.adds else 0.0
+        kind = 0 if gain else 1 if row.grade in self.grades else 2
+        highest = min(rank or math.inf for rank in row.ranks)
+        return kind, gain, highest, -(row.grade or 0)
 
 
 def _add_texts(
     queries: Sequence[ExplainedQuery], topics: Texts | None, documents: Texts | None
 ) -> tuple[ExplainedQuery, ...]:
     """Return queries with the texts that are known of them and of their documents."""
-    of_queries = _look_up("topics", topics, [each.query for each in queries])
-    mentioned = dict.fromkeys(named.document for each in queries for named in each.documents)
+    of_queries = _look_up("topics", topics, [query.query for query in queries])
+    mentioned = dict.fromkeys(row.document for query in queries for row in query.documents)
     texts = _look_up("documents", documents, mentioned)
     return tuple(
-        each._replace(
-            text=of_queries.get(each.query),
-            documents=tuple(named._replace(text=texts.get(named.document))
-                            for named in each.documents),
+        query._replace(
+            text=of_queries.get(query.query),
+            documents=tuple(row._replace(text=texts.get(row.document)) for row in query.documents),
         )
-        for each in queries
-    )  # fmt: skip
+        for query in queries
+    )
 
 
-def _look_up(source: str, texts: Texts | None, wanted: Collection[Any]) -> dict[Any, str]:
+def _look_up(source: str, texts: Texts | None, ids: Collection[Any]) -> dict[Any, str]:
     """Return the texts of some ids, those that there are."""
     if texts is None:
         return {}
     if isinstance(texts, str | os.PathLike):
-        names = {str(each): each for each in wanted}
+        names = {str(name): name for name in ids}
         read = read_texts(texts, names.keys(), source)
         found = {names[name]: text for name, text in read.items()}
     elif isinstance(texts, Mapping):
-        found = {each: _text(source, each, texts[each]) for each in wanted if each in texts}
+        found = {name: _text(source, name, texts[name]) for name in ids if name in texts}
     else:
         kind = kind_of(texts)
         raise InputError(f"{source} are a mapping of ids to texts, or a file, not {kind}")
-    if wanted and not found:
-        some = shown(next(iter(wanted)))
-        warn(f"{source}: none of {len(wanted)} has a text; are ids spelled as in the runs: {some}?")
+    if ids and not found:
+        some = shown(next(iter(ids)))
+        warn(f"{source}: none of {len(ids)} has a text; are ids spelled as in the runs: {some}?")
     return found
 
 
-def _text(source: str, name: object, given: object) -> str:
+def _text(source: str, name: object, text: object) -> str:
     with ErrorsIn(source=source):
-        if isinstance(given, Mapping):
-            return join_text(given)
-        if not isinstance(given, str):
-            raise InputError(f"the text of {shown(name)} is {kind_of(given)}")
-        return shorten_text(given)
+        if isinstance(text, Mapping):
+            return join_text(text)
+        if not isinstance(text, str):
+            raise InputError(f"the text of {shown(name)} is {kind_of(text)}")
+        return shorten_text(text)
