@@ -18,7 +18,7 @@ from irbatch.comparing.compare import check_baseline
 from irbatch.comparing.gate import MISSING, Limit, parse_condition
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.errors import InputError, imported, many
-from irbatch.measures import parse_measures
+from irbatch.measures import measure, parse_measures
 from irbatch.report import axes
 
 
@@ -51,6 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--intervals", action="store_true", help="means with their intervals, in tables")
     told = "the judged share of documents up to cutoffs beside means, in tables"
     add("--judged", action="store_true", help=told)
+    add("--sort", metavar="MEASURE", help="systems by its means, the best first, in tables")
     told = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
     add("--pairs", action="store_true", default=None, help=told)
     told = "which difference so many queries show, and how many the one seen takes"
@@ -75,14 +76,17 @@ def run(options: argparse.Namespace) -> int:
     read = [options.qrels, *runs.values(), options.model_qrels]
     output = Output(options, [path for path in read if path is not None])
     check_there(options.qrels, runs.values())
-    names = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
-    settings = {name: each for name in names if (each := getattr(options, name)) is not None}
+    known = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
+    settings = {name: each for name in known if (each := getattr(options, name)) is not None}
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
     outcomes = judge(options, found)
     status = tell((each.passed, each.told) for each in outcomes)
-    shown = _renamed(found, [each.spelled(options.names) for each in measures])
+    names = {str(each): each.spelled(options.names) for each in measures}
+    if options.sort is not None:
+        options.sort = names[str(measure(options.sort))]
+    shown = _renamed(found, list(names.values()))
     write, gates = of_report(shown), {"gates": outcomes}
     output.write(lambda form, **given: write(form, **given, **(gates if form == "json" else {})))
     if options.plot is not None:
@@ -110,6 +114,9 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         if name not in (*measures, MISSING):
             problem = f"{name} is not compared: add -m {quote(name)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
+    if options.sort is not None and str(measure(options.sort)) not in measures:
+        problem = f"--sort: {options.sort} is not compared: add -m {quote(options.sort)}"
+        raise InputError(problem, value=options.sort)
     if options.power:
         imported("power", "stats", "scipy.stats")
     if options.baseline is not None:

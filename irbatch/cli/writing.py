@@ -24,7 +24,7 @@ TABLES = ("text", "markdown", "latex", "html")  # forms that people read; others
 FORMS = (*TABLES, "csv", "json")
 WRITTEN = ("html", "latex", "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for
-    **dict.fromkeys(("digits", "intervals", "judged", "pairs"), TABLES),
+    **dict.fromkeys(("digits", "intervals", "judged", "pairs", "sort"), TABLES),
     "power": ("text", "markdown", "html", "csv", "json"),
     **dict.fromkeys(("caption", "label", "environment", "daggers"), ("latex",)),
 }

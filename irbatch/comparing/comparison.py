@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.comparing.differences import Differences
 from irbatch.comparing.gate import Outcome, check, failed
 from irbatch.comparing.settings import INTERVAL_NAMES, MARGIN_NAMES, NAMES
@@ -20,16 +22,15 @@ from irbatch.report.document import (
     DAGGERS,
     MARKS,
     WORSE,
-    Cell,
     Column,
     Document,
     Heading,
     Legend,
     Part,
     Record,
-    Row,
     Sentences,
     Table,
+    list_records,
     make_table,
 )
 from irbatch.report.numbers import (
@@ -50,47 +51,119 @@ from irbatch.statistics.tests import margin_correction, read_margin
 UNEVEN = 0.05  # a difference of judged shares that means may come from
 FEW_QUERIES = 50  # of which Student's t interval of a skewed mean misses too often
 
+At = tuple[int, int]  # of arrays: a pair, or a system, and a measure
 
-def list_pairs(compared: Differences, power: bool) -> tuple[list[str], list[Record]]:
-    """Return names, and a record of each measure and pair, with every digit."""
+
+def pair_columns(compared: Differences, digits: int = 4, power: bool = False) -> list[Column]:
+    """Return the columns of pairs on measures, whose items are positions ``(pair, measure)``.
+
+    What tells whether a difference is real comes first: of a wide table only that may be seen.
+    """
+
+    def system(side: int) -> Callable[[At], str]:
+        return lambda at: compared.systems[compared.pairs[at[0]][side]]
+
+    def mean(side: int) -> Callable[[At], float]:
+        return lambda at: float(compared.means[compared.pairs[at[0]][side], at[1]])
+
+    def number(name: str, array: Any, heading: str = "", **more: Any) -> Column:
+        return Column(heading, name=name, value=lambda at: array[at].item(), **more)
+
+    def p(name: str, array: Any, heading: str, *, bold: bool = False) -> Column:
+        def more(at: At) -> Record:
+            return {"stands_out": bold and bool(compared.significant[at])}
+
+        return number(name, array, heading, show=lambda p: show_p(p, compared.level), more=more,
+                      descends=False)  # fmt: skip
+
+    def verdict(name: str, p_values: Any, heading: str, meaning: str) -> Column:
+        def text(at: At) -> str:
+            holds = "yes" if p_values[at] < compared.level else "no"
+            unknown = math.isnan(compared.p_values[at])
+            return NOTHING if unknown else f"{holds}, p {show_p(p_values[at], compared.level)}"
+
+        return number(name, p_values, heading, text=text, meaning=meaning, descends=False)
+
     low, high = np.moveaxis(compared.difference_intervals, -1, 0)
-    numbers: dict[str, Any] = {
-        "difference": compared.differences, "p": compared.p_values,
-        "corrected_p": compared.corrected, "significant": compared.significant,
-        "low": low, "high": high, "relative": compared.relative, "wins": compared.wins,
-        "ties": compared.ties, "losses": compared.losses, "effect": compared.effects,
-    }  # fmt: skip
-    if compared.margin is not None:
-        numbers |= {"not_worse_p": compared.not_worse_p, "not_worse": compared.not_worse,
-                    "equivalence_p": compared.equivalence_p,
-                    "equivalent": compared.equivalent}  # fmt: skip
-    if power:
-        numbers |= {"detectable": compared.detectable, "queries_needed": compared.queries_needed}
-    names = ["measure", "system", "against", "queries", "mean", "mean_against", *numbers]
-    records = [
-        dict(zip(names, (
-            measure, compared.systems[a], compared.systems[b], len(compared.query_ids),
-            float(compared.means[a, k]), float(compared.means[b, k]),
-            *(array[pair, k].item() for array in numbers.values()),
-        ), strict=True))
-        for k, measure in enumerate(compared.measures)
-        for pair, (a, b) in enumerate(compared.pairs)
+    wins, ties, losses = compared.wins, compared.ties, compared.losses
+    lone, plain = compared.baseline is None, compared.correction == "none"
+    columns = [
+        Column("measure", "name", name="measure", value=lambda at: compared.measures[at[1]]),
+        Column("system", "name", name="system", value=system(0)),
+        Column("against" if lone else "", "name", name="against", value=system(1)),
+        Column("", name="queries", value=lambda at: len(compared.query_ids)),
+        Column("", name="mean", value=mean(0)),
+        Column("", name="mean_against", value=mean(1)),
+        number("difference", compared.differences, "difference",
+               meaning="and as a share of the other's mean",
+               show=lambda value: show_change(value, digits),
+               more=lambda at: {"after": show_percent(compared.relative[at].item())}),
+        p("p", compared.p_values, "p", bold=plain),
+        p("corrected_p", compared.corrected, "" if plain else "corrected p", bold=True),
+        number("significant", compared.significant),
+        number("low", low, "interval",
+               text=lambda at: show_interval(low[at], high[at], digits, signed=True)),
+        number("high", high),
+        number("relative", compared.relative),
+        number("wins", wins, "w/t/l", text=lambda at: f"{wins[at]}/{ties[at]}/{losses[at]}",
+               meaning="queries where the system is better, equal, worse"),
+        number("ties", ties),
+        number("losses", losses),
+        number("effect", compared.effects, "effect", show=lambda value: show_change(value, 2),
+               meaning="Cohen's d_z, the mean over the standard deviation of the queries' "
+                       "differences"),
     ]  # fmt: skip
-    return names, records
+    if compared.margin is not None:
+        columns += [
+            verdict("not_worse_p", compared.not_worse_p, "not worse",
+                    "whether the system is shown to be less than the margin worse"),
+            number("not_worse", compared.not_worse),
+            verdict("equivalence_p", compared.equivalence_p, "equivalent",
+                    "whether the two are shown to be less than the margin apart"),
+            number("equivalent", compared.equivalent),
+        ]  # fmt: skip
+    if power:
+        columns += [
+            number("detectable", compared.detectable, "detectable", descends=False,
+                   show=lambda value: show(value, digits),
+                   meaning=f"the least true difference that {POWER:.0%} of such comparisons show"),
+            number("queries_needed", compared.queries_needed, "queries needed", descends=False,
+                   show=lambda value: show(value, 0),
+                   meaning="how many queries would show the observed difference so often"),
+        ]  # fmt: skip
+    return columns
 
 
-def list_means(compared: Differences) -> tuple[list[str], list[Record]]:
-    """Return names, and a record of each measure and system, with every digit."""
-    names = ["measure", "system", "queries", "mean", "low", "high"]
-    records = [
-        dict(zip(names, (
-            measure, system, len(compared.query_ids), float(compared.means[i, k]),
-            *compared.intervals[i, k].tolist(),
-        ), strict=True))
+def list_pairs(compared: Differences, power: bool) -> list[Record]:
+    """Return a record of each measure and pair, with every digit."""
+    columns = pair_columns(compared, power=power)
+    return list_records(columns, _places(compared, range(len(compared.pairs))))[1]
+
+
+def _places(compared: Differences, pairs: Sequence[int]) -> list[At]:
+    return [(pair, k) for k in range(len(compared.measures)) for pair in pairs]
+
+
+def tabulate_pairs(compared: Differences, digits: int, power: bool, sort: str | None) -> Table:
+    """Lay out one row a measure and pair, of systems in the order of the means."""
+    pairs = list(range(len(compared.pairs)))
+    if sort is not None:
+        order = sorted_systems(compared, sort)
+        pairs.sort(key=lambda pair: [order.index(i) for i in compared.pairs[pair]])
+    against = "" if compared.baseline is None else f" from {compared.baseline}"
+    caption = f"Differences{against}; significant p-values are bold"
+    return make_table(caption, pair_columns(compared, digits, power), _places(compared, pairs))
+
+
+def list_means(compared: Differences) -> list[Record]:
+    """Return a record of each measure and system, with every digit."""
+    low, high = np.moveaxis(compared.intervals, -1, 0)
+    return [
+        {"measure": measure, "system": system, "queries": len(compared.query_ids),
+         "mean": compared.means[i, k].item(), "low": low[i, k].item(), "high": high[i, k].item()}
         for k, measure in enumerate(compared.measures)
         for i, system in enumerate(compared.systems)
     ]  # fmt: skip
-    return names, records
 
 
 def list_everything(compared: Differences, per_query: bool, power: bool) -> Record:
@@ -102,14 +175,14 @@ def list_everything(compared: Differences, per_query: bool, power: bool) -> Reco
         "queries": len(compared.query_ids),
         "settings": dict(compared.settings),
         "signature": compared.signature,
-        "caption": tell_how(compared),
-        "means": list_means(compared)[1],
+        "caption": " ".join([tell_how(compared), *remarks(compared)]),
+        "means": list_means(compared),
         "judged": [
             {"cutoff": cutoff, "system": system, "judged": share}
             for cutoff, shares in compared.judged_shares.items()
             for system, share in zip(compared.systems, shares.tolist(), strict=True)
         ],
-        "pairs": list_pairs(compared, power)[1],
+        "pairs": list_pairs(compared, power),
     }
     if per_query:
         values = compared.values.transpose(0, 2, 1).tolist()
@@ -125,72 +198,6 @@ def list_everything(compared: Differences, per_query: bool, power: bool) -> Reco
     return everything
 
 
-def tabulate_pairs(compared: Differences, digits: int, power: bool) -> Table:
-    """Lay out one row a measure and pair."""
-
-    def write_p(name: str, item: Record) -> str:
-        return show_p(item[name], compared.level)
-
-    def verdict(name: str) -> Any:
-        def write(item: Record) -> str:
-            if math.isnan(item["p"]):
-                return NOTHING
-            return f"{'yes' if item[f'{name}'] < compared.level else 'no'}, p {write_p(name, item)}"
-
-        return write
-
-    def significant(item: Record) -> Record:
-        return {"stands_out": item["significant"]}
-
-    def column(heading: str, name: str, text: Any, meaning: str = "", **more: Any) -> Column:
-        return Column(heading, value=itemgetter(name), text=text, meaning=meaning, **more)
-
-    # What tells whether a difference is real comes first: of a wide table only that may be seen.
-    columns = [
-        Column("measure", "name", value=itemgetter("measure")),
-        Column("system", "name", value=itemgetter("system")),
-        column("difference", "difference", lambda item: show_change(item["difference"], digits),
-               "and as a share of the other's mean",
-               more=lambda item: {"after": show_percent(item["relative"])}),
-    ]  # fmt: skip
-    if compared.baseline is None:
-        columns.insert(2, Column("against", "name", value=itemgetter("against")))
-    plain = compared.correction == "none"
-    columns.append(column("p", "p", lambda item: write_p("p", item), descends=False,
-                          more=significant if plain else lambda item: {}))  # fmt: skip
-    if not plain:
-        columns.append(column("corrected p", "corrected_p",
-                              lambda item: write_p("corrected_p", item), descends=False,
-                              more=significant))  # fmt: skip
-    columns += [
-        column("interval", "low",
-               lambda item: show_interval(item["low"], item["high"], digits, signed=True)),
-        column("w/t/l", "wins", lambda item: f"{item['wins']}/{item['ties']}/{item['losses']}",
-               "queries where the system is better, equal, worse"),
-        column("effect", "effect", lambda item: show_change(item["effect"], 2),
-               "Cohen's d_z, the mean over the standard deviation of the queries' differences"),
-    ]  # fmt: skip
-    if compared.margin is not None:
-        columns += [
-            column("not worse", "not_worse_p", verdict("not_worse_p"),
-                   "whether the system is shown to be less than the margin worse", descends=False),
-            column("equivalent", "equivalence_p", verdict("equivalence_p"),
-                   "whether the two are shown to be less than the margin apart", descends=False),
-        ]  # fmt: skip
-    if power:
-        columns += [
-            column("detectable", "detectable", lambda item: show(item["detectable"], digits),
-                   f"the least true difference that {POWER:.0%} of such comparisons show",
-                   descends=False),
-            column("queries needed", "queries_needed",
-                   lambda item: show(item["queries_needed"], 0),
-                   "how many queries would show the observed difference so often", descends=False),
-        ]  # fmt: skip
-    against = "" if compared.baseline is None else f" from {compared.baseline}"
-    caption = f"Differences{against}; significant p-values are bold"
-    return make_table(caption, columns, list_pairs(compared, power)[1])
-
-
 def count_significant(compared: Differences) -> str:
     """Say in one line what the table of pairs would."""
     pairs = len(compared.pairs)
@@ -201,48 +208,56 @@ def count_significant(compared: Differences) -> str:
 
 def legend_of(compared: Differences) -> Legend:
     """Say what the marks of means are."""
-    if len(compared.systems) < 2:
-        return []
     best = (BEST, "the best mean of a measure")
     if compared.baseline is None:
         return [best, (MARKS, "the systems it is significantly better than")]
     return [best, (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")]
 
 
+def sorted_systems(compared: Differences, sort: str | None) -> list[int]:
+    """Return the systems' positions as given, or from the best on a measure on."""
+    if sort is None:
+        return list(range(len(compared.systems)))
+    column = compared.find_measure(sort)
+    means = compared.means[:, column] * (compared.sign_of(column) or math.nan)
+    return np.argsort(-means, kind="stable").tolist()
+
+
 def tabulate_means(
     compared: Differences, digits: int, intervals: bool, judged: bool, sort: str | None
 ) -> Table:
-    """Lay out one row a system, in the order given or from the best on; see `Comparison`.
-
-    Without a baseline systems have letters.
-    """
+    """Lay out one row a system; without a baseline systems have letters."""
     if judged and not compared.judged:
         problem = "how much is judged isn't known: compare runs, on measures that have cutoffs"
         raise InputError(problem, source="judged")
-    lettered = compared.baseline is None
-    columns = [Column("#", "mark", descends=False)] if lettered else []
-    columns += [Column("system", "name"), *map(Column, compared.measures)]
-    columns += [Column(f"judged of {cutoff}") for cutoff in (compared.judged if judged else ())]
-    signed = np.where(compared.sign_of() == 0, np.nan, compared.means * compared.sign_of())
-    best = [is_best(means) for means in signed.T.tolist()]
+    signs = compared.sign_of()
     marks = _marks(compared)
-    order = range(len(compared.systems))
-    if sort is not None:
-        order = np.argsort(-signed[:, compared.find_measure(sort)], kind="stable").tolist()
-    rows = []
-    for i in order:
-        system = compared.systems[i]
-        cells = [Cell(letter(i), i)] if lettered else []
-        cells.append(Cell(system, after="baseline" if system == compared.baseline else ""))
-        for k, mean in enumerate(compared.means[i].tolist()):
+
+    def after(i: int) -> Record:
+        return {"after": "baseline" if compared.systems[i] == compared.baseline else ""}
+
+    def mean(k: int) -> Column:
+        best = is_best((compared.means[:, k] * (signs[k] or math.nan)).tolist())
+
+        def more(i: int) -> Record:
             low, high = compared.intervals[i, k].tolist()
             within = show_interval(low, high, digits) if intervals else ""
-            cells.append(Cell(show(mean, digits), mean, best[k][i], within, marks[i][k]))
-        if judged:
-            shares = [float(of[i]) for of in compared.judged_shares.values()]
-            cells += [Cell(_show_share(share), share) for share in shares]
-        rows.append(Row(cells))
-    return Table(f"Means of {many(len(compared.query_ids), 'query')}", columns, rows)
+            return {"stands_out": best[i], "after": within, "marks": marks[i][k]}
+
+        return Column(compared.measures[k], value=lambda i: float(compared.means[i, k]), more=more,
+                      show=lambda value: show(value, digits))  # fmt: skip
+
+    def share(cutoff: int, shares: Floats) -> Column:
+        return Column(f"judged of {cutoff}", value=lambda i: float(shares[i]), show=_show_share)
+
+    columns = [Column("#", "mark", descends=False, text=letter)]
+    columns = columns if compared.baseline is None else []
+    columns.append(Column("system", "name", value=lambda i: compared.systems[i], more=after))
+    columns += map(mean, range(len(compared.measures)))
+    if judged:
+        columns += itertools.starmap(share, compared.judged_shares.items())
+    caption = f"Means of {many(len(compared.query_ids), 'query')}"
+    return make_table(caption, columns, sorted_systems(compared, sort))
 
 
 def _show_share(share: float) -> str:
@@ -265,7 +280,7 @@ def _marks(compared: Differences) -> list[list[list[str]]]:
 
 
 def tell_how(compared: Differences, *, means: bool = True, differences: bool = True) -> str:
-    """Say how systems were compared, and what the means hide; see `Comparison.caption`.
+    """Say in a sentence or two how systems were compared, and what intervals and margins are.
 
     Of intervals that are not shown, those of means or of differences, nothing is said.
     """
@@ -281,6 +296,36 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
         alone = compared.model.others.shape[1]
         said.append(f"Means and differences are of these queries under people's judgments and of "
                     f"{alone} more under a model's.")  # fmt: skip
+    if differences and compared.margin is not None:
+        margin = read_margin(compared.margin)
+        within = f"{margin} of the other's mean" if margin.relative else str(margin)
+        correction = margin_correction(compared.test, compared.correction)
+        how = "" if correction == "none" else f", {NAMES[correction]}"
+        tests = MARGIN_NAMES[compared.margin_test]
+        said.append(f"Equivalent: within {within}, by two {tests}{how}.")
+    return " ".join(said)
+
+
+def tell_test(compared: Differences) -> str:
+    """Say what a paper has to: the queries, what is relevant, the test, its correction, the level.
+
+    What is relevant isn't known of values from elsewhere.
+    """
+    test = NAMES[compared.test]
+    if compared.alternative != "two-sided":
+        test = f"one-sided {test} ({compared.alternative})"
+    corrected = "" if compared.correction == "none" else f", {NAMES[compared.correction]}"
+    if corrected and compared.family == "all":
+        corrected += " for all measures together"
+    grades = re.findall(r"grade >= (\S+)", compared.settings.get("relevant", ""))
+    relevant = f", relevant from grade {' or '.join(grades)}" if grades else ""
+    queries = many(len(compared.query_ids), "query")
+    return f"{queries}{relevant}; {test}{corrected}, level {compared.level:g}"
+
+
+def remarks(compared: Differences, *, means: bool = True, differences: bool = True) -> list[str]:
+    """Say what the numbers hide, a sentence or two each; arguments as of `tell_how`."""
+    said = []
     if compared.pairs and compared.least_p >= compared.level:
         said.append(f"{compared.undecided} Nothing can be significant.")
     if differences and not compared.varies.all():
@@ -293,49 +338,20 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
             f"Of fewer than {FEW_QUERIES} queries an interval of a mean misses more often than it "
             "says where values are skewed or few different ones."
         )
-    if compared.margin is not None:
-        said.append(_tell_margin(compared))
-    out = {query for queries in compared.missing.values() for query in queries}
-    if out:
+    if out := {query for queries in compared.missing.values() for query in queries}:
         said.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
     zeros = ((len(queries), name) for name, queries in compared.unanswered.items())
     if counted := [f"{count} of {name}" for count, name in zeros if count]:
         said.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
-    return " ".join([*said, *_tell_judged(compared)])
-
-
-def tell_test(compared: Differences) -> str:
-    """Say what a paper has to: the queries, the test, its correction and the level."""
-    test = NAMES[compared.test]
-    if compared.alternative != "two-sided":
-        test = f"one-sided {test} ({compared.alternative})"
-    corrected = "" if compared.correction == "none" else f", {NAMES[compared.correction]}"
-    if corrected and compared.family == "all":
-        corrected += " for all measures together"
-    queries = many(len(compared.query_ids), "query")
-    return f"{queries}; {test}{corrected}, level {compared.level:g}"
-
-
-def _tell_margin(compared: Differences) -> str:
-    margin = read_margin(compared.margin)
-    within = f"{margin} of the other's mean" if margin.relative else str(margin)
-    correction = margin_correction(compared.test, compared.correction)
-    how = "" if correction == "none" else f", {NAMES[correction]}"
-    return f"Equivalent: within {within}, by two {MARGIN_NAMES[compared.margin_test]}{how}."
-
-
-def _tell_judged(compared: Differences) -> Iterator[str]:
-    """Say where systems are judged so unevenly that their means may differ by that."""
     for cutoff, shares in compared.judged_shares.items():
-        known = [(each, i) for i, each in enumerate(shares.tolist()) if not math.isnan(each)]
+        known = [(share, i) for i, share in enumerate(shares.tolist()) if not math.isnan(share)]
         if known and max(known)[0] - min(known)[0] >= UNEVEN:
             least, most = (
                 f"{share:.0%} ({compared.systems[i]})" for share, i in (min(known), max(known))
             )
-            yield (
-                f"Judged of the first {cutoff} documents: from {least} to {most}; what is "
-                "not judged counts as not relevant."
-            )
+            said.append(f"Judged of the first {cutoff} documents: from {least} to {most}; what is "
+                        "not judged counts as not relevant.")  # fmt: skip
+    return said
 
 
 FEW_PAIRS = 6  # that are listed though there is no baseline
@@ -353,7 +369,8 @@ class Comparison(Reported, Differences):
     LaTeX it is written in place of the means, and only if asked for; `power`, whether it tells of
     each pair which difference these queries could have shown and how many queries the observed one
     takes, with a power of 0.8 (False), which takes SciPy; `sort`, the measure by whose means
-    systems stand, from the best on, on a page the first one, else as they were given; `daggers`,
+    systems stand, in both tables, from the best on, on a page the first one, else as they were
+    given; `daggers`,
     whether † and ‡ mark what is significantly better and worse than the baseline, in place of
     arrows (False). On a page: `plots` of differences (True), which take matplotlib, and `pair`, the
     two systems whose differences are plotted query by query; by default the best of the first
@@ -430,7 +447,7 @@ class Comparison(Reported, Differences):
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
-        return tell_how(self)
+        return " ".join([tell_how(self), *remarks(self)])
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
         """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
@@ -468,24 +485,31 @@ class Comparison(Reported, Differences):
             figures += plot_figures(self, pair)
         few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
         default = not paper and (few or form in ("html", "notebook"))
-        listed = bool(self.pairs) and (default if pairs is None else pairs)
+        listed = default if pairs is None else pairs
         means = not (paper and pairs)
         sort = self.measures[0] if sort is None and page else sort
+        told = {"means": intervals, "differences": listed}
+        hidden, settings = remarks(self, **told), self.signature
+        if paper:
+            hidden, settings = [], " | ".join([settings, *hidden])  # a comment
         parts: list[Part] = []
-        for name, each in (("all queries", self), *self.groups.items()):
+        for name, group in (("all queries", self), *self.groups.items()):
             if self.groups:
-                parts.append(Heading(f"{name} ({many(len(each.query_ids), 'query')})"))
+                parts.append(Heading(f"{name} ({many(len(group.query_ids), 'query')})"))
             if means:
-                parts.append(tabulate_means(each, digits, intervals, judged, sort))
-            parts += figures if each is self else []
+                parts.append(tabulate_means(group, digits, intervals, judged, sort))
+            said = [] if listed or pairs is not None or paper else [count_significant(group)]
+            if group is self:
+                parts += figures
+                said += hidden
             if listed:
-                parts.append(tabulate_pairs(each, digits, power))
-            elif each.pairs and pairs is None and not paper:
-                parts.append(Sentences([count_significant(each)]))
+                parts.append(tabulate_pairs(group, digits, power, sort))
+            if said:
+                parts.append(Sentences(said))
         title = f"Comparison of {many(len(self.systems), 'system')}"
-        caption = tell_how(self, means=intervals, differences=listed)
-        legend, note = legend_of(self) if means else [], tell_test(self) if self.pairs else ""
-        document = Document(title, caption, legend, parts, self.signature, note and f"{note}.")
+        legend = legend_of(self) if means else []
+        caption, note = tell_how(self, **told), f"{tell_test(self)}."
+        document = Document(title, caption, legend, parts, settings, note)
         return document.renamed({}, DAGGERS) if daggers else document
 
     def _everything(
@@ -497,11 +521,9 @@ class Comparison(Reported, Differences):
     def _records(
         self, *, means: bool = False, power: bool = False
     ) -> tuple[list[str], list[Record]]:
-        groups = (("", self), *self.groups.items())
-        listed = [list_means(each) if means else list_pairs(each, power) for _, each in groups]
         records = [
             {"group": str(name), **record}
-            for (name, _), (_, found) in zip(groups, listed, strict=True)
-            for record in found
+            for name, group in (("", self), *self.groups.items())
+            for record in (list_means(group) if means else list_pairs(group, power))
         ]
-        return ["group", *listed[0][0]], records
+        return list(records[0]), records

@@ -35,11 +35,21 @@ def test_every_form_is_the_comparisons_own(cli: Cli, form: str, baseline: str | 
 
 def test_text_is_the_default(cli: Cli) -> None:
     printed = cli(*AGAINST)[1]
-    assert printed.startswith("2 systems against old, 12 queries; paired randomisation test, Holm")
+    assert printed.startswith("2 systems against old, 12 queries, relevant from grade 1; paired ")
     table = {line.split()[0]: line.split()[1:] for line in printed.split("\n\n")[2].splitlines()}
     assert table["new"] == ["*1.0000", "↑"]
     assert table["old"] == ["(baseline)", "0.5000"]
     assert table["worse"] == ["0.2500", "↓"]
+
+
+def test_systems_are_sorted(cli: Cli) -> None:
+    words = [*AGAINST, "-m", "P@1", "--names", "trec_eval"]
+    tables = cli(*words, "--sort", "map")[1], cli(*words, "--sort", "recip_rank")[1].split("\n\n")
+    assert not tables[0], "it is not compared"
+    assert [line.split()[0] for line in tables[1][2].splitlines()[2:]] == ["new", "old", "worse"]
+    assert [line.split()[1] for line in tables[1][3].splitlines()[2:]] == ["new", "worse"] * 2
+    assert "--sort: AP is not compared: add -m AP" in cli(*ALL, "--sort", "AP")[2]
+    assert "--sort is for" in cli(*ALL, "--sort", "RR", "--format", "csv")[2]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_names_are_text_and_nothing_more(options: dict[str, str]) -> None:
     assert page.of("h1")[0][1] == "</title><script>"
     plain = Page(Comparison.to_html(random()))
     assert {tag for tag, _, _ in page.elements} <= {tag for tag, _, _ in plain.elements} | {
-        "h2", "small", "title"
+        "h2", "li", "small", "title", "ul"
     }  # fmt: skip
     assert pictures(source)
 
@@ -46,8 +46,11 @@ def test_cells_hold_exact_values_to_sort_by() -> None:
     compared = random()
     page = Page(Comparison.to_html(compared))
     exact = [float(attrs["data-v"]) for attrs, _ in page.of("td") if attrs.get("class") == "mean"]
-    by_first = compared.means[np.argsort(-compared.means[:, 0])]
-    assert exact == [*by_first.ravel().tolist(), *compared.differences.T.ravel().tolist()]
+    order = np.argsort(-compared.means[:, 0]).tolist()
+    pairs = sorted(range(len(compared.pairs)),
+                   key=lambda pair: [order.index(i) for i in compared.pairs[pair]])  # fmt: skip
+    means, differences = compared.means[order], compared.differences[pairs].T
+    assert exact == [*means.ravel().tolist(), *differences.ravel().tolist()]
     odd = Comparison.to_html(constant(math.nan, 0.25, p=math.nan, scaled=np.zeros((2, 4, 1))))
     assert 'class="n" data-v="">–' in odd
     assert 'data-v="nan"' not in odd

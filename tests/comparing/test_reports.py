@@ -147,7 +147,8 @@ def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None
 def test_latex(three: Comparison) -> None:
     text = Comparison.to_latex(three, label="tab:x")
     lines = [line.strip() for line in text.splitlines()]
-    assert lines[:4] == [NEEDS, "% irbatch: 1.2.3 | relevant: >= 1",
+    assert lines[:4] == [NEEDS, "% irbatch: 1.2.3 | relevant: >= 1 | With 2 queries and 3 pairs no "
+                         "corrected p-value is below 1. Nothing can be significant.",
                          r"\begin{table}", r"\centering"]  # fmt: skip
     assert lines[4].startswith(r"\caption{3 systems, 2 queries; paired randomisation test, Holm")
     assert lines[5:] == [
@@ -249,9 +250,6 @@ def test_csv_keeps_names_and_defuses_formulas() -> None:
         for name in NASTY[1:]:
             kept = name.translate(UNQUOTED)
             assert (f"'{kept}" if name[0] in "=+-@" else kept) in names
-    alone = constant(0.5)
-    assert Comparison.to_csv(alone).startswith("group,measure,system,against,queries,mean,")
-    assert Comparison.to_csv(alone).count("\n") == 1
 
 
 def test_json_says_everything(three: Comparison) -> None:
@@ -315,8 +313,6 @@ def test_frames(three: Comparison) -> None:
     assert str(frame["significant"].dtype) == "bool"
     means = Comparison.to_pandas(three, means=True)
     assert means["mean"].tolist() == three.means.T.ravel().tolist()
-    assert len(Comparison.to_pandas(constant(0.5))) == 0
-    assert "difference" in Comparison.to_pandas(constant(0.5))
 
 
 # What all formats share.
@@ -356,13 +352,6 @@ def test_decimals(form: str, three: Comparison) -> None:
 def test_intervals_of_means(form: str, three: Comparison) -> None:
     within = FORMATS[form](three, intervals=True).replace("{[}", "[").replace("{]}", "]")
     assert "[0.6250, 0.8750]" in within
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_one_system_has_nobody_to_beat(form: str) -> None:
-    text = FORMATS[form](constant(0.5))
-    assert "highest" not in text
-    assert "0.5" in text or form == "csv"
 
 
 @pytest.mark.parametrize("form", FORMATS)
