@@ -161,6 +161,7 @@ NEWLINE, RETURN, TAB, HASH = b"\n\r\t#"
 LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
+BYTES_A_CELL = 12  # of work: compiling the parser pays from 24 MB on, loading it from 6 KB
 GIVEN_UP = -1
 CONTROL = -1  # a line with a control byte
 SLACK = 8  # bytes behind a text that may be loaded
@@ -440,7 +441,7 @@ TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans
 
 
 def parse_bytes(text: bytearray, form: LineForm) -> Parsed | None:
-    """Parse lines that hold what `form` says; None if any is for the reader of lines.
+    """Parse lines that hold what `form` says; None if any, or so few, are for the reader of lines.
 
     Unless it is None, `text` has some bytes more at its end, and tabs for commas that separate.
     """
@@ -465,8 +466,9 @@ def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     # A column has a byte and one behind it; twice the room keeps the memory from call to call.
     found, last = _make_room(size // form.width + 1, form.width)
     data = np.frombuffer(text, np.uint8)
-    rows = parse_lines.run(size, data, size, Layout(form.width, *at), found, last)
-    if rows == GIVEN_UP or (found.beyond_ascii[0] and not _is_utf8(text)):
+    work = size // BYTES_A_CELL
+    rows = parse_lines.run_compiled(work, data, size, Layout(form.width, *at), found, last)
+    if rows is None or rows == GIVEN_UP or (found.beyond_ascii[0] and not _is_utf8(text)):
         return None
     return found._replace(
         starts=found.starts[:rows],
@@ -475,12 +477,6 @@ def _parse(text: bytearray, form: LineForm) -> Parsed | None:
         groups=found.groups[: found.n_groups[0]],
         unsure=found.unsure[: found.n_unsure[0]],
     )
-
-
-def is_ready() -> bool:
-    """Tell whether the parser's machine code is at hand, so that it is worth it for small files."""
-    layout = Layout(*range(len(Layout._fields)))
-    return parse_lines.is_ready(np.empty(0, np.uint8), 0, layout, *_make_room(0, 1))
 
 
 def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:

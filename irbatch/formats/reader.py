@@ -23,18 +23,13 @@ from irbatch.data.columns import QueryTable
 from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, item_of, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, many, raise_problems, shown, warn
-from irbatch.formats.bytes import Parsed, is_ready, parse_bytes
+from irbatch.formats.bytes import Parsed, parse_bytes
 from irbatch.formats.lines import LineForm, ParsedLines, Place, find_data, raise_by_line, repeated
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property, map_items
 
-# Bytes of text from which the byte parser is worth compiling, where its machine code is not at
-# hand. Reading lines in Python takes about 30 ns a byte.
-LARGE = 24 << 20
-# Lines in a list from which the byte parser is sooner done, loading its machine code included.
-MANY = 100
 FEW = 3  # queries of a piece that is not worked on alone
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name where
 
@@ -54,11 +49,9 @@ class Piece:
     problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
 
     @classmethod
-    def parse(
-        cls, text: bytearray, form: LineForm, path: str | None = None, *, by_bytes: bool = True
-    ) -> Piece:
-        """Parse whole lines: by the byte parser, if wanted, where all is as it should be."""
-        if by_bytes and (parsed := parse_bytes(text, form)) is not None:
+    def parse(cls, text: bytearray, form: LineForm, path: str | None = None) -> Piece:
+        """Parse whole lines: by the byte parser, where all is as it should be."""
+        if (parsed := parse_bytes(text, form)) is not None:
             return cls.from_bytes(text, parsed, form)
         lines = ParsedLines(form, path)
         lines.read(enumerate(io.BytesIO(text), 1))
@@ -371,8 +364,6 @@ class Reader(TableReader):
         self._size = first.size
         if len(paths) > 1:
             self._size = sum(map(os.path.getsize, paths))
-        self._made = 0  # bytes, unpacked
-        self._by_bytes = is_ready() or self._size >= LARGE
         self._warnings = FileWarnings()  # complete once all was read
         texts = self._texts()
         begun = list(itertools.islice(texts, 2))
@@ -423,8 +414,6 @@ class Reader(TableReader):
                     raise _placed(problem, file.path, lines) from None
                 part = _Part(file, form, lines + begin.count(b"\n", 0, header), before)
                 del begin[:header]
-            self._made += size
-            self._by_bytes |= self._made >= LARGE
             part.done = before + file.done
             yield part, text
 
@@ -451,7 +440,7 @@ class Reader(TableReader):
         part, text = text_of
         if isinstance(text, InputError):
             return part, text, None
-        piece = Piece.parse(text, part.form, part.file.path, by_bytes=self._by_bytes)
+        piece = Piece.parse(text, part.form, part.file.path)
         if work is None:
             piece = piece.compact()
         return part, piece, self._attempt(piece, work)
@@ -500,7 +489,7 @@ def read_lines(
     if not lines:
         return {}
     text = _joined(lines)
-    piece = Piece.parse(text, form, by_bytes=len(lines) >= MANY and is_ready())
+    piece = Piece.parse(text, form)
     raise_by_line(list(piece.problems))
     if not piece.values.size:
         raise InputError("there are no data lines", source=form.source)

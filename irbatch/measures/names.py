@@ -333,7 +333,8 @@ def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dic
 def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
     hint = "; parameters go before the @" if "(" in text else ""
-    if len(text) > MOST_DIGITS or not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
+    is_whole = text.isascii() and text.isdigit()  # a pattern would first have to be compiled
+    if len(text) > MOST_DIGITS or not is_whole or int(text) < 1:
         place = f"{shown(text, 40)} in {shown(whole)}"
         raise measure_error(
             f"cutoff {place} must be a whole number of at least 1{hint}", value=text

@@ -141,7 +141,7 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
 
 def divisors_of(discount: str, ranks: int) -> Floats:
     """Tabulate a discount for so many ranks or more: float64; NumPy's log2 is not trec_eval's."""
-    n = 1 << max(ranks - 1, 1023).bit_length()
+    n = 1 << max(ranks - 1, 127).bit_length()
     divisor = find_discount(discount) or DISCOUNTS[discount]
     table = _tables.get(divisor, np.empty(0))
     if table.size < n:

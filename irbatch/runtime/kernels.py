@@ -4,7 +4,9 @@
    is opened with ctypes by the first work that is worth it; nothing is compiled or written, and
    Numba is not imported. Who could change the library could change the modules beside it.
 2. Without a library, or where it lacks a kernel, Numba compiles, and keeps what it has compiled in
-   its own cache: in editable installations and on platforms without a wheel.
+   its own cache: in editable installations and on platforms without a wheel. Processes that start
+   together may compile the same: a lock file would hang, or fail, in homes on a network, and would
+   save developers alone some seconds.
 3. Little work runs the source as plain Python: until then it has cost as much as the other two do.
 
 `IRBATCH_JIT` overrides the choice: ``0`` runs all as plain Python, ``1`` all compiled, from the
@@ -16,7 +18,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import re
 import struct
 import sys
 import zlib
@@ -31,9 +32,10 @@ import numpy.typing as npt
 from irbatch.errors import warn
 from irbatch.runtime.threads import cached_property
 
-# Cells of plain-Python work, at about 0.1 us a cell, after which the library is opened (0.3 ms) or,
-# without one, a kernel compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and more).
-LOAD_AFTER = 3_000
+# Cells of plain-Python work, at about 0.1 us a cell: of all kernels after which the library is used
+# (opening it takes as long as 2,000, a kernel 300; but after so many there will be as many more);
+# of one after which, without a library, it is compiled (0.1 s and more, and 0.3 s for Numba).
+LOAD_AFTER = 500
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
@@ -133,6 +135,7 @@ class Kernel:
 
     _entries: ClassVar[list[Kernel]] = []
     _may_compile = True
+    _all_plain_cells: ClassVar[int] = 0  # of all kernels together
     is_kept = True  # whether Numba can keep what it compiles
     _lock = RLock()  # while code is loaded or compiled
 
@@ -160,42 +163,25 @@ class Kernel:
         code, flat = self._choose(cells, arguments)
         return None if code is None else code(flat)
 
-    def runs_compiled(self, cells: int, *arguments: Any) -> bool:
-        """Tell whether `run` would: for where NumPy does better than plain Python."""
-        is_worth = Kernel._may_compile and self._is_worth(cells, _compile_limit())
-        return is_worth or self.is_ready(*arguments)
-
-    def is_ready(self, *arguments: Any) -> bool:
-        """Tell whether there is code for such arguments: then no work is too little."""
-        if os.environ.get("IRBATCH_JIT") == "0":
-            return False
-        flat = flatten(arguments)
-        with Kernel._lock:
-            code = self._code.get(flat.kinds) or self._load(flat.kinds)
-        return code is not None
-
     def _choose(self, cells: int, arguments: tuple[Any, ...]) -> tuple[Code | None, Any]:
         """Return code for arguments, and these laid out for it; no code if plain is sooner done."""
-        if self._code or self._is_worth(cells, LOAD_AFTER):
+        if self._code or _is_worth(Kernel._all_plain_cells + cells, LOAD_AFTER):
             flat = flatten(arguments)
             code = self._code.get(flat.kinds) or self._find(flat, cells)
             if code is not None:
                 return code, flat
         self._plain_cells += cells
+        Kernel._all_plain_cells += cells
         return None, None
-
-    def _is_worth(self, cells: int, limit: int) -> bool:
-        """Tell whether plain work, this one's included, goes beyond a limit."""
-        choice = os.environ.get("IRBATCH_JIT")
-        return choice in ("1", "numba") or (choice != "0" and self._plain_cells + cells > limit)
 
     def _find(self, flat: Arguments, cells: int) -> Code | None:
         """Load or compile what runs such arguments, if the work is worth it."""
         if self.holds_gil and not can_read_objects():
             return None
         with Kernel._lock:
-            code = self._code.get(flat.kinds) or self._load(flat.kinds)  # perhaps another thread's
-        if code is None and Kernel._may_compile and self._is_worth(cells, _compile_limit()):
+            code = self._code.get(flat.kinds) or self._load(flat)  # perhaps another thread's
+        cells += self._plain_cells
+        if code is None and Kernel._may_compile and _is_worth(cells, _compile_limit()):
             # Numba imports it. Its hooks of forks come before the lock: a fork that waits for the
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401
@@ -206,27 +192,32 @@ class Kernel:
 
     # ------------------------------------------------------------------ the library
 
-    def _load(self, kinds: tuple[Any, ...]) -> Code | None:
+    def _load(self, flat: Arguments) -> Code | None:
         """Return the library's code for such arguments, if it has it."""
         library, level, is_in_place = open_library()
         if library is None or os.environ.get("IRBATCH_JIT") == "numba":
             return None
-        try:
-            function = library[self.holds_gil][f"{level}_{self.symbol(kinds, digest=is_in_place)}"]
-        except AttributeError:
+        name = f"{level}_{self.symbol(flat.kinds, digest=is_in_place)}"
+        function = getattr(library[self.holds_gil], name, None)
+        if function is None:
             return None
-        code = self._code[kinds] = _LibraryCode(function, kinds, self.results()).run
+        code = self._code[flat.kinds] = library_code(function, flat, self.results())
         return code
 
     def symbol(self, kinds: tuple[Any, ...], *, digest: bool) -> str:
         """Name this kernel, compiled for some kinds, in a library, perhaps by its source, too."""
-        words = [str(getattr(kind, "__name__", kind)) for kind in kinds]
+        words = []
+        for kind in kinds:
+            kind = kind.type if isinstance(kind, np.dtype) else kind
+            words.append(str(getattr(kind, "__name__", kind)))
         text = " ".join([self.source.__module__, *words, self.digest() if digest else ""])
         return f"{self.__name__.strip('_')}_{zlib.crc32(text.encode()):08x}"
 
     def results(self) -> list[str]:
         """Name the types of the numbers returned, one by one."""
-        return re.findall("int|float|bool", str(self.source.__annotations__.get("return")))
+        annotation = str(self.source.__annotations__.get("return"))
+        names = annotation.removeprefix("tuple[").removesuffix("]").split(", ")
+        return [name for name in names if name != "None"]
 
     def digest(self) -> str:
         """Return what is different when the source, that of a kernel called, or a constant is."""
@@ -301,39 +292,28 @@ class Kernel:
         return self._forms[key]
 
 
-class _LibraryCode:
-    """A kernel in the library.
+def library_code(function: Any, example: Arguments, results: Sequence[str]) -> Code:
+    """Return what runs a kernel of the library, for arguments of the kinds of an example.
 
     Its function takes where a number is returned to and where an error is told of (Numba's own
     convention; kernels raise none), the packed numbers of `Arguments`, and a place for its results.
+    What a function of Python's C interface has set is raised; struct.error if a whole number takes
+    more than 64 bits.
     """
+    function.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+    letters = ["d" if type(number) is float else "q" for number in example.numbers]
+    pack = struct.Struct("=" + "".join(letters)).pack
+    words = {"int": "q", "float": "d", "bool": "?7x"}
+    unpack = struct.Struct("=" + "".join(words[kind] for kind in results)).unpack_from
 
-    def __init__(self, function: Any, kinds: Sequence[Any], results: Sequence[str]) -> None:
-        function.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-        self._function = function
-        letters = ["d" if kind is float else "q" for kind in kinds if is_packed(kind)]
-        self._pack = struct.Struct("=" + "".join(letters)).pack
-        letters = ["d" if kind == "float" else "q" for kind in results]
-        self._unpack = struct.Struct("=" + "".join(letters)).unpack_from
-        self._truths = [i for i, kind in enumerate(results) if kind == "bool"]
-        self._count = len(results)
-
-    def run(self, arguments: Arguments) -> Any:
-        """Run it.
-
-        Raises:
-            Exception: what a function of Python's C interface has set.
-            struct.error: if a whole number takes more than 64 bits.
-        """
+    def run(arguments: Arguments) -> Any:
         out = (ctypes.c_int64 * (1 + MOST_RESULTS))()
-        if self._function(out, out, self._pack(*arguments.numbers), out):
+        if function(out, out, pack(*arguments.numbers), out):
             raise RuntimeError("a kernel raised an error")
-        if not self._count:
-            return None
-        results = list(self._unpack(out, 8))
-        for i in self._truths:
-            results[i] = bool(results[i])
-        return results[0] if self._count == 1 else tuple(results)
+        values = unpack(out, 8)
+        return values[0] if len(values) == 1 else values or None
+
+    return run
 
 
 def _run_with_numba(decorated: Callable[..., Any], arguments: Arguments) -> Any:
@@ -355,24 +335,20 @@ def open_library() -> tuple[tuple[Any, Any] | None, str, bool]:
     for name in (OF_WHEEL, IN_PLACE) if level else ():
         path = os.path.join(os.path.dirname(__file__), name)  # noqa: PTH118, PTH120
         if os.path.exists(path):  # noqa: PTH110 - pathlib takes 5 ms to import
-            return (ctypes.CDLL(path), ctypes.PyDLL(path)), level, name == IN_PLACE
+            library = ctypes.CDLL(path)
+            with_gil = ctypes.PyDLL(path, handle=library._handle)
+            return (library, with_gil), level, name == IN_PLACE
     return None, level, False
 
 
 def _level() -> str:
     """Name the newest set of instructions of `build_kernels.LEVELS` that is here, if any."""
-    if not _is_x86():
-        return "base"
     features = (getattr(np, "_core", None) or np.core)._multiarray_umath.__cpu_features__
+    if not features.get("SSE2") and not features.get("X86_V2"):  # which all of x86-64 have
+        return "base"
     if features.get("X86_V3", features.get("AVX2") and features.get("FMA3")):
         return "v3"
     return "v2" if features.get("SSE42") and features.get("POPCNT") else ""
-
-
-def _is_x86() -> bool:
-    import platform
-
-    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 def flatten(values: Sequence[Any]) -> Arguments:
@@ -392,8 +368,8 @@ def _flatten(values: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> Non
         kind = type(value)
         if kind is np.ndarray:
             flags = value.flags
-            if not flags.aligned:
-                raise TypeError("arrays of kernels are aligned")
+            if not (flags.aligned and value.dtype.isnative):
+                raise TypeError("arrays of kernels are aligned, and of this machine's byte order")
             kinds += value.dtype, value.ndim if flags.c_contiguous else -value.ndim
             numbers.append(id(value))
         elif kind is int or kind is float or kind is bool:
@@ -409,14 +385,15 @@ def _flatten(values: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> Non
             raise TypeError(f"kernels take no {kind.__name__}")
 
 
-def is_packed(kind: Any) -> bool:
-    """Tell whether a part of `Arguments.kinds` stands for a number: an array's data type does."""
-    return kind is int or kind is float or kind is bool or isinstance(kind, np.dtype)
-
-
 def _parts(code: CodeType) -> tuple[Any, ...]:
     constants = [_parts(each) if isinstance(each, CodeType) else each for each in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount
+
+
+def _is_worth(cells: int, limit: int) -> bool:
+    """Tell whether so much plain work, this one's included, goes beyond a limit."""
+    choice = os.environ.get("IRBATCH_JIT")
+    return choice in ("1", "numba") or (choice != "0" and cells > limit)
 
 
 def _compile_limit() -> int:

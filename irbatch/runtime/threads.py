@@ -1,8 +1,9 @@
 """The threads that share a block's rows.
 
 Kernels release the GIL and write each row's own cells, so results don't depend on how rows are
-divided. The pool is made at the first use, never at import, and belongs to one process: a forked
-child makes its own. Where the system starts no more threads, fewer share the work.
+divided. Threads are started when they are first needed, never at import, as many as were ever asked
+for at once, and wait for more work. They belong to one process: a forked child starts its own.
+Where the system starts no more threads, fewer share the work.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from threading import local
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from threading import Thread, local
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from irbatch.runtime.numbers import check_whole
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -33,10 +35,49 @@ RANGES_PER_THREAD = 4
 # Cells of work after which an interrupt is answered: some hundredths of a second.
 CELLS_AT_ONCE = 1 << 25
 
-_newest: list[tuple[int, ThreadPoolExecutor]] = []  # the pool there is, of the most threads asked
 _inside = local()  # whether a thread is one of `map_items`
+
+
+class _Pool:
+    """The threads of this process, which take what is to be done from one queue."""
+
+    def __init__(self) -> None:
+        self.queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self.threads: list[Thread] = []
+
+    def submit(self, most: int, work: Callable[[], Done]) -> Future[Done]:
+        """Work in one of so many threads; or here and now, where none can be started."""
+        from concurrent.futures import Future
+
+        done: Future[Done] = Future()
+        with suppress(RuntimeError):  # the system starts no more
+            while len(self.threads) < most:
+                name = f"irbatch-{len(self.threads)}"
+                thread = Thread(target=self._serve, name=name, daemon=True)
+                thread.start()
+                self.threads.append(thread)
+        if self.threads:
+            self.queue.put((work, done))
+        else:
+            _carry_out(work, done)
+        return done
+
+    def _serve(self) -> None:
+        queue = self.queue  # its own: that of a forked child is another one
+        while True:
+            _carry_out(*queue.get())
+
+
+def _carry_out(work: Callable[[], Done], done: Future[Done]) -> None:
+    try:
+        done.set_result(work())
+    except BaseException as problem:
+        done.set_exception(problem)
+
+
+_pool = _Pool()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_newest.clear)
+    os.register_at_fork(after_in_child=_pool.__init__)  # type: ignore[misc]
 
 
 def map_ranges(
@@ -72,7 +113,7 @@ def map_ranges(
 
     threads = min(threads, pieces)
     try:
-        for done in [_submit(threads, drain) for _ in range(threads)]:
+        for done in [_pool.submit(threads, drain) for _ in range(threads)]:
             done.result()
     finally:
         left.clear()  # after an error
@@ -89,7 +130,7 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_submit(threads, functools.partial(_work_inside, work, item)))
+        waiting.append(_pool.submit(threads, functools.partial(_work_inside, work, item)))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
@@ -129,47 +170,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _submit(threads: int, work: Callable[[], Done]) -> Future[Done]:
-    """Work in one of so many threads; or here and now, where no thread can be started.
-
-    So it is where another thread has just put a larger pool in place of this one.
-    """
-    from concurrent.futures import Future
-
-    done: Future[Done] = Future()
-    try:
-        _pool(threads).submit(_carry_out, work, done)
-    except RuntimeError:
-        # The pool has noted the work down, and a thread that it has may be at it.
-        if done.cancel():
-            done = Future()
-            _carry_out(work, done)
-    return done
-
-
-def _carry_out(work: Callable[[], Done], done: Future[Done]) -> None:
-    """Work, unless that was called off."""
-    if not done.set_running_or_notify_cancel():
-        return
-    try:
-        done.set_result(work())
-    except BaseException as problem:
-        done.set_exception(problem)
-
-
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the pool; in place of one with fewer threads, which end, another one is made."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    size, pool = _newest[0] if _newest else (0, None)
-    if pool is None or size < threads:
-        smaller, pool = pool, ThreadPoolExecutor(threads, thread_name_prefix="irbatch")
-        _newest[:] = [(threads, pool)]
-        if smaller is not None:
-            smaller.shutdown(wait=False)
-    return pool
 
 
 class cached_property(functools.cached_property[Value]):  # noqa: N801, TID251

@@ -15,7 +15,7 @@ import irbatch
 from irbatch.data import lookup
 from irbatch.data.ids import TextColumn
 from irbatch.data.lookup import KeyedIds, find_repeats, find_rows
-from irbatch.formats import reader as file_reader
+from irbatch.formats.bytes import parse_lines
 from irbatch.runtime.threads import map_items, map_ranges
 
 IDS = [
@@ -66,7 +66,7 @@ def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_values_do_not_depend_on_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(parse_lines, "run_compiled", parse_lines.run)
     path = tmp_path / "run"
     path.write_text("".join(f"q{i % 3} Q0 d{i} 1 {i % 50} t\n" for i in range(300)))
     qrels = {f"q{q}": {f"d{i}": i % 3 for i in range(q, 300, 7)} for q in range(3)}

@@ -13,12 +13,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.file_readers import use_reader
 from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
 from irbatch.data.columns import QueryTable
-from irbatch.formats import reader as file_reader
 
 pytestmark = pytest.mark.portable
 
@@ -79,8 +79,7 @@ SIDES: dict[str, Callable[[Dict, Dict, Path], Sides]] = {
 def test_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, large: bool
 ) -> None:
-    monkeypatch.setattr(file_reader, "LARGE", 1 if large else 1 << 40)
-    monkeypatch.setattr(file_reader, "is_ready", lambda: False)
+    use_reader("parser" if large else "lines", monkeypatch)
     monkeypatch.setenv("IRBATCH_JIT", "1" if large else "0")
     qrels, run = problem()
     expected = irbatch.evaluate(qrels, run, MEASURES).values

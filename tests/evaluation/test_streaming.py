@@ -18,6 +18,7 @@ from irbatch import InputError
 from irbatch.data.columns import QueryTable
 from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
+from irbatch.formats.bytes import parse_lines
 from irbatch.formats.lines import recognise
 from irbatch.formats.streams import open_input
 from irbatch.measures import plan
@@ -27,7 +28,7 @@ MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
 
 @pytest.fixture(autouse=True)
 def _all_files_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(parse_lines, "run_compiled", parse_lines.run)
     monkeypatch.setattr(streams, "PIECE", 200)
 
 

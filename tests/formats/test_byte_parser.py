@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.file_readers import use_reader
 
 import irbatch
 from irbatch import InputError
 from irbatch.data.columns import QueryTable
-from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
 from irbatch.formats.bytes import parse_bytes
 from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines, raise_by_line
@@ -70,6 +70,7 @@ def assert_same_or_nothing(data: bytes) -> bool:
 @pytest.fixture(params=["plain", "compiled"])
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IRBATCH_JIT", "0" if request.param == "plain" else "1")
+    use_reader("parser", monkeypatch)
     for each in Kernel._entries if request.param == "plain" else ():
         monkeypatch.setattr(each, "_code", {})
 
@@ -138,7 +139,6 @@ def test_numbers_are_rounded_correctly() -> None:
 
 def test_runs_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pieces end in the middle of queries, and a query comes back after others."""
-    monkeypatch.setattr(streams, "PIECE", 64)
     lines = [f"q{i % 7} Q0 d{i} 1 {i / 7} t\n" for i in range(300)]
     lines += [f"q{i // 50} Q0 e{i} 1 {i} t\n" for i in range(300)]
     assert_large_is_read_like_small(monkeypatch, tmp_path, "".join(lines).encode())
@@ -153,11 +153,11 @@ def assert_large_is_read_like_small(
 ) -> None:
     path = tmp_path / "run"
     path.write_bytes(data)
-    monkeypatch.setattr(file_reader, "LARGE", 1)
+    use_reader("parser", monkeypatch)
+    monkeypatch.setattr(streams, "PIECE", 64)
     large = irbatch.read_run(path)
     assert isinstance(large.rankings, QueryTable)
-    monkeypatch.setattr(file_reader, "LARGE", 1 << 30)
-    monkeypatch.setattr(file_reader, "is_ready", lambda: False)
+    use_reader("lines", monkeypatch)
     small = irbatch.read_run(path)
     assert dict(large.rankings) == small.rankings
     assert list(large.rankings) == list(small.rankings)

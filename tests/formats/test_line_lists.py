@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.file_readers import use_reader
 
 import irbatch
 from irbatch.formats import reader as line_lists
@@ -52,9 +53,10 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return answers
 
 
-def outcome(lines: Lines, whole: bool, many: int) -> Any:
+def outcome(lines: Lines, whole: bool, reader: str) -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_lists, "MANY", many)
+        if reader == "lines":
+            use_reader("lines", patch)
         try:
             found = line_lists.read_lines(lines, QRELS if whole else RUN, whole=whole)
         except irbatch.InputError as problem:
@@ -63,8 +65,8 @@ def outcome(lines: Lines, whole: bool, many: int) -> Any:
 
 
 def same_both_ways(lines: Lines, *, whole: bool = False) -> Any:
-    found = outcome(lines, whole, 0)
-    assert found == outcome(lines, whole, 1 << 40)
+    found = outcome(lines, whole, "parser")
+    assert found == outcome(lines, whole, "lines")
     return found
 
 

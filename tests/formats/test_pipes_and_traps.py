@@ -206,9 +206,9 @@ def test_file_that_can_be_opened_and_not_read() -> None:
 SCRIPT = """
 import sys
 import irbatch
-from irbatch.formats import reader as file_reader
+from irbatch.formats.bytes import parse_lines
 if sys.argv[1] == "large":
-    file_reader.LARGE = 0
+    parse_lines.run_compiled = parse_lines.run
 try:
     print(irbatch.evaluate({"q0": {"d3": 1}}, "-", "RR").mean())
 except irbatch.InputError as error:

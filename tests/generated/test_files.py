@@ -174,7 +174,9 @@ def readings(source: str, data: bytes) -> tuple[Any, ...] | None:
     rows = ParsedLines(form, "file")
     rows.read(enumerate(io.BytesIO(text), number + 1))
     assert by_lines(rows) == expected
-    slow = Piece.parse(text, form, by_bytes=False)
+    with pytest.MonkeyPatch.context() as patch:
+        use_reader("lines", patch)
+        slow = Piece.parse(text, form)
     parsed = parse_bytes(text, form)
     return None if parsed is None else (text, form, rows, parsed, slow)
 

@@ -125,6 +125,7 @@ def test_compiling_midway_does_not_show(
     plain(True)
     before = some_values()
     monkeypatch.delenv("IRBATCH_JIT")
+    monkeypatch.setattr(Kernel, "_all_plain_cells", 0)
     for each in Kernel._entries:
         monkeypatch.setattr(each, "_plain_cells", 0)
     for limit in ("LOAD_AFTER", "COMPILE_AFTER", "COMPILE_AFTER_NUMBA"):

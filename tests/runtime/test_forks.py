@@ -11,7 +11,8 @@ import pytest
 FORKS = """
 import os, tempfile, threading, time
 import irbatch
-from irbatch.formats import reader as file_reader, streams
+from irbatch.formats import streams
+from irbatch.formats.bytes import parse_lines
 
 documents = {f"d{i}": i % 3 for i in range(20)}
 qrels = {f"q{i}": documents for i in range(40)}
@@ -21,7 +22,7 @@ grades = [[(i + j) % 5 == 0 for j in range(20)] for i in range(20)]
 
 path = tempfile.mkdtemp() + "/run"
 irbatch.Run(run).to_trec(path)
-file_reader.LARGE = 0  # is read in pieces, by threads
+parse_lines.run_compiled = parse_lines.run  # however few lines: they are read by threads
 streams.PIECE = 1 << 12
 expected = irbatch.evaluate(qrels, run, "nDCG@10 AP").mean()
 

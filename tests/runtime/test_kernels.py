@@ -131,8 +131,12 @@ def by_library(call: Call, kinds: Kinds, level: str) -> Callable[..., Any]:
     function = getattr(library[call.kernel.holds_gil], name, None)
     if function is None:
         pytest.skip(f"{call.kernel.__name__} is not in the library; make it anew")
-    code = kernels._LibraryCode(function, kinds, call.kernel.results())
-    return lambda *values: code.run(flatten(values))
+
+    def run(*values: Any) -> Any:
+        flat = flatten(values)
+        return kernels.library_code(function, flat, call.kernel.results())(flat)
+
+    return run
 
 
 def by_numba(call: Call) -> Callable[..., Any]:
@@ -202,16 +206,17 @@ def test_a_change_of_source_of_a_called_kernel_or_of_a_constant_shows(
 def test_what_no_kernel_takes() -> None:
     odd = np.frombuffer(b"\0" * 17, np.uint8)[1:].view(np.float64)
     assert not odd.flags.aligned
-    for values in (odd, [1.0], "1", None):
+    swapped = np.ones(2, np.dtype("f8").newbyteorder())
+    for values in (odd, swapped, [1.0], "1", None):
         with pytest.raises(TypeError):
             _largest.run(1, values)
 
 
 def test_a_whole_number_of_more_than_64_bits() -> None:
     each, kinds = next(pair for pair in declared() if any(kind is int for kind in pair[1]))
-    if not (code := each._load(kinds)):
-        pytest.skip(NO_LIBRARY)
     flat = flatten(build_kernels.example(iter(kinds)))
+    if not (code := each._load(flat)):
+        pytest.skip(NO_LIBRARY)
     numbers = [2**64 if value == 0 else value for value in flat.numbers]
     with pytest.raises(struct.error):
         code(flat._replace(numbers=numbers))
@@ -303,7 +308,7 @@ def test_warming_up_compiles_what_the_library_lacks(
     assert irbatch.runtime.warmup() == ["_largest", "_largest"]
     assert capsys.readouterr().err == "compiling, once a machine: half a minute\n"
     assert set(_largest._code) == set(declared_kinds(_largest.source))
-    monkeypatch.setattr(_largest, "_load", lambda kinds: _largest._code[kinds])
+    monkeypatch.setattr(_largest, "_load", lambda flat: _largest._code[flat.kinds])
     assert irbatch.runtime.warmup() == []
 
 
@@ -447,6 +452,6 @@ def test_a_library_of_a_few_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             assert linked[1].sums.real.tobytes() == plain[1].sums.real.tobytes()
         monkeypatch.setitem(_add_up.source.__globals__, "STEP", 6)
         _add_up._code.clear()
-        assert _add_up._load(flatten(arguments()).kinds) is None, "it has changed since"
+        assert _add_up._load(flatten(arguments())) is None, "it has changed since"
     finally:
         open_library.cache_clear()

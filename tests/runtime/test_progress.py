@@ -38,7 +38,6 @@ def test_of_queries_files_and_partitions(digits: Path, monkeypatch: pytest.Monke
     assert not shown.getvalue()
     irbatch.evaluate(QRELS, RUN, "RR", progress=True)
     irbatch.evaluate(QRELS, [RUN], "RR", progress=True)
-    monkeypatch.setattr("irbatch.formats.reader.LARGE", 1 << 10)
     irbatch.read_run(digits / "pca10.run", progress=True)
     for text in ("[b]", "partitions", "reading", "pca10.run", "100%"):
         assert text in shown.getvalue()

@@ -16,6 +16,7 @@ from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.formats import parquet as parquet_files
 from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
+from irbatch.formats.bytes import parse_bytes, parse_lines
 from support.input_errors import input_error
 
 # The reader of lines; the byte parser on a file in one piece; and on pieces of few lines.
@@ -23,10 +24,15 @@ READERS = ("lines", "parser", "pieces")
 PIECE, ROWS = 64, 3  # bytes of lines, rows of columns
 
 
+def leave_to_lines(*_: object) -> None:
+    """Parse nothing by bytes."""
+
+
 def use_reader(reader: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
     """Have all files read by one reader; `piece` is the bytes of a piece."""
-    monkeypatch.setattr(file_reader, "LARGE", 1 << 40 if reader == "lines" else 0)
-    monkeypatch.setattr(file_reader, "is_ready", lambda: False)
+    parse = leave_to_lines if reader == "lines" else parse_bytes
+    monkeypatch.setattr(file_reader, "parse_bytes", parse)
+    monkeypatch.setattr(parse_lines, "run_compiled", parse_lines.run)  # however little the work
     monkeypatch.setattr(streams, "PIECE", piece if reader == "pieces" else 4 << 20)
     monkeypatch.setattr(parquet_files, "BATCH", ROWS if reader == "pieces" else 1 << 18)
 

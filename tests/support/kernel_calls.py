@@ -56,8 +56,6 @@ def note_calls(patch: Any) -> dict[tuple[Kernel, Kinds], Call]:
 
     patch.setattr(Kernel, "run", run)
     patch.setattr(Kernel, "run_compiled", run)
-    patch.setattr(Kernel, "runs_compiled", lambda *_: True)
-    patch.setattr(Kernel, "is_ready", lambda *_: True)
     with warnings.catch_warnings(action="ignore"):  # of odd inputs
         for step in _evaluations():
             alive.append(step)

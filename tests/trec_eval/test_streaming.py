@@ -8,8 +8,8 @@ import random
 import pytest
 from support.trec_eval_command import BOTH, Command
 
-from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
+from irbatch.formats.bytes import parse_lines
 
 RNG = random.Random(4)
 QUERIES = [f"q{i:02}" for i in range(30)]
@@ -35,7 +35,7 @@ def test_the_same_is_printed(
 ) -> None:
     words = ["--as", version, *options, "-m", "all_trec", "-m", "relstring.5"]
     small = trec_eval(*words, qrels=QRELS, run=run)
-    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(parse_lines, "run_compiled", parse_lines.run)
     monkeypatch.setattr(streams, "PIECE", 300)
     large = trec_eval(*words, qrels=QRELS, run=run)
     packed = trec_eval(*words, qrels=QRELS, run=gzip.compress(run.encode()))
