@@ -14,19 +14,22 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from benchmarks import files, in_memory, matrices
+from benchmarks import files, in_memory, matrices, recommending
 from benchmarks.harness import JUDGED, Settings, Table, markdown_line, where
-from benchmarks.rows import AIMS, ROWS
+from benchmarks.rows import AIMS, ROWS, SHORT
 
-GUIDE = Path(__file__).parent.parent / "examples" / "speed.md"
+REPOSITORY = Path(__file__).parent.parent
+GUIDE, README = REPOSITORY / "examples" / "speed.md", REPOSITORY / "README.md"
 START, END = "<!-- speed: python -m benchmarks --guide -->\n", "<!-- /speed -->\n"
 HEADER = ("work", "irbatch", "compared with", "takes", "ratio")
+SHORT_HEADER = ("work", "compared with", "ratio")
 SECTIONS: dict[str, Callable[[Settings], Iterator[Table]]] = {
-    "dicts": in_memory.dicts, "adapter": in_memory.adapter, "small": in_memory.small,
+    "dicts": in_memory.dicts, "small": in_memory.small,
     "files": files.files, "frames": in_memory.frames, "ids": in_memory.ids,
-    "scores": matrices.scores, "updates": matrices.updates, "comparing": in_memory.comparing,
-    "scan": matrices.scan_rows, "diversity": in_memory.diversity, "cold": files.cold,
-    "memory": files.memory, "parquet": files.parquet,
+    "users": recommending.users, "recommenders": recommending.recommenders,
+    "scores": matrices.scores, "updates": matrices.updates, "embeddings": matrices.embeddings,
+    "comparing": in_memory.comparing, "scan": matrices.scan_rows, "diversity": in_memory.diversity,
+    "cold": files.cold, "memory": files.memory, "parquet": files.parquet,
 }  # fmt: skip
 ON_REQUEST = ("memory", "parquet")  # they write gigabytes
 
@@ -45,7 +48,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         help="sections memory and parquet too, which write gigabytes")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
     parser.add_argument("--guide", action="store_true",
-                        help="write the rows that were made into the guide's table")  # fmt: skip
+                        help="write the rows made into guide and README")  # fmt: skip
     options = parser.parse_args(arguments)
     sizes = options.queries, options.depth, options.rounds
     if min(*sizes, *options.judged) < 0:
@@ -75,7 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"missed: {missed}")
     if options.guide:
         rows = {key: row for table in tables for key, row in table.keyed.items()}
-        GUIDE.write_text(update(GUIDE.read_text(), rows))
+        for path, shown, header in ((GUIDE, ROWS, HEADER), (README, SHORT, SHORT_HEADER)):
+            path.write_text(update(path.read_text(), rows, shown, header))
     for problem in problems:
         print(f"PROBLEM: {problem}", file=sys.stderr)
     return 1 if problems else 0
@@ -102,25 +106,27 @@ def show(name: str, settings: Settings) -> tuple[list[Table], list[str]]:
     return tables, problems
 
 
-def update(text: str, found: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the guide with the rows that were found, by their keys; others stay as they are."""
+def update(
+    text: str, found: Mapping[str, tuple[str, ...]], shown: Mapping[str, tuple[str, str]] = ROWS,
+    header: tuple[str, ...] = HEADER,
+) -> str:  # fmt: skip
+    """Return a page with the rows `found`, of those to be `shown`; others stay as they are."""
     before, start, rest = text.partition(START)
     old, end, after = rest.partition(END)
     if not end:
-        raise ValueError(f"the guide has no {START.strip()} followed by {END.strip()}")
-    kept = {_names(line): line for line in old.splitlines()}
-    place = where() if found else old.partition("\n")[0]
-    lines = [place, "", markdown_line(HEADER), markdown_line(["---"] * len(HEADER))]
-    for key, (work, peer) in ROWS.items():
-        _, ours, _, takes, ratio, *_ = found.get(key, [""] * 5)
-        line = markdown_line((work, ours, peer, takes, ratio))
-        lines.append(line if ratio else kept.get(_names(line), line))
-    return before + start + "\n".join(lines) + f"\n\n{end}{after}"
-
-
-def _names(line: str) -> tuple[str, ...]:
-    """Return what a row says was done, and what it was compared with."""
-    return tuple(line.split(" | ")[:3:2])
+        raise ValueError(f"the page has no {START.strip()} followed by {END.strip()}")
+    names = [header.index(name) for name in ("work", "compared with")]
+    cells_of = {line: line.strip("| ").split(" | ") for line in old.splitlines() if " | " in line}
+    kept = {tuple(cells[i] for i in names): line for line, cells in cells_of.items()}
+    lines = [markdown_line(header), markdown_line(["---"] * len(header))]
+    if header == HEADER:
+        lines.insert(0, (where() if found else old.partition("\n")[0]) + "\n")
+    for key, (work, peer) in shown.items():
+        made = dict(zip(HEADER, found.get(key, [""] * 5), strict=False))
+        made |= {"work": work, "compared with": peer}
+        line = markdown_line(made[name] for name in header)
+        lines.append(line if made["ratio"] else kept.get((work, peer), ""))
+    return before + start + "\n".join(filter(None, lines)) + f"\n\n{end}{after}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ the order, and all ids are of one width, so that ranx compiles for one type only
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +24,6 @@ FIRST_DOCUMENT = 1_000_000  # all ids have 7 digits, as most of MS MARCO's
 PRIME = 8_388_593  # documents there are; prime, so that equal steps through them never repeat
 FIRST_QUERY = 100_000
 STEP = 1e-5  # scores are multiples of it, below 50, where float32 tells them apart
-LINES_AT_ONCE = 1_000_000  # written at a time: some 40 MB
 
 
 class Side(NamedTuple):
@@ -165,14 +163,17 @@ def write_run(problem: Problem, path: Path, copies: int = 1) -> None:
         path: where to.
         copies: how many times, each time under query ids that follow on.
     """
-    depth = problem.documents.shape[1]
-    rows = max(1, LINES_AT_ONCE // depth)
-    with path.open("wb") as file:
-        for copy in range(copies):
-            for start in range(0, len(problem.queries), rows):
-                part = slice(start, start + rows)
-                queries = problem.queries[part] + copy * len(problem.queries)
-                file.write(_run_lines(queries, problem.documents[part], problem.scores[part]))
+    with path.open("w") as file:
+        for query, documents, scores in zip(
+            problem.queries.tolist(), problem.documents.tolist(), problem.scores.tolist(),
+            strict=True,
+        ):  # fmt: skip
+            lines = "".join(
+                f"% Q0 {document} {rank} {score // 100_000}.{score % 100_000:05} r\n"
+                for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1)
+            )
+            for copy in range(copies):
+                file.write(lines.replace("%", str(query + copy * len(problem.queries))))
 
 
 def write_parquet(
@@ -202,42 +203,6 @@ def write_parquet(
             file.write_table(arrow.table([repeated.cast(kind), documents, values], schema=schema))
 
 
-def _run_lines(queries: Ints, documents: Ints, scores: Ints) -> bytes:
-    """Format lines as a matrix of characters, one row a line, and drop the blanks (byte 0)."""
-    depth = documents.shape[1]
-    score = scores.ravel()
-    fields = (
-        _digits(np.repeat(queries, depth), len(str(queries[-1]))),
-        b" Q0 ",
-        _digits(documents.ravel(), 7),
-        b" ",
-        _digits(np.tile(np.arange(1, depth + 1), len(queries)), len(str(depth)), trim=True),
-        b" ",
-        _digits(score // 100_000, 2, trim=True),
-        b".",
-        _digits(score % 100_000, 5),
-        b" r\n",
-    )
-    lines = score.size
-    spread = [
-        np.broadcast_to(np.frombuffer(field, np.uint8), (lines, len(field)))
-        if isinstance(field, bytes)
-        else field
-        for field in fields
-    ]
-    cells = np.concatenate(spread, axis=1)
-    return cells[cells != 0].tobytes()
-
-
-def _digits(values: Ints, width: int, *, trim: bool = False) -> npt.NDArray[np.uint8]:
-    """Write numbers as characters, uint8 ``(values, width)``; zeros in front become blanks."""
-    powers = 10 ** np.arange(width - 1, -1, -1)
-    cells = (values[:, None] // powers % 10 + ord("0")).astype(np.uint8)
-    if trim:
-        cells[values[:, None] < np.append(powers[:-1], 0)] = 0
-    return cells
-
-
 def sparse_matrix(queries: int, depth: int, judged: int, seed: int = 0) -> RelevanceMatrix:
     """Make an int8 relevance matrix in which `judged` documents of a row are judged.
 
@@ -263,34 +228,16 @@ class ScoreProblem:
         scores: float32 ``(queries, candidates)``, above 0 and below 1, no two of a query the same,
             so that all tools agree on the order.
         positives: int64 ``(queries, positives)``, columns of the relevant ones, best first.
-        places: int64 ``(queries, positives)``, the ranks they have, from 0.
     """
 
     scores: npt.NDArray[np.float32]
     positives: Ints
-    places: Ints
 
     def labels(self) -> npt.NDArray[np.bool_]:
         """Return which candidates are relevant: bool ``(queries, candidates)``."""
         labels = np.zeros(self.scores.shape, bool)
         np.put_along_axis(labels, self.positives, True, axis=1)
         return labels
-
-    def means(self, names: Iterable[str]) -> dict[str, float]:
-        """Return means as the places give them: of AP, RR, nDCG and R, with cutoffs or without."""
-        return {name: float(self._values(name).mean()) for name in names}
-
-    def _values(self, name: str) -> npt.NDArray[np.float64]:
-        family, _, cutoff = name.partition("@")
-        k = int(cutoff or self.scores.shape[1])
-        seen = self.places < k
-        numbers = np.arange(1, self.places.shape[1] + 1)
-        if family == "nDCG":
-            ideal = (1 / np.log2(numbers[:k] + 1)).sum()
-            return (seen / np.log2(self.places + 2)).sum(axis=1) / ideal
-        if family == "RR":
-            return seen[:, 0] / (self.places[:, 0] + 1)
-        return (seen if family == "R" else seen * numbers / (self.places + 1)).mean(axis=1)
 
 
 def score_problem(queries: int, candidates: int, positives: int, seed: int = 1) -> ScoreProblem:
@@ -313,4 +260,4 @@ def score_problem(queries: int, candidates: int, positives: int, seed: int = 1) 
         order = rng.permutation(candidates)
         scores[row, order] = descending
         columns[row] = order[places[row]]
-    return ScoreProblem(scores, columns, places)
+    return ScoreProblem(scores, columns)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import irbatch
 from benchmarks import data
 from benchmarks.data import Problem
 from benchmarks.harness import (
@@ -78,30 +74,7 @@ def files(settings: Settings) -> Iterator[Table]:
             theirs = missing[peer] or found[peer]
             table.compare("files to means", found["irbatch"], peer, theirs, key=f"files, {peer}",
                           tolerance=tolerance)  # fmt: skip
-        if "polars" in peers:
-            _columns(table, (problem, few), (paths, small), names)
         yield table
-
-
-def _columns(
-    table: Table, problems: Iterable[Problem], paths: Iterable[Paths], names: list[str]
-) -> None:
-    """Time the same run in a file of columns, and say how many rows a second that is."""
-    work, key, settings = "Parquet to means", "files, Parquet", table.settings
-    if missing := absence("pyarrow"):
-        table.add(work, "", "", "", "", f"skipped: {missing}", key=key)
-        return
-    pairs = []
-    for problem, (qrels, run) in zip(problems, paths, strict=True):
-        data.write_parquet(problem.run(), run.with_suffix(".parquet"))
-        pairs.append((qrels, run.with_suffix(".parquet")))
-    ours = in_processes(["irbatch"], *pairs, names, settings.rounds)["irbatch"]
-    whole = irbatch.evaluate(*settings.kept["whole"], names).mean()
-    equal, text = compare_values(ours.result, whole)
-    table.check(work, equal, text)
-    rate = settings.queries * settings.depth / ours.seconds
-    cells = str(ours), "", "", f"{rate / 1e6:.1f} M rows/s", text
-    table.add(work, *cells, key=key, figure=rate)
 
 
 # ---------------------------------------------------------------- memory
@@ -110,35 +83,25 @@ COPIES = 10
 
 
 def memory(settings: Settings) -> Iterator[Table]:
-    """The memory that a run takes, and copies of it under further ids, not judged and judged."""
+    """The memory that a run takes, and copies of it under further ids, which are not judged."""
     judged = settings.judged[0]
     problem = data.of_settings(settings, judged)
     paths = data.written(settings, problem, f"judged{judged}")
     few = data.small_problem(settings, judged)
     small = data.written(settings, few, f"small{judged}")
-    long_run, long_qrels = settings.folder / "long.run", settings.folder / "long.qrels"
+    long_run = settings.folder / "long.run"
     data.write_run(problem, long_run, COPIES)
-    with long_qrels.open("w") as file:
-        for copy in range(COPIES):
-            rows = np.repeat(problem.queries + copy * len(problem.queries), judged).tolist()
-            cells = rows, problem.judged.ravel().tolist(), problem.grades.ravel().tolist()
-            file.writelines(f"{q} 0 {d} {grade}\n" for q, d, grade in zip(*cells, strict=True))
     title = f"memory of irbatch: {settings.size(judged)}, and {COPIES} times as many queries"
-    columns = ("run file", "judged queries", "takes", "peak memory", "aim", "values")
+    columns = ("run file", "takes", "peak memory", "aim", "values")
     table = Table(title, settings, columns)
     expected: Timed | None = None
-    for key, files_of in (
-        ("memory, once", paths),
-        ("memory, ten times", (paths[0], long_run)),
-        ("memory, ten times, judged", (long_qrels, long_run)),
-    ):
-        found = evaluated("irbatch", files_of, small, usual(settings.depth))
+    for key, run in (("memory, once", paths[1]), ("memory, ten times", long_run)):
+        found = evaluated("irbatch", (paths[0], run), small, usual(settings.depth))
         expected = expected or found
-        queries = len({line.split(b" ", 1)[0] for line in files_of[0].read_bytes().splitlines()})
-        size = amount(files_of[1].stat().st_size)
+        size = amount(run.stat().st_size)
         equal, text = compare_values(expected.result, found.result)
         table.check(size, equal, text)
-        cells = size, f"{queries:,}", duration(found.seconds), amount(found.peak), text
+        cells = size, duration(found.seconds), amount(found.peak), text
         table.add(*cells, key=key, figure=found.peak)
     long_run.unlink()
     yield table
@@ -199,87 +162,47 @@ def parquet(settings: Settings) -> Iterator[Table]:
 
 # ---------------------------------------------------------------- a new process
 
-DATA = (
-    "qrels = {f'q{i}': {'d1': 1, 'd7': 2} for i in range(50)}\n"
-    "run = {f'q{i}': {f'd{j}': (i * j) % 101 + j / 128 for j in range(100)} for i in range(50)}\n"
-)
-STARTS = {
-    "irbatch": "found = irbatch.evaluate(qrels, run, ['AP', 'nDCG@10']).mean()",
-    "pytrec_eval": (
-        "each = pytrec_eval.RelevanceEvaluator(qrels, {'map', 'ndcg_cut.10'}).evaluate(run)\n"
-        "found = {name: sum(v[key] for v in each.values()) / len(each)\n"
-        "         for name, key in (('AP', 'map'), ('nDCG@10', 'ndcg_cut_10'))}"
-    ),
-    "ir_measures": (
-        "wanted = [ir_measures.AP, ir_measures.nDCG @ 10]\n"
-        "means = ir_measures.calc_aggregate(wanted, qrels, run)\n"
-        "found = {str(name): value for name, value in means.items()}"
-    ),
-    "ranx": (
-        "means = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), ['map', 'ndcg@10'])\n"
-        "found = {'AP': float(means['map']), 'nDCG@10': float(means['ndcg@10'])}"
-    ),
-}
-SIZES = ((43, 100), (43, 1_000), (50, 1_000), (300, 1_000), (2_000, 1_000))
-MEASURES = {"AP": "map", "nDCG@10": "ndcg_cut_10", "P@5": "P_5"}
-# A tool's first and second call in a new process: CPU seconds, and whether Numba was imported.
+# Seconds of a new process for the import, and for the result. irbatch loads what it is asked for:
+# its import is over when `evaluate` is there.
+START = """
+import json, time, numpy
+qrels = {f"q{i}": {"d1": 1, "d7": 2} for i in range(50)}
+run = {f"q{i}": {f"d{j}": (i * j) % 101 + j / 128 for j in range(100)} for i in range(50)}
+start = time.perf_counter()
+import irbatch
+evaluate = irbatch.evaluate
+imported = time.perf_counter()
+evaluate(qrels, run, ["AP", "nDCG@10"]).mean()
+print(json.dumps([imported - start, time.perf_counter() - start]))
+"""
+SIZES = ((43, 100), (43, 1_000), (300, 1_000), (2_000, 1_000))
+# The first and second call in a new process: CPU seconds, and whether Numba was imported.
 CALLS = """
 import json, random, sys, time
-tool, queries, depth, measures = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+queries, depth = map(int, sys.argv[1:])
 draw = random.Random(1)
 qrels = {f"q{i}": {f"d{draw.randrange(5000)}": draw.randrange(3) for _ in range(50)}
          for i in range(queries)}
 run = {f"q{i}": {f"d{j}": draw.random() for j in draw.sample(range(5000), depth)}
        for i in range(queries)}
-if tool == "irbatch":
-    import irbatch, irbatch.evaluation.runs
-    work = lambda: irbatch.evaluate(qrels, run, measures)
-else:
-    import pytrec_eval
-    work = lambda: pytrec_eval.RelevanceEvaluator(qrels, set(measures)).evaluate(run)
+import irbatch, irbatch.evaluation.runs
 spent = []
 for _ in range(2):
     start = time.process_time()
-    work()
+    irbatch.evaluate(qrels, run, ["AP", "nDCG@10", "P@5"])
     spent.append(time.process_time() - start)
 print(json.dumps([*spent, "numba" in sys.modules]))
 """
-
-
-def started(tool: str, environment: dict[str, str]) -> Any:
-    """Start a process; return seconds for the import, for the result, and the result."""
-    # irbatch loads what it is asked for: its import is over when `evaluate` is there.
-    loaded = "irbatch.evaluate" if tool == "irbatch" else ""
-    code = (
-        "import json, time, warnings\n"
-        "warnings.simplefilter('ignore')\n"
-        f"{DATA}import numpy\nstart = time.perf_counter()\nimport {tool}\n{loaded}\n"
-        f"imported = time.perf_counter()\n{STARTS[tool]}\ndone = time.perf_counter()\n"
-        "print(json.dumps([imported - start, done - imported, found]))\n"
-    )
-    return json_of(["-c", code], environment)
 
 
 def cold(settings: Settings) -> Iterator[Table]:
     """What a new process pays before its first result; and a wheel in a fresh environment."""
     title = "new process, beyond NumPy: 50 queries × 100 documents, AP and nDCG@10"
     table = Table(title, settings)
-    missing = {tool: absence(tool, PACKAGES.get(tool, "")) for tool in STARTS if tool != "irbatch"}
-    if settings.quick and missing["ranx"] is None:  # it may have to compile: half a minute
-        missing["ranx"] = "left out by --quick"
-    works = {tool: partial(started, tool, {}) for tool in STARTS if not missing.get(tool)}
-    works["compiled"] = partial(started, "irbatch", {"IRBATCH_JIT": "1"})
-    found = rounds_of(works, settings.rounds)
-    timed = {
-        tool: Timed(each[0][2], tuple(imports + result for imports, result, _ in each))
-        for tool, each in found.items()
-    }
-    imports = Timed(None, tuple(each[0] for each in found["irbatch"]))
-    table.alone("import of evaluate", imports, key="cold, import")
-    for peer, reason in missing.items():
-        table.compare("import and first result", timed["irbatch"], peer, reason or timed[peer])
-    table.compare("the same, all compiled", timed["compiled"], "as it comes", timed["irbatch"],
-                  key="cold, compiled")  # fmt: skip
+    works = {"": partial(json_of, ["-c", START])}
+    imports, results = zip(*rounds_of(works, settings.rounds)[""], strict=True)
+    table.alone("import of evaluate", Timed(None, imports))
+    table.alone("import and first result", Timed(None, results), key="cold, first result")
     yield table
     table = Table("a wheel in a fresh environment, an empty home, CPU time", settings)
     if settings.quick:
@@ -298,29 +221,20 @@ def _wheel(table: Table) -> None:
     output_of([sys.executable, "-m", "venv", str(folder)])
     python = str(folder / "bin" / "python")
     install = [python, "-m", "pip", "install", "--quiet"]
-    output_of([*install, "numpy", "numba", "pytrec_eval-terrier"])
+    output_of([*install, "numpy", "numba"])
     repository = str(Path(__file__).parents[1])
-    for work, switch in (("pure", "0"), ("with compiled kernels", "1")):
-        start = time.perf_counter()
-        words = [*install, "--force-reinstall", "--no-deps", repository]
-        output_of(words, {"IRBATCH_BUILD_KERNELS": switch})
-        table.alone(f"pip install ., {work}", Timed(None, (time.perf_counter() - start,)))
+    words = [*install, "--force-reinstall", "--no-deps", repository]
+    start = time.perf_counter()
+    output_of(words, {"IRBATCH_BUILD_KERNELS": "1"})
+    table.alone("pip install .", Timed(None, (time.perf_counter() - start,)))
     environment = {"HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-
-    def calls(tool: str, size: tuple[int, int], names: Iterable[str]) -> Callable[[], Any]:
-        words = [python, "-P", "-c", CALLS, tool, *map(str, size), *names]
-        return lambda: json.loads(output_of(words, environment))
-
     for size in SIZES:
-        works = {tool: calls(tool, size, names) for tool, names in
-                 (("irbatch", MEASURES), ("pytrec_eval", MEASURES.values()))}  # fmt: skip
-        found = rounds_of(works, settings.rounds)
-        ours = found["irbatch"]
+        call = partial(json_of, ["-P", "-c", CALLS, *map(str, size)], environment, python)
+        ours = rounds_of({"": call}, settings.rounds)[""]
         first, second = (Timed({}, tuple(each[i] for each in ours)) for i in range(2))
-        peer = Timed({}, tuple(each[0] for each in found["pytrec_eval"]))
         work = f"{size[0]} queries × {size[1]}, first call"
         numba = "Numba imported" if any(each[2] for each in ours) else "no Numba"
-        table.alone(work, first, note=f"second {second}, pytrec_eval's first {peer}; {numba}")
+        table.alone(work, first, note=f"second {second}; {numba}")
         over = Timed(None, (first.seconds - 1.3 * second.seconds,))
         table.alone(f"{work}, beyond 1.3 × the second", over, key="cold, first call")
     count = len(list(home.rglob("*")))

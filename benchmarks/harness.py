@@ -27,9 +27,9 @@ COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "aim", "valu
 JUDGED = (1, 20, 60)
 PACKAGES = (
     "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "pandas",
-    "pyarrow", "torch", "torchmetrics", "scikit-learn", "sentence-transformers",
+    "pyarrow", "torch", "torchmetrics", "scikit-learn",
 )  # fmt: skip
-SLOW_IMPORTS = ("torch", "torchmetrics", "sklearn", "sentence_transformers")  # not with --quick
+SLOW_IMPORTS = ("torch", "torchmetrics", "sklearn")  # not with --quick
 
 
 # ---------------------------------------------------------------- timing
@@ -131,10 +131,8 @@ def amount(size: float) -> str:
 def where() -> str:
     """Name processor, cores, memory, Python and packages."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text().splitlines() if told.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     versions = []
     for name in PACKAGES:
@@ -220,18 +218,23 @@ class Table:
             some: the peer has some of the values only.
         """
         aim = AIMS.get(key)
-        own = ours.seconds if aim and aim.unit in ("ms", "s") else None
+        own = ours.seconds if aim and aim.unit in ("µs", "ms", "s") else None
         if isinstance(theirs, str):
             self.add(work, str(ours), peer, "", "", f"skipped: {theirs}", key=key, figure=own)
             return
         mine = {name: ours.result[name] for name in theirs.result} if some else ours.result
-        equal, text = compare_values(mine, theirs.result, tolerance)
+        agreement = compare_values(mine, theirs.result, tolerance)
         times = theirs.times_as_long_as(ours)
+        self.judge(work, ours, peer, theirs, agreement, multiple(times), own or times, key)
+
+    def judge(self, work: str, ours: Timed, peer: str, theirs: Timed, agreement: tuple[bool, str],
+              ratio: str, figure: float, key: str) -> None:  # fmt: skip
+        """Add a row of both times, with their ratio if the values agree."""
         cells = work, str(ours), peer, str(theirs)
-        if self.check(f"{work}, {peer}", equal, text):
-            self.add(*cells, multiple(times), text, key=key, figure=own or times)
+        if self.check(f"{work}, {peer}", *agreement):
+            self.add(*cells, ratio, agreement[1], key=key, figure=figure)
         else:
-            self.add(*cells, "none", text, key=key)
+            self.add(*cells, "none", agreement[1], key=key)
 
     def race(
         self, work: str, ours: Work, peers: Mapping[str, tuple[str | None, Work | None, str]],
@@ -265,11 +268,8 @@ class Table:
                    agreement: tuple[bool, str] = (True, "")) -> None:  # fmt: skip
         """Add a row of `COMPARISON` that says how many times as long as a standard it takes."""
         times = ours.times_as_long_as(other)
-        cells = work, str(ours), standard, str(other)
-        if self.check(f"{work}, {standard}", *agreement):
-            self.add(*cells, f"{multiple(times)} as long", agreement[1], key=key, figure=times)
-        else:
-            self.add(*cells, "none", agreement[1], key=key)
+        ratio = f"{multiple(times)} as long"
+        self.judge(work, ours, standard, other, agreement, ratio, times, key)
 
     def text(self) -> str:
         """Return the table as aligned plain text."""
@@ -364,6 +364,8 @@ def output_of(command: list[str], environment: Mapping[str, str] | None = None) 
     return done.stdout
 
 
-def json_of(arguments: list[str], environment: Mapping[str, str] | None = None) -> Any:
+def json_of(
+    arguments: list[str], environment: Mapping[str, str] | None = None, python: str = sys.executable
+) -> Any:
     """Return what the last line says that Python prints when it is started with arguments."""
-    return json.loads(output_of([sys.executable, *arguments], environment).splitlines()[-1])
+    return json.loads(output_of([python, *arguments], environment).splitlines()[-1])

@@ -24,7 +24,7 @@ from benchmarks.harness import (
     multiple,
     rounds_of,
 )
-from benchmarks.rows import SMALL
+from benchmarks.rows import SMALL, small_key
 from benchmarks.tools import (
     IN_QUERIES,
     IR_MEASURES,
@@ -34,10 +34,8 @@ from benchmarks.tools import (
     TWENTY,
     polars_values,
     ranx_values,
-    trec_names,
     usual,
 )
-from irbatch.integrations import pytrec_eval as our_pytrec_eval
 from irbatch.statistics.resampling import flip_signs
 
 Nested = dict[str, dict[str, float]]
@@ -99,29 +97,6 @@ def _flat(nested: Nested) -> dict[str, float]:
     }
 
 
-def adapter(settings: Settings) -> Iterator[Table]:
-    """A script with its import changed, dict of dicts in and out."""
-    irbatch.runtime.warmup()
-    names = trec_names(usual(settings.depth), ".")
-    title = f"pytrec_eval's interface: {settings.size()}, {len(names)} measures"
-    table = Table(title, settings)
-    missing = absence(PYTREC_EVAL.module, PYTREC_EVAL.package)
-    theirs = our_pytrec_eval if missing else importlib.import_module("pytrec_eval")
-
-    for judged in settings.judged[:2]:
-        sides = data.dicts(data.of_settings(settings, judged))
-
-        def evaluate(module: Any, sides: Sides = sides) -> Nested:
-            return module.RelevanceEvaluator(sides[0], set(names)).evaluate(sides[1])
-
-        peers = {
-            PYTREC_EVAL.name: (missing, partial(evaluate, theirs), f"adapter, {judged} judged")
-        }
-        work = f"dicts in and out, {judged} judged"
-        table.race(work, partial(evaluate, our_pytrec_eval), peers, means=_flat)
-    yield table
-
-
 # What is taken of the seconds of all calls.
 FIGURES: dict[str, Callable[[list[float]], float]] = {
     "first call": lambda spent: spent[0],
@@ -137,10 +112,10 @@ def small(settings: Settings) -> Iterator[Table]:
     table = Table(title, settings)
     missing = absence(PYTREC_EVAL.module, PYTREC_EVAL.package)
     modules = [OURS] if missing else [OURS, PYTREC_EVAL.module]
-    for queries, depth, measures, _ in SMALL:
-        sizes = map(str, (queries, depth, judged, measures, calls))
-        words = ["-m", "benchmarks.tools", "calls"]
-        command = [*sizes]
+    later: dict[bool, Timed] = {}
+    for queries, depth, measures, tied, _ in SMALL:
+        sizes = map(str, (queries, depth, judged, measures, calls, int(tied)))
+        words, command = ["-m", "benchmarks.tools", "calls"], [*sizes]
         works = {each: partial(json_of, [*words, each, *command]) for each in modules}
         found = rounds_of(works, rounds)
         for name, figure in FIGURES.items():
@@ -148,10 +123,13 @@ def small(settings: Settings) -> Iterator[Table]:
                 module: Timed(_flat(each[0]["values"]), tuple(figure(e["spent"]) for e in each))
                 for module, each in found.items()
             }
-            work = f"{queries} × {depth:,}, {measures} measures, {name}"
-            key = f"small, {queries} × {depth}, {measures}, {name}"
+            work = f"{queries} × {depth:,}{', tied' * tied}, {measures} measures, {name}"
+            key = f"{small_key(queries, depth, measures, tied)}, {name}"
             theirs = missing or timed[PYTREC_EVAL.module]
             table.compare(work, timed[OURS], PYTREC_EVAL.name, theirs, key=key)
+        if (queries, depth, measures) == SMALL[1][:3]:
+            later[tied] = timed[OURS]
+    table.measure_by("tied, later calls", later[True], "not tied", later[False], key="small, ties")
     yield table
 
 
@@ -205,22 +183,6 @@ def _by_ir_measures(sides: Sides, names: list[str]) -> Callable[[], dict[str, fl
     return lambda: IR_MEASURES.means(IR_MEASURES.evaluate(*sides, names), names)
 
 
-def _by_ranx(sides: Sides, names: list[str]) -> Callable[[], dict[str, float]]:
-    """Return ranx's work: it takes no text columns of pandas' own; changing them isn't timed."""
-    ranx = importlib.import_module("ranx")
-    columns = {"q_id_col": "query_id", "doc_id_col": "doc_id"}
-    qrels, run = (side.astype(dict.fromkeys(columns.values(), object)) for side in sides)
-
-    def work() -> dict[str, float]:
-        made = (
-            ranx.Qrels.from_df(qrels, **columns, score_col="relevance"),
-            ranx.Run.from_df(run, **columns, score_col="score"),
-        )
-        return RANX.means(ranx_values(*made, names), names)
-
-    return work
-
-
 def _by_polars(sides: Sides, names: list[str]) -> Callable[[], dict[str, float]]:
     return lambda: polars_values(*(side.lazy() for side in sides))
 
@@ -228,7 +190,6 @@ def _by_polars(sides: Sides, names: list[str]) -> Callable[[], dict[str, float]]
 FRAMES: dict[str, tuple[str, Callable[[Any], Sides], dict[str, tuple[Any, ...]]]] = {
     "pandas": ("pandas", _pandas, {
         "frames, ir_measures": ("ir_measures", _by_ir_measures, "ir_measures", None),
-        "frames, ranx": ("ranx from_df (ids changed to objects before)", _by_ranx, "ranx", None),
     }),
     "polars": ("polars", _polars, {
         "frames, polars": ("polars expressions", _by_polars, "polars", list(IN_QUERIES)),
@@ -351,10 +312,9 @@ def _by_scipy(table: Table, differences: npt.NDArray[Any], draws: int) -> None:
         return float((flip_signs(differences[:, None], draws, 0)[0] + 1) / (draws + 1))
 
     timed = in_turn({"ours": ours, "scipy": theirs}, table.settings.rounds)
-    mine, other = timed["ours"].result, timed["scipy"].result
-    spread = 5 * math.sqrt(max(mine * (1 - mine), 1e-3) * 2 / draws)
-    agree = f"p {mine:.4f} and {other:.4f}, of other draws"
-    table.check(work, abs(mine - other) <= spread, agree)
-    ratio = timed["scipy"].times_as_long_as(timed["ours"])
-    cells = str(timed["ours"]), peer, str(timed["scipy"]), multiple(ratio), agree
-    table.add(work, *cells, key=key, figure=ratio)
+    mine, other = timed["ours"], timed["scipy"]
+    spread = 5 * math.sqrt(max(mine.result * (1 - mine.result), 1e-3) * 2 / draws)
+    agreed = abs(mine.result - other.result) <= spread
+    text = f"p {mine.result:.4f} and {other.result:.4f}, of other draws"
+    ratio = other.times_as_long_as(mine)
+    table.judge(work, mine, peer, other, (agreed, text), multiple(ratio), ratio, key)

@@ -1,8 +1,9 @@
-"""Matrices: scores of candidates, a training loop's updates, and the scan."""
+"""Matrices: scores of candidates, updates in a training loop, embeddings, and the scan."""
 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 
 import irbatch
 from benchmarks import data
-from benchmarks.data import ScoreProblem, score_problem
-from benchmarks.harness import Settings, Table, Timed, compare_values, in_turn
+from benchmarks.data import score_problem
+from benchmarks.harness import Settings, Table, compare_values, in_turn
 from benchmarks.tools import torchmetrics_work
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures.parameters import make_weighting
@@ -35,13 +36,6 @@ def scores(settings: Settings) -> Iterator[Table]:
 
 def _size(matrix: Any) -> str:
     return " × ".join(f"{side:,}" for side in matrix.shape)
-
-
-def _check_known(table: Table, work: str, ours: Timed, problem: ScoreProblem) -> None:
-    """Add a row that says whether values are those that the data were made to have."""
-    equal, text = compare_values(ours.result, problem.means(ours.result))
-    table.check(work, equal, text)
-    table.add(work, str(ours), "ranks the data were made with", "", "", text)
 
 
 def _of_order(order: Any, labels: Any) -> dict[str, float]:
@@ -72,7 +66,6 @@ def _full_depth(settings: Settings) -> Table:
     works["ours"]()  # compiles
     timed = in_turn(works, 2 * settings.rounds + 1)
     work, ours = "scores to means", timed["ours"]
-    _check_known(table, work, ours, problem)
     sorting = timed["argsort"]
     table.compare(work, ours, "np.argsort, evaluate_matrix", sorting, key="scores, argsort")
     topk = missing or timed["topk"].becomes(lambda found: _of_order(found.numpy(), labels))
@@ -110,7 +103,23 @@ def _dense(settings: Settings) -> Table:
             {peer: (missing, None if missing else make(), key)}, rounds=2 * settings.rounds + 1,
             tolerance=FLOAT32 if module == "torchmetrics" else 1e-9, some=True,
         )  # fmt: skip
+    _few_queries(table, given[:64], labels[:64])
     return table
+
+
+def _few_queries(table: Table, given: Any, labels: Any) -> None:
+    work, peer, key = _size(given), "torch.topk(100) alone", "scores, 64 × 1,000"
+    if missing := table.settings.absence("torch"):
+        table.add(work, "", peer, "", "", f"skipped: {missing}", key=key)
+        return
+    torch = importlib.import_module("torch")
+    tensor = torch.from_numpy(given)
+    works = {
+        "ours": lambda: irbatch.evaluate_scores(given, labels, DENSE),
+        "topk": lambda: torch.topk(tensor, 100),
+    }
+    timed = in_turn(works, 20 * table.settings.rounds + 1)
+    table.measure_by(work, timed["ours"], peer, timed["topk"], key=key)
 
 
 def _by_sklearn(labels: Any, given: Any) -> Work:
@@ -121,48 +130,56 @@ def _by_sklearn(labels: Any, given: Any) -> Work:
 # ---------------------------------------------------------------- updates
 
 UPDATED = "AP nDCG@10 R@10 RR"
-SUMS, SORTED = 'irbatch, keep="sums"', "np.argsort(-scores)"
-LARGEST = 256  # rows that torchmetrics, which takes seconds, is given
 
 
 def updates(settings: Settings) -> Iterator[Table]:
     """What an update costs, against sorting the batch's scores, which it needn't."""
-    sizes = (32, 256) if settings.quick else (32, 256, 2_048)
     irbatch.runtime.warmup()
     table = Table(f"training-loop updates: scores, a positive each; {UPDATED}", settings)
-    for size in sizes:
-        problem = score_problem(size, 1_000, 1)
-        _update(table, problem, problem.positives[:, 0])
+    for size in ((32, 1_000), (64, 64), (256, 1_000)):
+        problem = score_problem(*size, 1)
+        given, labels = problem.scores, problem.labels()
+        evaluator = irbatch.BatchEvaluator(UPDATED, keep="sums")
+        works: dict[str, Work] = {
+            "ours": partial(evaluator.update, given, positives=problem.positives[:, 0]),
+            "sorted": lambda given=given: np.argsort(-given, axis=1),
+        }
+        timed = in_turn(works, 20 * settings.rounds + 1)
+        work, batch = _size(given), timed["ours"].becomes(lambda found: found.mean())
+        order = timed["sorted"].becomes(lambda found, labels=labels: _of_order(found, labels))
+        key = f"updates, {work}"
+        table.compare(work, batch, "np.argsort(-scores)", order, key=key, some=True)
     yield table
 
 
-def _update(table: Table, problem: ScoreProblem, positives: Any) -> None:
-    """Compare one batch; the same one comes again and again, as queries without ids."""
-    settings = table.settings
-    evaluator, sums = (irbatch.BatchEvaluator(UPDATED, keep=keep) for keep in ("queries", "sums"))
-    given, labels = problem.scores, problem.labels()
-    update = partial(evaluator.update, given, positives=positives)
-    works: dict[str, Work] = {
-        "ours": update,
-        SUMS: partial(sums.update, given, positives=positives),
-        SORTED: lambda: np.argsort(-given, axis=1),
-    }
-    timed = in_turn(works, 20 * settings.rounds + 1)
-    # As many equal batches: what both keep gives the same means.
-    batch = timed["ours"].becomes(lambda found: found.mean())
-    kept = timed["ours"].becomes(lambda _: evaluator.compute().mean())
-    work = _size(given)
-    _check_known(table, work, batch, problem)
-    table.compare(work, kept, SUMS, timed[SUMS].becomes(lambda _: sums.compute().mean()),
-                  key=f"updates, {work}" if len(given) == 32 else "")  # fmt: skip
-    order = timed[SORTED].becomes(lambda found: _of_order(found, labels))
-    key = f"updates, {work}" if len(given) == 256 else ""
-    table.compare(work, batch, SORTED, order, key=key, some=True)
-    if len(given) <= LARGEST:  # apart from the sorts, in fewer rounds: it takes much longer
-        missing = settings.absence("torchmetrics")
-        other = None if missing else torchmetrics_work(given, labels, UPDATED.split())
-        table.race(work, lambda: update().mean(), {"torchmetrics": (missing, other, "")},
-                   tolerance=FLOAT32, some=True)  # fmt: skip
+# ---------------------------------------------------------------- embeddings
+
+
+def embeddings(settings: Settings) -> Iterator[Table]:
+    """Scores that are never held, against the product alone of what is made float32 or scaled."""
+    queries, documents, width = (20, 2_000, 16) if settings.quick else (500, 500_000, 64)
+    random = np.random.default_rng(1)
+    first, second = (random.standard_normal((n, width), np.float32) for n in (queries, documents))
+    positives = random.integers(0, documents, queries)
+    irbatch.runtime.warmup()
+    size = f"{queries:,} × {documents:,} of {width} dimensions"
+    table = Table(f"embeddings: {size}, a positive each; nDCG@10 RR", settings)
+    for name, given, similarity, prepare in (
+        ("dot", second, "dot", np.asarray),
+        ("cosine", second, "cosine", lambda given: given / np.linalg.norm(given, axis=1)[:, None]),
+        ("float16", second.astype(np.float16), "dot", lambda given: given.astype(np.float32)),
+    ):
+        evaluate = partial(irbatch.evaluate_embeddings, first, given, None, "nDCG@10 RR",
+                           positives=positives, similarity=similarity)  # fmt: skip
+        product = lambda given=given, prepare=prepare: first @ prepare(given).T  # noqa: E731
+        timed = in_turn({"": evaluate, "product": product}, settings.rounds, patience=math.inf)
+        scores = timed["product"].result
+        ranks = 1 + (scores > scores[np.arange(queries), positives][:, None]).sum(axis=1)
+        found = {"RR": timed[""].result.mean()["RR"]}
+        agreement = compare_values(found, {"RR": float((1 / ranks).mean())}, FLOAT32)
+        table.measure_by(name, timed[""], "the product", timed["product"],
+                         key=f"embeddings, {name}", agreement=agreement)  # fmt: skip
+    yield table
 
 
 # ---------------------------------------------------------------- the scan
@@ -180,17 +197,12 @@ def scan_rows(settings: Settings) -> Iterator[Table]:
     request = ScanRequest([*CUTOFFS, FULL_DEPTH], [1.0], [make_weighting("linear", "log2", None)])
     # A copy is the least that any pass over it can cost; it takes four times as long where the
     # system gives it no huge pages (Linux: `madvise`).
-    works = {"copy": matrix.codes.copy, **{
-        threads: partial(scan, matrix, request, threads) for threads in (1, 2)
-    }}  # fmt: skip
+    works = {"copy": matrix.codes.copy, "scan": partial(scan, matrix, request, 2)}
     timed = in_turn(works, 2 * settings.rounds + 1)
-    hits = timed[2].result.sums.hits[0, :, : len(CUTOFFS)]
+    hits = timed["scan"].result.sums.hits[0, :, : len(CUTOFFS)]
     agreed = all((hits[:, i] == (matrix.codes[:, :k] >= 1).sum(axis=1)).all()
                  for i, k in enumerate(CUTOFFS))  # fmt: skip
     agreement = agreed, "hits equal" if agreed else "DIFFERENT hits"
-    for threads in (1, 2):
-        work = f"scan at {len(CUTOFFS)} cutoffs, {threads} thread(s)"
-        table.measure_by(work, timed[threads], "codes.copy()", timed["copy"],
-                         key="scan, copy" if threads == 2 else "",
-                         agreement=agreement)  # fmt: skip
+    table.measure_by(f"scan at {len(CUTOFFS)} cutoffs, 2 threads", timed["scan"], "codes.copy()",
+                     timed["copy"], key="scan, copy", agreement=agreement)  # fmt: skip
     yield table

@@ -10,14 +10,15 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import io
+import math
 import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +27,9 @@ from pyarrow import parquet
 
 import irbatch
 from benchmarks.data import make_problem, write_parquet
-from benchmarks.harness import Settings, Table, duration, where
+from benchmarks.harness import Settings, Table, duration, in_turn, where
 from benchmarks.tools import IN_QUERIES
-from irbatch.partial import PartialResult, evaluate_partition, merge_partials
+from irbatch.partial import evaluate_partition
 
 DEPTH, JUDGED = 1_000, 20
 PARTS = 8  # files
@@ -76,7 +77,9 @@ def measure(folder: Path, queries: int) -> Measured:
         runs.append(folder / f"part-{part}.parquet")
         shifted = dataclasses.replace(problem, queries=problem.queries + part * queries)
         write_parquet(shifted.run(), runs[-1])
-    rates = {processes: _rate(processes, qrels, runs, queries) for processes in (1, 2)}
+    rates = {
+        processes: _rate(processes, qrels, folder, PARTS * queries * DEPTH) for processes in (1, 2)
+    }
     command = "import irbatch, sys; irbatch.evaluate({'q': {'d': 1}}, sys.argv[1], 'RR')"
     write_parquet(problem.head(1).run(), folder / "one.parquet")
     started = time.perf_counter()
@@ -93,30 +96,16 @@ def measure(folder: Path, queries: int) -> Measured:
     return Measured(rates, start, stored, shuffled, sums, values)
 
 
-def _rate(processes: int, qrels: Path, runs: Sequence[Path], queries: int) -> float:
-    """Return the rows a second of some processes that evaluate files, means checked."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _read, (qrels,)) as pool:
-        list(pool.map(_evaluate, runs))  # what is compiled is loaded
-        start = time.perf_counter()
-        partials = list(pool.map(_evaluate, runs))
-        seconds = time.perf_counter() - start
-    found = merge_partials(partials).results(qrels).mean()
-    if found != irbatch.evaluate(qrels, runs[0].parent / "part-*.parquet", NAMES).mean():
-        raise SystemExit(f"{processes} processes give other means: {found}")
-    return len(runs) * queries * DEPTH / seconds
-
-
-_judgments: list[irbatch.Qrels] = []  # of a worker
-
-
-def _read(qrels: Path) -> None:
+def _rate(processes: int, qrels: Path, folder: Path, rows: int) -> float:
+    """Return the rows a second of some processes with a core each, means checked."""
     os.environ["IRBATCH_THREADS"] = "1"
-    _judgments.append(irbatch.read_qrels(qrels))
-
-
-def _evaluate(run: Path) -> PartialResult:
-    return evaluate_partition(_judgments[0], run, NAMES, keep="sums")
+    judged, parts = irbatch.read_qrels(qrels), folder / "part-*.parquet"
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        work = partial(irbatch.evaluate, judged, parts, NAMES, executor=pool)
+        timed = in_turn({"": work}, 1, patience=math.inf)[""]
+    if timed.result.mean() != irbatch.evaluate(judged, parts, NAMES).mean():
+        raise SystemExit(f"{processes} processes give other means: {timed.result.mean()}")
+    return rows / timed.seconds
 
 
 def _shuffled(run: Path) -> int:

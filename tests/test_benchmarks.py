@@ -11,9 +11,9 @@ import pytest
 from support.paths import REPOSITORY
 
 from benchmarks import scale
-from benchmarks.__main__ import GUIDE, HEADER, main, update
+from benchmarks.__main__ import GUIDE, HEADER, README, SHORT_HEADER, main, update
 from benchmarks.harness import Settings, Table, Timed
-from benchmarks.rows import AIMS, ROWS, Aim
+from benchmarks.rows import AIMS, ROWS, SHORT, Aim
 
 
 def run(*options: str) -> subprocess.CompletedProcess[str]:
@@ -28,8 +28,8 @@ def test_quick() -> None:
     done = run()
     assert done.returncode == 0, done.stderr[-2000:]
     titles = ("dicts of dicts", "TREC files", "frames", "matrices", "score matrix",
-              "training-loop updates", "comparing systems", "new process",
-              "pytrec_eval's interface")  # fmt: skip
+              "training-loop updates", "comparing systems", "new process", "embeddings",
+              "pytrec_eval's interface", "recommendations", "users")  # fmt: skip
     for title in titles:
         assert title in done.stdout
     assert "29 equal" in done.stdout or "17 equal" in done.stdout
@@ -88,19 +88,22 @@ def test_different_values_show_no_ratio() -> None:
     assert "DIFFERENT" in table.problems[0]
 
 
-def test_the_guide_s_table_is_as_made() -> None:
-    """Whatever its figures are, its rows are those of the tool, in order and complete."""
-    text = GUIDE.read_text()
-    assert update(text, {}) == text
+@pytest.mark.parametrize(
+    ("path", "shown", "header"), [(GUIDE, ROWS, HEADER), (README, SHORT, SHORT_HEADER)]
+)
+def test_tables_are_as_made(path: Path, shown: dict[str, tuple[str, str]],
+                            header: tuple[str, ...]) -> None:  # fmt: skip
+    """Whatever its figures are, its rows are those of the tool, in order, and without gaps."""
+    text = path.read_text()
+    assert update(text, {}, shown, header) == text
+    assert "|  |" not in text
     found = {key: ("", f"{place} ms", "", f"{place} s", f"{place}.0 ×")
-             for place, key in enumerate(ROWS)}  # fmt: skip
-    rows = update(text, found).partition(" | ".join(HEADER))[2].splitlines()[2:]
-    for place, (work, peer) in enumerate(ROWS.values()):
-        row = f"| {work} | {place} ms | {peer} | {place} s | {place}.0 × |"
-        assert rows[place] == row
-        old = next(line for line in text.splitlines() if line.startswith(f"| {work} | ")
-                   and f" | {peer} | " in line)  # fmt: skip
-        assert all(cell.strip() for cell in old.strip("|").split("|"))
+             for place, key in enumerate(shown)}  # fmt: skip
+    rows = update(text, found, shown, header).partition(" | ".join(header))[2].splitlines()[2:]
+    for place, (work, peer) in enumerate(shown.values()):
+        cells = work, f"{place} ms", peer, f"{place} s", f"{place}.0 ×"
+        made = dict(zip(HEADER, cells, strict=True))
+        assert rows[place] == f"| {' | '.join(made[name] for name in header)} |"
 
 
 @pytest.mark.slow
