@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from irbatch.efficiency import EfficiencyRecord, Quantity
@@ -17,17 +17,21 @@ Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those 
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
-    """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one."""
+    """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one.
+
+    Of measures that irbatch doesn't know higher values are better.
+    """
     if isinstance(name, str):
         if name in measures:
-            return Quantity(name, "", HIGHER, name)
+            is_lower = canonical_name(name) is not None and measure(name).sign < 0
+            return Quantity(name, "", LOWER if is_lower else HIGHER, name)
         words = "_".join(name.split())
         if words in QUANTITIES or words in ALIASES:
             return QUANTITIES[ALIASES.get(words, words)]
         canonical = canonical_name(name)
-        for known in measures if canonical is not None else ():
-            if canonical_name(known) == canonical:
-                return Quantity(known, "", HIGHER, known)
+        for own in measures if canonical is not None else ():
+            if canonical_name(own) == canonical:
+                return find_axis(own, measures)
     hint = did_you_mean(name, [*measures, *QUANTITIES, *ALIASES])
     hint = hint or f"; measures here: {', '.join(measures)}"
     raise InputError(f"there is no axis {shown(name)}{hint}", source="axis", value=name)
@@ -46,26 +50,6 @@ def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity
     if not axes:
         raise InputError("there is no axis to compare systems along", source="axis")
     return list(axes.values())
-
-
-def check_directions(
-    directions: Mapping[str, str] | None, measures: Sequence[str]
-) -> dict[str, str]:
-    """Return which way is better, by the names of the axes for which it is said."""
-    ways = f"{HIGHER!r} or {LOWER!r}"
-    if directions is not None and not isinstance(directions, Mapping):
-        problem = f"directions go from axes to {ways}, not {shown(directions)}"
-        raise InputError(problem, source="directions")
-    checked: dict[str, str] = {}
-    for name, better in (directions or {}).items():
-        axis = find_axis(name, measures)
-        if axis.name in checked:
-            raise InputError(f"{axis.name} is given twice", source="directions", value=name)
-        if better not in (HIGHER, LOWER):
-            problem = f"of {axis.name} {ways} is better, not {shown(better)}"
-            raise InputError(problem, source="directions", value=better)
-        checked[axis.name] = better
-    return checked
 
 
 def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
@@ -97,12 +81,6 @@ def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
 def is_of_machine(name: str) -> bool:
     """Tell whether an axis is a time or a rate, which another machine would change."""
     return name in QUANTITIES and QUANTITIES[name].unit in ("ms", "s", "queries/s")
-
-
-def lower_measures(measures: Iterable[str]) -> dict[str, str]:
-    """Return the way that is better of the measures of which lower values are."""
-    known = (name for name in measures if canonical_name(name) is not None)
-    return {name: LOWER for name in known if measure(name).sign < 0}
 
 
 @functools.cache

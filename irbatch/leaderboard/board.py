@@ -15,22 +15,19 @@ from irbatch.efficiency import EfficiencyRecord, Quantity
 from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import QUANTITIES, of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
-from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
+from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.leaderboard.axes import (
-    check_directions,
     conditions_of,
     find_axis,
     list_axes,
-    lower_measures,
 )
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.leaderboard.json_form import (
     board_to_dict,
-    check_accuracy,
     evaluate_systems,
     read_statement,
-    stated_directions,
+    stated_accuracy,
     stated_fields,
 )
 from irbatch.leaderboard.plots import draw_frontier, find_frontier, picture_frontier
@@ -76,7 +73,6 @@ class Leaderboard(Reported):
             results.
         measures: those shown; default: all that some system has. What a system lacks is shown as
             ``–``, and said in a warning.
-        directions: axis to ``"higher"`` or ``"lower"`` (is better), where it isn't as above.
         level: the chance that an interval of accuracy misses, by Student's t over queries.
 
     Attributes:
@@ -134,7 +130,6 @@ class Leaderboard(Reported):
     settings: dict[str, str]
     results: list[Any]
     level: float | None
-    directions: dict[str, str]
     constraints: list[str]
     left_out: dict[str, list[str]]
     significance: Significance | None
@@ -145,19 +140,16 @@ class Leaderboard(Reported):
         records: Records,
         *,
         measures: Iterable[str] | str | None = None,
-        directions: Mapping[str, str] | None = None,
         level: float = 0.05,
     ) -> None:
         check_level(level)
         named = name_records(records)
         accuracy = join_accuracy(results, named, measures, level)
-        turned = check_directions(directions, accuracy["measures"])
         vars(self).update(
             accuracy,
             systems=list(named),
             records=list(named.values()),
             level=level,
-            directions={**lower_measures(accuracy["measures"]), **turned},
             constraints=[],
             left_out={},
             significance=None,
@@ -179,7 +171,6 @@ class Leaderboard(Reported):
     def axis(self, name: str) -> Quantity:
         """Find an axis by any of its names, with its unit and the way that is better."""
         axis = find_axis(name, self.measures)
-        better = self.directions.get(axis.name, axis.better)
         label = axis.label
         if axis.name.startswith("latency_"):
             loops = {each.latency.loop for each in self.records if each.latency is not None}
@@ -188,7 +179,7 @@ class Leaderboard(Reported):
         currencies = self.currencies(name)
         several = "/".join(each or "?" for each in currencies) if any(currencies) else None
         unit = with_currency(axis.unit, several)
-        return axis._replace(better=better, unit=unit, label=label)
+        return axis._replace(unit=unit, label=label)
 
     @property
     def axes(self) -> list[str]:
@@ -455,9 +446,7 @@ class Leaderboard(Reported):
         *,
         qrels: Judgments | None = None,
         measures: Measures | None = None,
-        cutoffs: Cutoffs = None,
         level: float = 0.05,
-        directions: Mapping[str, str] | None = None,
         **settings: Unpack[EvaluateOptions],
     ) -> Self:
         """Read a leaderboard: what `to_json` wrote, or a table that was typed.
@@ -470,9 +459,7 @@ class Leaderboard(Reported):
                 and accuracy that is stated counts where there is no run.
             measures: those shown, or with `qrels` those evaluated; default: all that some have;
                 with `qrels` they must be given.
-            cutoffs: of those evaluated, as in `irbatch.evaluate`.
             level: as of `Leaderboard`, with `qrels`; without, it is the JSON's.
-            directions: axis to ``"higher"`` or ``"lower"``, before what the JSON says.
             **settings: of `irbatch.evaluate`, with `qrels`.
 
         Raises:
@@ -486,28 +473,22 @@ class Leaderboard(Reported):
         ['bm25', 'dense']
         """
         check_settings(cls.from_json, settings)
-        given: dict[str, Any] = {**settings, **({} if cutoffs is None else {"cutoffs": cutoffs})}
         statement, rows, records = read_statement(source)
         results: dict[str, Any] = {}
         if qrels is not None:
-            results = evaluate_systems(rows, source, qrels, measures, given)
+            results = evaluate_systems(rows, source, qrels, measures, settings)
             measures = next(iter(results.values())).measures if results else measures
-        elif given:
-            problem = f"{', '.join(given)}: only where runs are evaluated, which takes qrels"
-            raise InputError(problem, source="leaderboard", value=given)
-        for name, row in rows.items():
-            if name not in results:
-                check_accuracy(name, row)
-        board = cls(
-            {**{name: row.accuracy for name, row in rows.items()}, **results},
-            records,
-            measures=measures,  # type: ignore[arg-type]
-            level=level if qrels is not None or statement.level is None else statement.level,
-        )
-        said = {} if qrels is not None else stated_fields(board, statement, rows)
-        turned = check_directions(directions, board.measures)
-        ways = {**board.directions, **stated_directions(board, statement, rows), **turned}
-        return board._with(**said, directions=ways)
+        elif settings:
+            problem = f"{', '.join(settings)}: only where runs are evaluated, which takes qrels"
+            raise InputError(problem, source="leaderboard", value=settings)
+        accuracy = {
+            name: results[name] if name in results else stated_accuracy(name, row)
+            for name, row in rows.items()
+        }
+        is_stated = qrels is None
+        level = statement.level if is_stated and statement.level is not None else level
+        board = cls(accuracy, records, measures=measures, level=level)  # type: ignore[arg-type]
+        return board._with(**stated_fields(statement, rows)) if is_stated else board
 
     def _document(
         self,

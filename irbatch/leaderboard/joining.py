@@ -22,7 +22,7 @@ from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number
 
 Record = EfficiencyRecord | Measurement | Load
-Records = Mapping[str, Record] | Iterable[Record] | Record
+Records = Iterable[Record] | Record
 
 NAMED = 5  # systems in an error
 PARTS = ("mean", "low", "high")  # of what is stated of a measure
@@ -35,16 +35,11 @@ def name_records(records: Any) -> dict[str, EfficiencyRecord]:
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
     listed: list[EfficiencyRecord] = []
-    pairs = records.items() if isinstance(records, Mapping) else enumerate(records)
-    for name, value in pairs:
-        if not isinstance(value, Record):
-            problem = f"a record is an EfficiencyRecord, not {kind_of(value)}"
-            raise InputError(problem, source="records", value=value)
-        record = value if isinstance(value, EfficiencyRecord) else value.record
-        if isinstance(records, Mapping) and record.system != name:
-            problem = f"the record of {shown(name)} says that it is of {shown(record.system)}"
-            raise InputError(problem, source="records", value=name)
-        listed.append(record)
+    for record in records:
+        if not isinstance(record, Record):
+            problem = f"a record is an EfficiencyRecord, not {kind_of(record)}"
+            raise InputError(problem, source="records", value=record)
+        listed.append(record if isinstance(record, EfficiencyRecord) else record.record)
     if not listed:
         raise InputError("there is no record, so there is no system", source="records")
     return dict(zip(name_rows(listed), listed, strict=True))

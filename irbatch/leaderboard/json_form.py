@@ -33,7 +33,7 @@ from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.formats.files import begins_as_run
-from irbatch.leaderboard.axes import Board, check_directions
+from irbatch.leaderboard.axes import Board
 from irbatch.leaderboard.joining import name_rows
 from irbatch.leaderboard.study import Significance
 from irbatch.statistics.resampling import check_level
@@ -68,7 +68,6 @@ class Statement:
         irbatch: the version that wrote it; None of what people typed.
         level: the chance that intervals miss.
         settings: how the numbers came about, texts by name.
-        directions: axis to ``"higher"`` or ``"lower"``.
         constraints: what these systems have met; none is left out by reading them.
         left_out: system to the constraints that it broke, or to what it lacks.
         significance: what tests found.
@@ -78,7 +77,6 @@ class Statement:
     irbatch: str | None = None
     level: float | None = None
     settings: dict[str, str] = field(default_factory=dict)
-    directions: dict[str, str] = field(default_factory=dict)
     constraints: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     significance: Significance | None = None
@@ -127,41 +125,28 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[E
     return statement, dict(zip(name_rows(records), rows, strict=True)), records
 
 
-def check_accuracy(system: str, row: Row) -> None:
-    """Reject a row that doesn't say how accurate its system is."""
-    if isinstance(row.accuracy, dict) and row.accuracy:
-        return
-    problem = f"is {shown(row.accuracy)}, not an object of measures to numbers"
-    if row.accuracy is None:
-        hint = ": its run is evaluated where qrels are given" if row.run is not None else ""
-        problem = f"is missing{hint}"
-    raise field_error(of_system(system), "accuracy", problem, row.accuracy)
+def stated_accuracy(system: str, row: Row) -> Any:
+    """Return how accurate a row says that its system is."""
+    if not isinstance(row.accuracy, dict) or not row.accuracy:
+        problem = f"is {shown(row.accuracy)}, not an object of measures to numbers"
+        if row.accuracy is None:
+            hint = ": its run is evaluated where qrels are given" if row.run is not None else ""
+            problem = f"is missing{hint}"
+        raise field_error(of_system(system), "accuracy", problem, row.accuracy)
+    return row.accuracy
 
 
-def stated_fields(board: Board, statement: Statement, rows: Rows) -> dict[str, Any]:
+def stated_fields(statement: Statement, rows: Rows) -> dict[str, Any]:
     """Return the fields of a leaderboard of stated numbers that are said beside these."""
     names = [row.row or name for name, row in rows.items()]
     if len(set(names)) < len(names):
         raise field_error(SOURCE, "row", "is the same of two systems", names)
-    found = statement.significance
+    said = ("level", "settings", "constraints", "left_out", "significance")
     return {
         "systems": names,
-        "level": statement.level,
-        "settings": statement.settings,
-        "constraints": statement.constraints,
-        "left_out": statement.left_out,
         "n_queries": [row.queries for row in rows.values()],
-        "significance": None if found is None else found.among(names, board.measures),
+        **{name: getattr(statement, name) for name in said},
     }
-
-
-def stated_directions(board: Board, statement: Statement, rows: Rows) -> dict[str, str]:
-    """Return the directions that are said, but those of measures that are not shown."""
-    of_systems = [row.accuracy for row in rows.values() if isinstance(row.accuracy, dict)]
-    known = list(dict.fromkeys([*board.measures, *(name for each in of_systems for name in each)]))
-    directions = check_directions(statement.directions, known)
-    hidden = set(known) - set(board.measures)
-    return {axis: better for axis, better in directions.items() if axis not in hidden}
 
 
 def evaluate_systems(
@@ -233,7 +218,6 @@ def board_to_dict(board: Board) -> dict[str, Any]:
         "irbatch": __version__,
         "level": board.level,
         "settings": dict(board.settings),
-        "directions": dict(board.directions),
         "constraints": list(board.constraints),
         "left_out": {system: list(broken) for system, broken in board.left_out.items()},
         **tests,

@@ -102,6 +102,8 @@ def list_board(board: Board) -> tuple[list[str], list[Record]]:
     columns += [column for axis in board.axes for column in _list_axis(board, axis)]
     p_values = {} if board.significance is None else board.significance.p_values
     for measure, by_system in p_values.items():
+        if measure not in board.measures:
+            continue
         p = [by_system.get(system) for system in board.systems]
         columns.append(Column("", name=f"{measure} p against the best", value=p.__getitem__))
     columns += [fact for fact in facts[n:] if any(fact.value(i) is not None for i in rows)]

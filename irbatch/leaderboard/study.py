@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -108,27 +108,8 @@ class Significance:
     p_values: dict[str, dict[str, float]]
 
     def __post_init__(self) -> None:
-        source = "significance"
-        check_fields(self, source)
+        check_fields(self, "significance")
         check_level(self.level)
-        for name, by_system in self.p_values.items():
-            if self.best.get(name) not in by_system:
-                problem = f"the best of {shown(name)} is not among its systems"
-                raise InputError(problem, source=source, value=self.best)
-            for system, p in by_system.items():
-                if p > 1:
-                    problem = f"p of {shown(system)} is {p:g}, not 0 to 1"
-                    raise InputError(problem, source=source, value=p)
-
-    def among(self, systems: Sequence[str], measures: Sequence[str]) -> Significance:
-        """Return what was found of some measures; `InputError` if it is of other systems."""
-        for system in (name for by_system in self.p_values.values() for name in by_system):
-            if system not in systems:
-                problem = f"there is no system {shown(system)}"
-                raise InputError(problem, source="significance", value=system)
-        best = {name: system for name, system in self.best.items() if name in measures}
-        p_values = {name: by for name, by in self.p_values.items() if name in measures}
-        return replace(self, best=best, p_values=p_values)
 
     def not_worse(self, measure: str) -> list[str]:
         """Name the systems that are not significantly worse than the best, which is among them."""

@@ -81,13 +81,12 @@ class Reported:
         label: str | None = None,
         environment: str = "table",
         headings: Mapping[str, str] | None = None,
-        unicode: bool = False,
         **options: Any,
     ) -> str:
         r"""Return, or also write, a table for a paper; it needs booktabs and graphicx.
 
         TeX itself shrinks it where it is wider than a line or higher than a page. What shaped the
-        numbers stands in a comment.
+        numbers stands in a comment. Letters that pdfLaTeX lacks take XeLaTeX or LuaLaTeX.
 
         Args:
             path, **options: as in `to_text`.
@@ -97,8 +96,6 @@ class Reported:
             label: what ``\ref`` calls the table; default: ``"tab:results"``, or what else it is of.
             environment: ``"table"``, or ``"table*"`` across both columns of a paper.
             headings: columns to what they are called: ``{"run": "Model", "nDCG@10": "nDCG"}``.
-            unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
-                that has them.
 
         Raises:
             InputError: as `to_text`, if there is no column of a heading, and if ``\label`` doesn't
@@ -112,7 +109,6 @@ class Reported:
             caption=caption,
             environment=environment,
             headings=headings,
-            unicode=unicode,
         )
         return _written(text, path)
 

@@ -75,7 +75,6 @@ def check_page(document: Document, name: str, heading: str) -> None:
 
 def check_latex(document: Document) -> None:
     text = latex.write_document(document, "tab:x")
-    assert text.isascii()
     lines = [line.strip() for line in text.splitlines()]
     body = lines[lines.index(r"\toprule") + 1 : lines.index(r"\bottomrule")]
     for line in body:
@@ -112,7 +111,7 @@ JSON_TOKENS = (
     *("{", "}", "[", "]", '"', ":", ",", "null", "true", "1e400", "-1", "0", "NaN", "Infinity"),
     *('""', "\\u0000", "\\ud800", "\\", "[" * 200, '{"a":' * 50, "9" * 5000, "\n", " ", "\0"),
     *('"system"', '"systems"', '"accuracy"', '"latency"', '"unit"', '"ms"', "\u2028", "é", "'"),
-    *('"nDCG@10"', '"settings"', '"left_out"', '"directions"', '"higher"', "&a", "*a", "1.5"),
+    *('"nDCG@10"', '"settings"', '"left_out"', "&a", "*a", "1.5"),
     *("null J", "ms", "10 ms", "1e999 ms", "ir_metadata.start", "ir_metadata.end", "# ", "---"),
     *("!!python/x", "? ", "%YAML 9", "-", "|", "\t"),
 )

@@ -118,7 +118,7 @@ def test_a_load_stands_on_a_leaderboard() -> None:
     latency = Latency(p99=30, loop="open", rate=50)
     rates = [LoadAtRate(rate=50, achieved=50, latency=latency)]
     load = Load(about=EfficiencyRecord(system="a"), rates=rates, within=40)
-    for given in (load, [load], {"a": load}):
+    for given in (load, [load]):
         board = Leaderboard({"a": {"RR": 0.5}}, given)
         assert board.values("latency_p99").tolist() == [30]
         assert board.values("sustained_rate").tolist() == [50]

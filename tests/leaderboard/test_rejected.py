@@ -125,7 +125,6 @@ OF_BOARDS: list[Row] = [
     (lambda x: Leaderboard(ACCURACY, x), [None, 5, "a", b"a", [], {}, [None], ["a"],
      [{"system": "a"}], {"a": None}, [RECORDS]], ("record",)),
     (lambda x: of(ACCURACY, x), [[*RECORDS, record("a")]], ("two records", "'a'")),
-    (lambda x: of({"a": {"RR": 1}}, x), [{"b": record("a")}], ("record", "'a'", "'b'")),
     (of, [None, 5, NAN, "a", b"ab", object()], ("results",)),
     (of, [{"a": ACCURACY["a"]}, {**ACCURACY, "b": {}}], ("'b'", "missing")),
     (of, [{}, []], ("'a'", "accuracy", "missing", "there are results of no system")),
@@ -151,15 +150,11 @@ OF_BOARDS: list[Row] = [
     (lambda x: one({"a": {"RR": 1}}, level=x), LEVELS, ("level",)),
     *((act, NO_AXES, ("axis",)) for act in (
         BOARD.axis, BOARD.values, BOARD.bounds, BOARD.sorted, lambda x: BOARD.pareto(["RR", x]),
-        lambda x: of(ACCURACY, directions={x: "lower"}),
     )),
     (BOARD.values, ["cost_per_milion"], ("did you mean cost_per_million?",)),
     (BOARD.values, ["Q"], ("RR, AP",)),
     (BOARD.pareto, [None, 5, [], {}, ""], ("axis",)),
     (BOARD.pareto, [["RR", "MRR"], ["latency", "latency_mean"]], ("twice",)),
-    (lambda x: of(ACCURACY, directions=x), [{"RR": "lower", "MRR": "higher"}], ("twice",)),
-    (lambda x: of(ACCURACY, directions={"RR": x}), ["up", "", None, 1, True], ("'higher'",)),
-    (lambda x: of(ACCURACY, directions=x), [5, "lower", ["RR"]], ("directions",)),
     (BOARD.pareto, ["peak_memory"], ("'a'", "peak_memory is missing, as for 1 other system")),
     (BOARD.pareto, [["price_per_hour", "qps"]],
      ("no system has a value of each of price_per_hour and throughput",)),
@@ -243,16 +238,15 @@ def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
 
 def test_what_is_handed_in_stays_and_may_change_later() -> None:
     accuracy = {"a": {"RR": {"mean": 0.5, "low": 0.4}}, "b": {"RR": 0.4}, "c": RESULTS}
-    directions, records = {"RR": "lower"}, [*RECORDS, record("c", 2)]
-    kept = copy.deepcopy((accuracy["a"], directions)), RESULTS.values.copy()
-    board = of(accuracy, records, directions=directions)
+    records = [*RECORDS, record("c", 2)]
+    kept = copy.deepcopy(accuracy["a"]), RESULTS.values.copy()
+    board = of(accuracy, records)
     board.pareto(["MRR", "latency"])
     part = board.where("RR > 0.45")
     part.means[:] = part.intervals[:] = 7
-    assert (accuracy["a"], directions) == kept[0]
+    assert accuracy["a"] == kept[0]
     assert (RESULTS.values == kept[1]).all()
-    directions["RR"] = "higher"
     records.clear()
     assert (board.systems, board.constraints, board.left_out) == (["a", "b", "c"], [], {})
-    assert (board.directions, len(board.records)) == ({"RR": "lower"}, 3)
+    assert len(board.records) == 3
     assert board.means.tolist() == [[0.5], [0.4], [0.5]]

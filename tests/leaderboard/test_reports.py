@@ -236,14 +236,13 @@ def test_the_best_of_a_column_stands_out(name: str, values: list[Any], shown: li
     assert ("best of its column" in text) == ("**" in str(shown))
 
 
-def test_the_best_is_what_somebody_says_is_better() -> None:
+def test_the_best_is_what_the_measure_says_is_better() -> None:
     turned = Leaderboard(
-        {"a": {"perplexity": 20.0}, "b": {"perplexity": 30.0}},
+        {"a": {"FirstRank": 20.0}, "b": {"FirstRank": 30.0}},
         [EfficiencyRecord(system=name, throughput=1 + i) for i, name in enumerate("ab")],
-        directions={"perplexity": "lower", "throughput": "lower"},
     )
-    assert cells(turned) == [["a", "**20.0000**", "**1**"], ["b", "30.0000", "2"]]
-    assert not any(head.descends for head in columns_of(turned))
+    assert cells(turned) == [["a", "**20.0000**", "1"], ["b", "30.0000", "**2**"]]
+    assert [head.descends for head in columns_of(turned)] == [False, True]
     input_error(lambda: make({"a": {"throughput": 0.5}}), "cannot be called throughput")
 
 
@@ -269,8 +268,6 @@ def test_the_frontier_is_marked(three: Leaderboard) -> None:
     for form in PEOPLES.values():
         assert said in " ".join(form(three, frontier=axes).split())
         assert "Pareto" not in form(three)
-    turned = three._with(directions={"cost_per_million": "higher"})
-    assert [row[0] for row in cells(turned, frontier=["cost"])] == ["", "", "●"]
     assert r"$\bullet$ & bm25 &" in three.to_latex(frontier=axes)
     assert "\n     & slow &" in three.to_latex(frontier=axes)
 
@@ -426,13 +423,11 @@ def test_csv_has_columns_of_what_is_known() -> None:
 
 def test_json_says_everything(three: Leaderboard) -> None:
     left = three.where("latency < 1000")
-    left = left._with(directions={"latency_mean": "higher"})
     read = json.loads(Leaderboard.to_json(left), parse_constant=no_constant)
-    assert list(read) == ["irbatch", "level", "settings", "directions", "constraints", "left_out",
+    assert list(read) == ["irbatch", "level", "settings", "constraints", "left_out",
                           "systems"]  # fmt: skip
     assert read["level"] == 0.05
     assert read["settings"] == three.settings
-    assert read["directions"] == left.directions
     assert read["constraints"] == ["latency_mean < 1000"]
     assert read["left_out"] == {"slow": ["latency_mean < 1000"]}
     assert [each["system"] for each in read["systems"]] == ["bm25", "dense"]

@@ -147,20 +147,14 @@ def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
         head, row = (line.strip().removesuffix(r" \\") for line in text.splitlines()[9:12:2])
         written = row.rsplit(" & ", 1)[0] if "x &" not in row else head.split(" & ", 1)[1]
         written = on_one_line(written)
-        assert text.isascii()
         assert PLAIN.sub("", written) == ""
         assert not re.search(r"--|''|``|,,|\?`|!`", written), "no ligatures"
 
 
 def test_latex_of_letters() -> None:
-    def written(name: str, *, unicode: bool = False) -> str:
-        text = latex.write_document(one_name(name), "tab:x", unicode=unicode)
-        return text.splitlines()[11].strip().rsplit(" & ", 1)[0]
-
-    assert written("é ö ñ ç ï ß Ł") == r"\'{e} \"{o} \~{n} \c{c} \"{\i} \ss{} \L{}"
-    assert written("β=0.4 Ω λ") == r"$\beta$=0.4 $\Omega$ $\lambda$"
-    assert written("检😀 ą ●") == r"{[}U+68C0{]}{[}U+1F600{]} {[}U+0105{]} $\bullet$"
-    assert written("é检_", unicode=True) == r"é检\_"
+    text = latex.write_document(one_name("é检_ β -- ●↑"), "tab:x")
+    written = text.splitlines()[11].strip().rsplit(" & ", 1)[0]
+    assert written == r"é检\_ β -{}- $\bullet$$\uparrow$"
 
 
 def test_latex_of_numbers() -> None:
@@ -175,7 +169,7 @@ def test_latex_refuses_a_label_that_would_not_compile(label: str) -> None:
         latex.write_document(one_name("x"), label)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+@pytest.mark.skipif(shutil.which("lualatex") is None, reason="no lualatex here")
 def test_latex_compiles(tmp_path: Path) -> None:
     documents = [*DOCUMENTS.values(), one_name(EVERY), one_name("^^M")]
     compile_latex(tmp_path, [latex.write_document(each, f"tab:{i}")

@@ -121,10 +121,9 @@ class TextOf(HTMLParser):
 
 # What text may come out as: signs without a meaning, and commands that are known and ended.
 PLAIN = re.compile(
-    r"[A-Za-z0-9 .:;=()/+<>@!?,'`-]|\\[&%$#_{}]|\{\}|\{[\[\]*]\}|\$\\[A-Za-z]+\$"
+    r"[A-Za-z0-9 .:;=()/+<>@!?,'`-]|[^\x00-\x7f]|\\[&%$#_{}]|\{\}|\{[\[\]*]\}|\$\\[A-Za-z]+\$"
     r"|\\(text(backslash|asciitilde|asciicircum|less|greater|bar|endash|emdash|quoteright|euro|yen)"
-    r"|pounds|ldots|char34|ss|ae|AE|o|O|oe|OE|l|L)\{\}"
-    r"|\\['`^\"~=.uvHcr]\{\\?[A-Za-z]\}"
+    r"|pounds|ldots|char34)\{\}"
 )
 
 
