@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,50 +23,65 @@ from irbatch.runtime.ragged import offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
 
 
-class RankedGains:
-    """The documents of positive gain that rankings hold, query after query.
+class Ranked:
+    """Some documents of rankings, query after query in rank order; its arrays are read-only.
 
     Args:
         row_index: the query of each, int64 ``(documents,)``, ascending.
         ranks: from 1, ascending within a query.
-        codes: their levels.
-        level_gains: the gain of each level, float64 ``(levels,)``.
+        codes: indices into the levels of a `RelevanceMatrix`, or NEGATIVE.
         queries: how many queries there are.
     """
 
-    def __init__(
-        self, row_index: Ints, ranks: Ints, codes: Ints, level_gains: Floats, queries: int
-    ) -> None:
-        self.row_index, self.ranks, self.codes = row_index, ranks, codes
-        self.level_gains, self.queries = level_gains, queries
-        self.gains = level_gains[codes]
+    def __init__(self, row_index: Ints, ranks: Ints, codes: Ints, queries: int) -> None:
+        self.row_index, self.ranks, self.codes, self.queries = row_index, ranks, codes, queries
+        _freeze(row_index, ranks, codes)
 
-    def within(self, rank: float) -> RankedGains:
+    def select(self, which: Bools | Positions) -> Ranked:
+        """Return some of the documents, bool ``(documents,)`` or ascending positions."""
+        return Ranked(self.row_index[which], self.ranks[which], self.codes[which], self.queries)
+
+    def within(self, rank: float) -> Ranked:
         """Return those that stand no deeper than at a rank."""
         kept = self.ranks <= rank
-        if kept.all():
-            return self
-        rows, ranks, codes = (each[kept] for each in (self.row_index, self.ranks, self.codes))
-        return RankedGains(rows, ranks, codes, self.level_gains, self.queries)
-
-    def last_of(self, values: Floats) -> Floats:
-        """Return the value of each query's last document, 0 without any: ``(queries,)``."""
-        return self.value_at(values, self.starts[:-1], self.sizes)
+        return self if kept.all() else self.select(kept)
 
     @cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
-        return np.searchsorted(self.row_index, np.arange(self.queries + 1))
+        return _freeze(np.searchsorted(self.row_index, np.arange(self.queries + 1)))
 
     @cached_property
     def sizes(self) -> Ints:
         """How many documents each query has, int64 ``(queries,)``."""
-        return np.diff(self.starts)
+        return _freeze(np.diff(self.starts))
 
     @cached_property
     def numbers(self) -> Ints:
         """The number of each document among those of its query, from 1."""
-        return np.arange(1, self.ranks.size + 1) - self.starts[self.row_index]
+        return _freeze(np.arange(1, self.ranks.size + 1) - self.starts[self.row_index])
+
+    def add_up(self, terms: Floats) -> Floats:
+        """Add up one term a document, in rank order: float64 ``(documents,)`` to ``(queries,)``."""
+        return np.bincount(self.row_index, terms, self.queries).astype(np.float64)
+
+
+class RankedGains(Ranked):
+    """Documents of positive gain; `level_gains` is that of each level, float64 ``(levels,)``."""
+
+    def __init__(self, documents: Ranked, level_gains: Floats) -> None:
+        row_index, ranks, codes = documents.row_index, documents.ranks, documents.codes
+        super().__init__(row_index, ranks, codes, documents.queries)
+        self.level_gains, self.gains = level_gains, level_gains[codes]
+
+    def within(self, rank: float) -> RankedGains:
+        """Return those that stand no deeper than at a rank."""
+        kept = super().within(rank)
+        return self if kept is self else RankedGains(kept, self.level_gains)
+
+    def last_of(self, values: Floats) -> Floats:
+        """Return the value of each query's last document, 0 without any: ``(queries,)``."""
+        return self.value_at(values, self.starts[:-1], self.sizes)
 
     @cached_property
     def running_sums(self) -> Floats:
@@ -116,10 +130,6 @@ class RankedGains:
         work = mine.size + theirs.size + self.queries
         _rank_ideally.run(work, self.starts, mine, ideal.starts, theirs, free, ranks)
         return ranks
-
-    def add_up(self, terms: Floats) -> Floats:
-        """Add up one term a document, in rank order: float64 ``(documents,)`` to ``(queries,)``."""
-        return np.bincount(self.row_index, terms, self.queries).astype(np.float64)
 
 
 @kernel
@@ -186,20 +196,7 @@ def _rank_ideally(
             free[kinds[i]] += 1
 
 
-class Judged(NamedTuple):
-    """The judged documents that a block of queries retrieved, in rank order, query after query."""
-
-    row_index: Ints  # ascending
-    ranks: Ints  # from 1
-    codes: Ints  # indices into the matrix's levels, or NEGATIVE
-
-    def within(self, rank: float) -> Judged:
-        """Return those that stand no deeper than at a rank."""
-        kept = self.ranks <= rank
-        return self if kept.all() else Judged(*(each[kept] for each in self))
-
-
-def collect_judged(matrix: RelevanceMatrix) -> Judged:
+def collect_judged(matrix: RelevanceMatrix) -> Ranked:
     """Collect a block's judged documents; words without any are skipped: a fifth of the time."""
     words = matrix.codes.view(np.int64).ravel()  # in one dimension: a third of the time of two
     some = np.flatnonzero((words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix)))
@@ -209,33 +206,47 @@ def collect_judged(matrix: RelevanceMatrix) -> Judged:
     picks = np.flatnonzero((cells >= 0) | (cells == NEGATIVE))
     places = (some[picks >> shift] << shift) + (picks & (in_word - 1))
     rows = places // matrix.depth
-    return Judged(rows, places - rows * matrix.depth + 1, cells[picks].astype(np.int64))
+    ranks, codes = places - rows * matrix.depth + 1, cells[picks].astype(np.int64)
+    return Ranked(rows, ranks, codes, matrix.retrieved.size)
 
 
-def collect_relevant(matrix: RelevanceMatrix) -> Judged:
+def collect_relevant(matrix: RelevanceMatrix) -> Ranked:
     """Collect at least those of a grade above 0, which alone may be all that is written down."""
     if not isinstance(matrix, SparseMatrix):
         return collect_judged(matrix)
     starts, ranks, codes = matrix.entries
-    return Judged(row_index_of(starts), ranks, codes)
+    return Ranked(row_index_of(starts), ranks, codes, matrix.retrieved.size)
 
 
-@dataclass(eq=False)
-class JudgedRanks:
-    """What a measure reads of a block's judged documents, which are attributes, too."""
+class JudgedRanks(Ranked):
+    """What a measure reads of a block's judged documents, down to a cutoff.
 
-    whole: RelevanceMatrix
-    judged: Judged  # within the cutoff
-    threshold: float  # the least relevant grade
-    weighting: Weighting
-    cutoff: float = FULL_DEPTH
-    ideals: dict[Weighting, RankedGains] = field(default_factory=dict)  # shared by all cutoffs
-    kept: dict[Any, Any] = field(default_factory=dict)  # what several measures share
+    Args:
+        whole: the block.
+        judged: the documents.
+        threshold: the least relevant grade.
+        weighting: what they gain.
+        cutoff: infinite at full depth.
+        ideals: the ideal rankings of weightings, which all cutoffs share.
 
-    def __post_init__(self) -> None:
-        self.row_index, self.ranks, self.codes = self.judged
-        whole = self.whole
-        _freeze(*self.judged, whole.levels, whole.retrieved, whole.judged)
+    Attributes:
+        kept: what several measures share.
+    """
+
+    def __init__(
+        self,
+        whole: RelevanceMatrix,
+        judged: Ranked,
+        threshold: float,
+        weighting: Weighting,
+        cutoff: float,
+        ideals: dict[Weighting, RankedGains],
+    ) -> None:
+        super().__init__(judged.row_index, judged.ranks, judged.codes, judged.queries)
+        self.whole, self.threshold, self.weighting = whole, threshold, weighting
+        self.cutoff, self.ideals = cutoff, ideals
+        self.kept: dict[Any, Any] = {}
+        _freeze(whole.levels, whole.retrieved, whole.judged)
 
     @cached_property
     def matrix(self) -> RelevanceMatrix:
@@ -267,20 +278,10 @@ class JudgedRanks:
         """How deep the deepest ranking is, or more."""
         return int(min(self.whole.depth, self.cutoff))
 
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return self.whole.retrieved.size
-
     @cached_property
     def retrieved(self) -> Ints:
         """Documents retrieved, int64 ``(queries,)``."""
         return _freeze(np.minimum(self.whole.retrieved, self.cutoff).astype(np.int64))
-
-    @cached_property
-    def starts(self) -> Ints:
-        """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
-        return _freeze(np.searchsorted(self.row_index, np.arange(self.queries + 1)))
 
     @cached_property
     def lowest(self) -> int:
@@ -298,39 +299,19 @@ class JudgedRanks:
         return self.whole.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
 
     @cached_property
-    def hits(self) -> Positions:
+    def hit_places(self) -> Positions:
         """Which of the documents are relevant: intp, positions in `ranks`."""
         return _freeze(np.flatnonzero(self.codes >= self.lowest))
 
     @cached_property
-    def hit_rows(self) -> Ints:
-        """The query of each hit, int64 ``(hits,)``."""
-        return _freeze(self.row_index[self.hits])
-
-    @cached_property
-    def hit_ranks(self) -> Ints:
-        """The rank of each hit, int64 ``(hits,)``."""
-        return _freeze(self.ranks[self.hits])
-
-    @cached_property
-    def hit_starts(self) -> Ints:
-        """Where each query's hits begin and end among `hits`, int64 ``(queries + 1,)``."""
-        return _freeze(np.searchsorted(self.hit_rows, np.arange(self.queries + 1)))
-
-    @cached_property
-    def hit_numbers(self) -> Ints:
-        """The number of each hit among those of its query, from 1: int64 ``(hits,)``."""
-        return _freeze(np.arange(1, self.hits.size + 1) - self.hit_starts[self.hit_rows])
-
-    @cached_property
-    def hit_precisions(self) -> Floats:
-        """The precision at the rank of each hit, and a 0 behind them: float64 ``(hits + 1,)``."""
-        return _freeze(np.append(self.hit_numbers / self.hit_ranks, 0.0))
+    def hits(self) -> Ranked:
+        """Those of the documents that are relevant."""
+        return self.select(self.hit_places)
 
     @cached_property
     def _tied_ranks(self) -> tuple[Ints, Ints]:
         """The first and the last rank that each hit could have, were open ties decided."""
-        rows, ranks, ties = self.hit_rows, self.hit_ranks, self.whole.ties
+        rows, ranks, ties = self.hits.row_index, self.hits.ranks, self.whole.ties
         if ties is None or not ties.rows.size:
             return ranks, ranks
         base = self.whole.depth + 1
@@ -351,8 +332,8 @@ class JudgedRanks:
 
         The j-th smallest of h different ranks of n is j (n + 1) / (h + 1) in the mean.
         """
-        (first, last), before = self._tied_ranks, self.hit_rows * (self.whole.depth + 1)
-        keys = before + self.hit_ranks
+        (first, last), before = self._tied_ranks, self.hits.row_index * (self.whole.depth + 1)
+        keys = before + self.hits.ranks
         begins = np.searchsorted(keys, before + first)
         hits = np.searchsorted(keys, before + last, side="right") - begins
         numbers = np.arange(1, keys.size + 1) - begins
@@ -366,8 +347,7 @@ class JudgedRanks:
     @cached_property
     def gainful(self) -> RankedGains:
         """Those of the documents whose gain is positive."""
-        rows, ranks, codes = (each[self.gainful_places] for each in self.judged)
-        return RankedGains(rows, ranks, codes, self.gains, self.queries)
+        return RankedGains(self.select(self.gainful_places), self.gains)
 
     @cached_property
     def gainful_places(self) -> Positions:
@@ -389,7 +369,7 @@ class JudgedRanks:
         rows = row_index_of(starts)
         codes = np.repeat(np.tile(order, self.queries), counts.ravel())
         ranks = np.arange(1, codes.size + 1) - starts[rows]
-        return RankedGains(rows, ranks, codes, self.gains, self.queries)
+        return RankedGains(Ranked(rows, ranks, codes, self.queries), self.gains)
 
     @cached_property
     def rewarding(self) -> Ints:
@@ -409,11 +389,7 @@ class JudgedRanks:
     def count_above(self, which: Bools) -> Ints:
         """Count for each hit how many of some documents, bool ``(documents,)``, stand above it."""
         before = np.concatenate(([0], np.cumsum(which)))
-        return before[self.hits] - before[self.starts[self.hit_rows]]
-
-    def sum_over_hits(self, terms: Floats) -> Floats:
-        """Add up one term a hit, in rank order: float64 ``(hits,)`` to ``(queries,)``."""
-        return np.bincount(self.hit_rows, terms, self.queries).astype(np.float64)
+        return before[self.hit_places] - before[self.starts[self.hits.row_index]]
 
 
 def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -14,42 +14,38 @@ from typing import Any, Self
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Floats2, Ints, Positions
-from irbatch.engine.judged import RankedGains, collect_judged
+from irbatch.engine.judged import Ranked, RankedGains, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.threads import cached_property
 
-Fields = tuple[Ints, Ints, Ints, Ints, Ints]
-"""The first five fields of `KindRanks`."""
 
+class KindRanks(Ranked):
+    """Documents of rankings whose kinds of judgments are known, their `codes`, from 1 on.
 
-def collect_kinds(queries: Positions, matrix: RelevanceMatrix) -> Fields:
-    """Collect documents of a block whose grades are kinds of judgments, from 1 on."""
-    judged = collect_judged(matrix)
-    kinds = matrix.levels.astype(np.int64)[np.maximum(judged.codes, 0)]
-    some = (kinds > 0) & (judged.codes >= 0)
-    documents = judged.row_index[some], judged.ranks[some], kinds[some]
-    return queries.astype(np.int64), matrix.retrieved, *documents
-
-
-@dataclass(eq=False)
-class KindRanks:
-    """Documents of rankings whose kinds of judgments are known, up to a cutoff.
+    Those beyond the cutoff are there, too.
 
     Args:
-        queries: int64 ``(rows,)``, which of the judgments' queries each ranking is of.
-        retrieved: int64 ``(rows,)``, how many documents each has, down to the cutoff.
-        row_index, ranks, kinds: int64 ``(documents,)``, of each document, row after row in rank
-            order, the row, the rank from 1 and the kind of judgment; also beyond the cutoff.
+        judgments: what they say of kinds.
+        query_rows: int64 ``(queries,)``, which of the judgments' queries each ranking is of.
+        matrix: a block whose grades are kinds, or 0.
+
+    Attributes:
         cutoff: infinite at full depth.
+        retrieved: int64 ``(queries,)``, how many documents each has, down to the cutoff.
     """
 
-    queries: Ints
-    retrieved: Ints
-    row_index: Ints
-    ranks: Ints
-    kinds: Ints
-    cutoff: float = math.inf
+    def __init__(self, judgments: Any, query_rows: Positions, matrix: RelevanceMatrix) -> None:
+        self.judgments, self.query_rows = judgments, query_rows.astype(np.int64)
+        self.retrieved, self.cutoff = matrix.retrieved, math.inf
+        judged = collect_judged(matrix)
+        kinds = matrix.levels.astype(np.int64)[np.maximum(judged.codes, 0)]
+        read = (judged.codes >= 0) & self.are_read(kinds)
+        super().__init__(judged.row_index[read], judged.ranks[read], kinds[read], judged.queries)
+
+    def are_read(self, kinds: Ints) -> Bools:
+        """Tell which kinds of judgments matter."""
+        return kinds > 0
 
     def at(self, cutoff: int | None) -> Self:
         """Return the same up to a cutoff (None: none); what does not depend on it is shared."""
@@ -64,26 +60,16 @@ class KindRanks:
     def prepare(self) -> None:
         """Compute what does not depend on the cutoff."""
 
-    @property
-    def rows(self) -> int:
-        """The number of rankings."""
-        return self.queries.size
-
     @cached_property
     def depth(self) -> Floats:
-        """The k of a cutoff, or at full depth how many were retrieved: float64 ``(rows,)``."""
+        """The k of a cutoff, or at full depth how many were retrieved: float64 ``(queries,)``."""
         retrieved = self.retrieved.astype(np.float64)
-        return retrieved if math.isinf(self.cutoff) else np.full(self.rows, self.cutoff)
+        return retrieved if math.isinf(self.cutoff) else np.full(self.queries, self.cutoff)
 
     @cached_property
-    def within(self) -> Bools:
+    def is_within(self) -> Bools:
         """Which documents stand no deeper than the cutoff, bool ``(documents,)``."""
         return self.ranks <= self.cutoff
-
-    @cached_property
-    def starts(self) -> Ints:
-        """Where each ranking's documents begin and end, int64 ``(rows + 1,)``."""
-        return np.searchsorted(self.row_index, np.arange(self.rows + 1))
 
     def before(self, running: Floats) -> Floats:
         """Return what running values of documents were before each, 0 before the first."""
@@ -92,12 +78,12 @@ class KindRanks:
         return values
 
     def add_up(self, terms: Floats, which: Bools | None = None) -> Floats:
-        """Add up a term a document, in rank order: float64 ``(rows,)``.
+        """Add up a term a document, in rank order: float64 ``(queries,)``.
 
         Those `which` are said to count, by default those up to the cutoff.
         """
-        which = self.within if which is None else which
-        return np.bincount(self.row_index[which], terms[which], self.rows).astype(np.float64)
+        which = self.is_within if which is None else which
+        return np.bincount(self.row_index[which], terms[which], self.queries).astype(np.float64)
 
 
 @dataclass(eq=False)
@@ -129,37 +115,34 @@ class Probabilities(Sample):
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> ProbabilityRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
-        own, retrieved, row_index, ranks, kinds = collect_kinds(queries, matrix)
-        some = self.grades[kinds] >= self.rel
-        relevant = row_index[some], ranks[some], kinds[some]
-        return ProbabilityRanks(own, retrieved, *relevant, judgments=self)
+        return ProbabilityRanks(self, queries, matrix)
 
 
-@dataclass(eq=False)
 class SampleRanks(KindRanks):
-    """What measures of sampled judgments read."""
-
-    judgments: Any = field(kw_only=True)  # a `Sample`
+    """What measures of sampled judgments, a `Sample`, read."""
 
     @cached_property
     def expected(self) -> Floats:
-        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
-        return self.judgments.relevant[self.queries]
+        """How many relevant documents there are estimated to be at all, ``(queries,)``."""
+        return self.judgments.relevant[self.query_rows]
 
 
 class ProbabilityRanks(SampleRanks):
     """What measures of chances read: the sampled relevant documents that were retrieved."""
 
+    def are_read(self, kinds: Ints) -> Bools:
+        """Tell which kinds of judgments matter."""
+        return (kinds > 0) & (self.judgments.grades[kinds] >= self.judgments.rel)
+
     @cached_property
     def weights(self) -> Floats:
         """How many documents each stands for."""
-        return self.judgments.weights[self.kinds]
+        return self.judgments.weights[self.codes]
 
     @cached_property
     def estimates(self) -> Floats:
         """How many documents are estimated to be relevant of those down to each."""
-        gains = self.row_index, self.ranks, self.kinds, self.judgments.weights, self.rows
-        return RankedGains(*gains).running_sums
+        return RankedGains(self, self.judgments.weights).running_sums
 
 
 EPSILON = 1e-5  # smooths shares: r of s documents are taken for (r + EPSILON) of (s + 3 EPSILON)
@@ -183,7 +166,7 @@ class Strata(Sample):
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> StratumRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
-        return StratumRanks(*collect_kinds(queries, matrix), judgments=self)
+        return StratumRanks(self, queries, matrix)
 
     def ideals(self, cutoff: float, *, whole: bool) -> Floats:
         """Return the DCG of ideal rankings, float64 ``(queries,)``.
@@ -223,12 +206,12 @@ class StratumRanks(SampleRanks):
     @cached_property
     def strata(self) -> Ints:
         """The stratum of each document, int64 ``(documents,)``."""
-        return self.judgments.strata[self.kinds]
+        return self.judgments.strata[self.codes]
 
     @cached_property
     def grades(self) -> Floats:
         """The grade of each document, negative where it was not sampled."""
-        return self.judgments.grades[self.kinds]
+        return self.judgments.grades[self.codes]
 
     @cached_property
     def relevant(self) -> Bools:
@@ -238,14 +221,14 @@ class StratumRanks(SampleRanks):
     @cached_property
     def weights(self) -> Floats:
         """How many pooled documents of its stratum each stands for."""
-        starts = self.judgments.starts[self.queries[self.row_index]]
+        starts = self.judgments.starts[self.query_rows[self.row_index]]
         return self.judgments.weights[starts + self.strata]
 
     @cached_property
     def estimates(self) -> Floats:
         """How many documents are estimated to be relevant of those down to each."""
-        counts = np.diff(self.judgments.starts)[self.queries]
-        estimates = np.empty(self.kinds.size)
+        counts = np.diff(self.judgments.starts)[self.query_rows]
+        estimates = np.empty(self.codes.size)
         space = np.zeros((3, int(counts.max(initial=0))))
         work = int((np.diff(self.starts) * (counts + 2)).sum())
         judged = self.strata, self.grades >= 0, self.relevant
@@ -254,35 +237,37 @@ class StratumRanks(SampleRanks):
 
     @cached_property
     def ends(self) -> Ints:
-        """Where each ranking's documents down to the cutoff end, int64 ``(rows,)``."""
-        return self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
+        """Where each ranking's documents down to the cutoff end, int64 ``(queries,)``."""
+        return self.starts[:-1] + np.bincount(
+            self.row_index[self.is_within], minlength=self.queries
+        )
 
     @cached_property
     def found(self) -> Floats:
-        """How many documents are estimated to be relevant of those retrieved, ``(rows,)``."""
+        """How many documents are estimated to be relevant of those retrieved, ``(queries,)``."""
         estimates = np.concatenate(([0.0], self.estimates))
         return np.where(self.ends > self.starts[:-1], estimates[self.ends], 0.0)
 
     def dcg(self, divisors: Floats) -> Floats:
-        """Estimate the DCG, float64 ``(rows,)``: of each stratum from those of it sampled."""
+        """Estimate the DCG, float64 ``(queries,)``: of each stratum from those of it sampled."""
         strata = int(np.diff(self.judgments.starts).max(initial=1))
-        some = self.within
+        some = self.is_within
         keys = self.row_index[some] * strata + self.strata[some]
-        cells = self.rows * strata
+        cells = self.queries * strata
         gains = np.where(self.relevant, self.grades, 0.0)[some] / divisors[self.ranks[some] - 1]
         retrieved = np.bincount(keys, minlength=cells)
         sampled = np.bincount(keys, self.grades[some] >= 0, cells)
         terms = retrieved * np.bincount(keys, gains, cells) / np.maximum(sampled, 1.0)
-        return terms.reshape(self.rows, strata).sum(axis=1)
+        return terms.reshape(self.queries, strata).sum(axis=1)
 
     def interpolated(self, points: Floats) -> Floats:
-        """Walk rankings up as sample_eval does, float64 ``(rows,)``: the last point's precision.
+        """Walk rankings up as sample_eval does, float64 ``(queries,)``: the last point's precision.
 
         `points` of recall are met in descending order, at most one a rank, where less than it was
         found, with the best precision from there on.
         """
-        values = np.zeros(self.rows)
-        work = int(self.retrieved.sum()) + self.rows
+        values = np.zeros(self.queries)
+        work = int(self.retrieved.sum()) + self.queries
         rankings = self.starts, self.ends, self.ranks, self.estimates, self.retrieved
         _interpolate.run(work, *rankings, self.expected, points, values)
         return values

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.engine.kinds import KindRanks, collect_kinds
+from irbatch.engine.kinds import KindRanks
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.runtime.kernels import kernel
@@ -77,7 +77,7 @@ class Subtopics:
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> SubtopicRanks:
         """Return what measures read of a block whose grades are sets of subtopics."""
-        return SubtopicRanks(*collect_kinds(queries, matrix), subtopics=self)
+        return SubtopicRanks(self, queries, matrix)
 
     @cached_property
     def _groups(self) -> Groups:
@@ -126,16 +126,16 @@ def _order_greedily(
                 worth[members[m]] *= kept
 
 
-@dataclass(eq=False)
 class SubtopicRanks(KindRanks):
-    """What a measure of diversity reads: documents retrieved that are relevant to any subtopic.
+    """What a measure of diversity reads: documents retrieved that are relevant to any subtopic."""
 
-    Args:
-        subtopics: the judgments.
-    """
+    judgments: Subtopics
 
-    subtopics: Subtopics = field(kw_only=True)
-    _gains: dict[float, Floats] = field(default_factory=dict)
+    def __init__(
+        self, judgments: Subtopics, query_rows: Positions, matrix: RelevanceMatrix
+    ) -> None:
+        super().__init__(judgments, query_rows, matrix)
+        self._gains: dict[float, Floats] = {}
 
     def prepare(self) -> None:
         """Count once for all cutoffs."""
@@ -144,12 +144,12 @@ class SubtopicRanks(KindRanks):
     @property
     def sets(self) -> Ints:
         """The set of subtopics of each document, int64 ``(documents,)``."""
-        return self.kinds
+        return self.codes
 
     @cached_property
     def counts(self) -> Floats:
-        """Subtopics that have relevant documents, float64 ``(rows,)``."""
-        return self.subtopics.counts[self.queries].astype(np.float64)
+        """Subtopics that have relevant documents, float64 ``(queries,)``."""
+        return self.judgments.counts[self.query_rows].astype(np.float64)
 
     @cached_property
     def pairs(self) -> tuple[Ints, Ints, Ints]:
@@ -158,11 +158,11 @@ class SubtopicRanks(KindRanks):
         That number counts from 1 down the ranking. int64 ``(pairs,)`` each, document after
         document.
         """
-        begins = self.subtopics.set_starts[self.sets]
-        sizes = self.subtopics.set_starts[self.sets + 1] - begins
+        begins = self.judgments.set_starts[self.sets]
+        sizes = self.judgments.set_starts[self.sets + 1] - begins
         document = np.repeat(np.arange(self.sets.size), sizes)
-        member = self.subtopics.members[joined_ranges(begins, sizes)]
-        width = int(self.subtopics.counts.max(initial=0))
+        member = self.judgments.members[joined_ranges(begins, sizes)]
+        width = int(self.judgments.counts.max(initial=0))
         keys = self.row_index[document] * width + member
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
@@ -185,23 +185,23 @@ class SubtopicRanks(KindRanks):
         return self._gains[alpha]
 
     def ideal(self, alpha: float, weights: Floats) -> Floats:
-        """Add up gains times `weights` of ranks of ideal rankings: float64 ``(rows,)``."""
-        starts = self.subtopics.judged_starts
+        """Add up gains times `weights` of ranks of ideal rankings: float64 ``(queries,)``."""
+        starts = self.judgments.judged_starts
         row_index = row_index_of(starts)
         ranks = np.arange(row_index.size) - starts[row_index]
         some = ranks < self.cutoff
-        terms = self.subtopics.ideal_gains(alpha)[some] * weights[ranks[some]]
+        terms = self.judgments.ideal_gains(alpha)[some] * weights[ranks[some]]
         sums = np.bincount(row_index[some], terms, starts.size - 1).astype(np.float64)
-        return sums[self.queries]
+        return sums[self.query_rows]
 
     @cached_property
     def longest(self) -> int:
         """The deepest rank of a relevant document, here or in an ideal ranking; at least 1."""
-        ideal = int(np.diff(self.subtopics.judged_starts).max(initial=1))
+        ideal = int(np.diff(self.judgments.judged_starts).max(initial=1))
         return max(int(self.ranks.max(initial=1)), ideal)
 
     def most(self, alpha: float, divisors: Floats) -> Floats:
-        """Add up what documents relevant to every subtopic would add: float64 ``(rows,)``."""
+        """Add up what documents relevant to every subtopic would add: float64 ``(queries,)``."""
         terms = powers(1.0 - alpha, divisors.size) / divisors
         sums = np.concatenate(([0.0], np.cumsum(terms)))
         return self.counts * sums[self.depth.astype(np.int64)]

@@ -248,14 +248,8 @@ def Discount(default: str = "log2") -> Any:
     return Parameter(default, check, DISCOUNTS)
 
 
-def Points(default: tuple[float, ...], *, in_order: bool = False, **limits: float) -> Any:
-    """Return a parameter of several different numbers; their order doesn't matter.
-
-    Args:
-        default: the numbers when not given.
-        in_order: whether their order matters, and numbers may come again.
-        limits: see `Number`.
-    """
+def Points(default: tuple[float, ...], **limits: float) -> Any:
+    """Return a parameter of several different numbers in any order; `limits` as for `Number`."""
     number = Number(None, whole=False, **limits)
 
     def check(value: Any) -> tuple[float, ...]:
@@ -265,10 +259,9 @@ def Points(default: tuple[float, ...], *, in_order: bool = False, **limits: floa
             numbers = tuple(map(number.check, value))
         except (TypeError, ValueError) as problem:
             raise ValueError(f"several numbers, each of them {problem}") from None
-        once = "" if in_order else ", each once"
-        if not numbers or (once and len(set(numbers)) < len(numbers)):
-            raise ValueError(f"several numbers{once}, such as {{0.25,0.5,0.75}}")
-        return numbers if in_order else tuple(sorted(numbers))
+        if not numbers or len(set(numbers)) < len(numbers):
+            raise ValueError("several numbers, each once, such as {0.25,0.5,0.75}")
+        return tuple(sorted(numbers))
 
     return Parameter(default, check)
 

@@ -69,9 +69,8 @@ IPrec InterpolatedPrecision; trec_eval iprec_at_recall_{recall:.2f} rounding=up;
     trec_eval before version 10 | 0 where that many relevant documents were not retrieved.
 IPrecAvg 11pt_avg ElevenPointAverage; trec_eval 11pt_avg rounding=up
     | Mean of the interpolated precisions at some recall points; at the default eleven it is known
-    as 11-point average precision. Points `in_order`, if given, are taken as trec_eval takes them,
-    the last first: when one needs more hits than the one before, it and all after it count as
-    recall 0. | Salton; Harman 1992; rounding=up: trec_eval before version 10 | As IPrec.
+    as 11-point average precision. | Salton; Harman 1992; rounding=up: trec_eval before version 10 |
+    As IPrec.
 Bpref BinaryPreference; ir_measures Bpref; ranx bpref; ntcireval bpref_R norm=R;
     ntcireval bpref_N norm=N; ntcireval bpref_relative norm=relative
     | Binary preference: the mean over relevant documents of the share of the first R judged
@@ -660,7 +659,7 @@ TREC_EVAL = (
     TrecName("gm_bpref", "GMBpref"),
     TrecName("Rprec_mult", "RprecMult", ALL, "points", MULTIPLES, ("times",)),
     TrecName("utility", "Utility", SET, "named", "1,-1,0,0", ("a", "b", "c", "d")),
-    TrecName("11pt_avg", "IPrecAvg", ALL, "several", TENTHS, ("points", "in_order")),
+    TrecName("11pt_avg", "IPrecAvg", ALL, "several", TENTHS, ("points",)),
     TrecName("binG", "BinG"),
     TrecName("G", "G", ALL, "gains"),
     TrecName("dcg", "DCG", (), "gains", since=10),

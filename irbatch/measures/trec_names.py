@@ -114,8 +114,9 @@ def _settings(trec: TrecName, parameters: str, numbers: list[float]) -> dict[str
             raise _rejection(trec, parameters, f"{len(trec.into)} numbers")
         return dict(zip(trec.into, numbers, strict=True))
     if trec.takes == "several":
-        each_once, in_order = trec.into
-        return {each_once if numbers == sorted(set(numbers)) else in_order: tuple(numbers)}
+        if numbers != sorted(set(numbers)):
+            raise _rejection(trec, parameters, "different numbers in ascending order")
+        return {trec.into[0]: tuple(numbers)}
     if trec.takes == "length":
         return {trec.into[0]: min(max(int(numbers[0]), 0), LONGEST)}
     if numbers[0] <= 0:

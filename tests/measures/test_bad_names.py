@@ -130,7 +130,7 @@ VALUES: list[tuple[str, str, list[Any], str]] = [
     ("IPrecAvg", "points", [(), (0.5, 0.5), [0.0, -0.0], iter(())], "each once"),
     ("IPrecAvg", "points", ["x", {0.5: 1}, 0.5, None], "several numbers"),
     ("IPrecAvg", "points", [[[0.5]], [0.5, None], [0.5, True]], "a number"),
-    ("IPrecAvg", "in_order", [(), [0.5, 1.5], 0.5, ["x"]], "several numbers"),
+    ("IPrecAvg", "points", [[0.5, 1.5]], "at most 1"),
     ("RBP", "p", [0, -1], "above 0"),
     ("RBP", "p", [1, 2], "below 1"),
     ("G", "gain", ["nope", 3, None], "one of linear, exp, binary"),

@@ -80,11 +80,11 @@ def test_a_weighted_mean() -> None:
 
     @define_measure(
         "Depth", definition="The mean rank of hits.", reads="relevant", aggregate="weighted",
-        weight=lambda j: np.diff(j.hit_starts).astype(float) / 4, undefined=9.0,
+        weight=lambda j: np.diff(j.hits.starts).astype(float) / 4, undefined=9.0,
         range=(0.0, math.inf),
     )  # fmt: skip
     def depth(j: JudgedRanks) -> np.ndarray:
-        return j.sum_over_hits(j.mean_hit_ranks) / np.diff(j.hit_starts)
+        return j.hits.add_up(j.mean_hit_ranks) / np.diff(j.hits.starts)
 
     matrix = [[1, 0, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
     found = evaluate_matrix(matrix, [depth, "P@2"])

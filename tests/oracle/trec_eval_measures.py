@@ -124,25 +124,12 @@ def average_interpolated_precision(
     *,
     rel: Rel = None,
     points: Sequence[float] = ELEVEN_POINTS,
-    in_order: Sequence[float] = (),
     rounding: str = "nearest",
 ) -> Value:
-    """IPrecAvg = mean of IPrec over the levels of recall (trec_eval's 11pt_avg).
-
-    Of levels in order, the last that was retrieved and those before it count up to the first that
-    is above the one after it; IPrec(recall=0) stands for this one and all before it.
-    """
+    """IPrecAvg = mean of IPrec over the levels of recall (trec_eval's 11pt_avg)."""
     values = [
-        interpolated_precision(q, rel=rel, recall=point, rounding=rounding)
-        for point in in_order or points
+        interpolated_precision(q, rel=rel, recall=point, rounding=rounding) for point in points
     ]
-    r, found = count_relevant(q.judged, rel), len(hit_ranks(q.top, rel))
-    hits = [{"nearest": nearest, "up": rounded_up}[rounding](float(p) * r) for p in in_order]
-    while hits and hits[-1] > found:
-        hits.pop()
-    falls = [i for i in range(len(hits) - 1) if hits[i] > hits[i + 1]]
-    for place in range(falls[-1] + 1 if falls else 0):
-        values[place] = interpolated_precision(q, rel=rel)
     return ratio(sum(values), len(values))
 
 

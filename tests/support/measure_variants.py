@@ -53,8 +53,6 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"rel": 2},
         {"points": (0.25, 0.5, 0.75)},
         {"points": (0.0, 1.0), "rounding": "up", "rel": 2},
-        {"in_order": (0.75, 0.25, 0.5, 0.5, 1.0)},
-        {"in_order": (0.6, 0.7, 0.5), "rounding": "up", "rel": 2},
     ],
     "RprecMult": [{}, {"times": 0.2}, {"times": 0.5, "rel": 2}, {"times": 1.4}, {"times": 2.0}],
     "BinG": [{}, {"rel": 2}],

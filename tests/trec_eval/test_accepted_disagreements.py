@@ -198,6 +198,9 @@ TREC_EVAL = {
         "checks only that points differ (meas_init.c)", "-m iprec_at_recall.1.5", 2, "at most 1"),
     "nor one of several": InWords(
         "checks only that points differ (meas_init.c)", "-m 11pt_avg.1.5", 2, "at most 1"),
+    "recall points come in ascending order": InWords(
+        "takes a point that needs more hits than the one before for recall 0 (m_11pt_avg.c)",
+        "-m 11pt_avg.5,.2", 2, "different numbers in ascending order"),
     "a weight of 0 is refused": InWords(
         "reads any number, by atof (meas_init.c)", "-m set_F.0", 2, "a number above 0"),
     "bad parameters are shown": InWords(

@@ -117,23 +117,6 @@ def test_parameters_have_their_effect(trec_eval: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "points", [".5,.25", "0,1,.5", ".5,.5", "1,.9,.5,.2,.4", ".5,0", ".3,1,1", "1,.3,.3,.2,1,.9"]
-)
-def test_recall_points_are_taken_in_the_order_given(trec_eval: Command, points: str) -> None:
-    """Beside the C code of version 9: pytrec_eval sorts them, what it is built on does not."""
-    theirs = pytest.importorskip("pytrec_eval_ext").RelevanceEvaluator
-    wish = f"11pt_avg.{points}"
-    judged = {f"q{n}": dict.fromkeys([f"d{i}" for i in range(n)], 1) for n in range(1, 8)}
-    ranked = {q: {f"d{i}": float(i * 5 % 11) for i in range(2, 20)} for q in judged}
-    found = theirs(judged, {wish}, 1, False).evaluate(ranked)
-    expected = {q: f"{values['11pt_avg']:.4f}" for q, values in found.items()}
-    qrels = "".join(f"{q} 0 {d} 1\n" for q, each in judged.items() for d in each)
-    run = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, each in ranked.items() for d, s in each.items())
-    printed = trec_eval("-q", "-n", "-m", wish, qrels=qrels, run=run, version="9")
-    assert printed.by_topic(f"11pt_avg_{points}") == expected
-
-
-@pytest.mark.parametrize(
     ("wish", "text"),
     [
         ("relstring", "'09>>.-1111'"),

@@ -64,7 +64,7 @@ def ranking_loss(j: JudgedRanks) -> Floats:
     "CoverageError", better="lower", undefined=math.nan, range=(0.0, np.inf), no_relevant="0"
 )
 def coverage_error(j: JudgedRanks) -> Floats:
-    last = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[1:] - 1]
+    last = np.append(j.ordered_hit_ranks, 0.0)[j.hits.starts[1:] - 1]
     return np.where(_is_unranked(j), np.nan, np.where(_count_hits(j) > 0, last, 0.0))
 
 
@@ -92,7 +92,7 @@ of_ranks = functools.partial(
 
 @of_ranks("FirstRank")
 def first_rank(j: JudgedRanks) -> Floats:
-    first = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[:-1]]
+    first = np.append(j.ordered_hit_ranks, 0.0)[j.hits.starts[:-1]]
     return np.where(_count_hits(j) > 0, first, _rank_behind(j))
 
 
@@ -100,7 +100,7 @@ def first_rank(j: JudgedRanks) -> Floats:
 def mean_rank(j: JudgedRanks) -> Floats:
     behind = _rank_behind(j)
     missed = (j.relevant - _count_hits(j)) * behind
-    total = j.sum_over_hits(j.mean_hit_ranks) + missed
+    total = j.hits.add_up(j.mean_hit_ranks) + missed
     return np.where(j.relevant > 0, total / np.maximum(j.relevant, 1.0), behind)
 
 
@@ -110,15 +110,15 @@ def median_rank(j: JudgedRanks) -> Floats:
     behind, ranks = _rank_behind(j), np.append(j.ordered_hit_ranks, 0.0)
     middle = []
     for number in ((relevant - 1) // 2, relevant // 2):
-        places = j.hit_starts[:-1] + number
-        found = (places < j.hit_starts[1:]) & (relevant > 0)
+        places = j.hits.starts[:-1] + number
+        found = (places < j.hits.starts[1:]) & (relevant > 0)
         middle.append(np.where(found, ranks[np.where(found, places, -1)], behind))
     # Halves of each, as two cutoffs may be more than float64 holds.
     return middle[0] / 2.0 + middle[1] / 2.0
 
 
 def _count_hits(j: JudgedRanks) -> Floats:
-    return np.diff(j.hit_starts).astype(np.float64)
+    return j.hits.sizes.astype(np.float64)
 
 
 def _count_pairs(j: JudgedRanks) -> Floats:
@@ -129,7 +129,7 @@ def _count_pairs(j: JudgedRanks) -> Floats:
 
 def _count_wrong(j: JudgedRanks) -> Floats:
     """Count the pairs whose relevant candidate stands lower; of tied ones, as is to be expected."""
-    return j.sum_over_hits(j.mean_hit_ranks - j.hit_numbers)
+    return j.hits.add_up(j.mean_hit_ranks - j.hits.numbers)
 
 
 def _rank_behind(j: JudgedRanks) -> Floats:

@@ -1,7 +1,7 @@
 """Measures of diversity: a query has subtopics, and a document may be relevant to several.
 
-A formula reads `SubtopicRanks` and returns one value for each ranking: float64 ``(rows,)``. At full
-depth k is the number of documents retrieved.
+A formula reads `SubtopicRanks` and returns one value for each ranking: float64 ``(queries,)``. At
+full depth k is the number of documents retrieved.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def nnrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats
 @of_subtopics("AP_IA")
 def ap_ia(s: SubtopicRanks) -> Floats:
     document, member, number = s.pairs
-    queries = s.queries[s.row_index[document]]
-    relevant = s.subtopics.relevant[s.subtopics.relevant_starts[queries] + member]
+    queries = s.query_rows[s.row_index[document]]
+    relevant = s.judgments.relevant[s.judgments.relevant_starts[queries] + member]
     terms = number / s.ranks[document] / relevant
     found = np.bincount(document, terms, s.sets.size).astype(np.float64)
     return ratio(s.add_up(found), s.counts)
@@ -75,7 +75,7 @@ def ap_ia(s: SubtopicRanks) -> Floats:
 
 @of_subtopics("P_IA")
 def p_ia(s: SubtopicRanks) -> Floats:
-    sizes = np.diff(s.subtopics.set_starts)[s.sets].astype(np.float64)
+    sizes = np.diff(s.judgments.set_starts)[s.sets].astype(np.float64)
     return ratio(s.add_up(sizes), s.depth * s.counts)
 
 

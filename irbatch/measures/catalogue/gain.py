@@ -104,8 +104,8 @@ def normalized_gain(j: JudgedRanks) -> Floats:
 
 @of_judged("BinG")
 def binary_gain(j: JudgedRanks) -> Floats:
-    others = j.hit_ranks - j.hit_numbers
-    return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
+    others = j.hits.ranks - j.hits.numbers
+    return ratio(j.hits.add_up(1.0 / j.divisors[others]), j.relevant)
 
 
 @kernel

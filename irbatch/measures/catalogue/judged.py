@@ -5,8 +5,6 @@ A formula reads `JudgedRanks` and returns one value for each query: float64 ``(q
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from irbatch.array_types import Floats
@@ -17,8 +15,6 @@ from irbatch.measures.declare import of_judged, ratio
 from irbatch.measures.parameters import GRADED, REL, Choice, Number, Points
 
 ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-TENTHS = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"  # trec_eval's defaults
-MULTIPLES = ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"
 UP = 0.9  # what trec_eval adds to a product before it drops the fraction
 ROUNDING = Choice("nearest", ("nearest", "up"))
 
@@ -26,8 +22,8 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
 @of_judged("RprecMult")
 def precision_at_multiple(j: JudgedRanks, times: float = Number(1.0, least=0.0)) -> Floats:
     cut = np.trunc(times * j.relevant + UP)
-    within = j.hit_ranks <= cut[j.hit_rows]
-    return ratio(np.bincount(j.hit_rows[within], minlength=j.queries).astype(np.float64), cut)
+    within = j.hits.ranks <= cut[j.hits.row_index]
+    return ratio(np.bincount(j.hits.row_index[within], minlength=j.queries).astype(np.float64), cut)
 
 
 @of_judged("IPrec")
@@ -35,14 +31,20 @@ def interpolated_precision(
     j: JudgedRanks, recall: float = Number(0.0, least=0.0, most=1.0), rounding: str = ROUNDING
 ) -> Floats:
     """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
-    first = np.maximum(_hits_needed(recall * j.relevant, rounding), 1).astype(np.int64)
-    starts, ends = j.hit_starts[:-1] + first - 1, j.hit_starts[1:]
+    share = recall * j.relevant
+    if rounding == "up":  # all but fractions below 0.1; else halves
+        needed = np.trunc(share + UP)
+    else:
+        needed = np.floor(share) + (share - np.floor(share) >= 0.5)
+    first = np.maximum(needed, 1).astype(np.int64)
+    starts, ends = j.hits.starts[:-1] + first - 1, j.hits.starts[1:]
     values = np.zeros(j.queries)
     reached = np.flatnonzero(starts < ends)
     if reached.size:
+        precisions = np.append(j.hits.numbers / j.hits.ranks, 0.0)
         bounds = np.empty(2 * reached.size, np.intp)
         bounds[::2], bounds[1::2] = starts[reached], ends[reached]
-        values[reached] = np.maximum.reduceat(j.hit_precisions, bounds)[::2]
+        values[reached] = np.maximum.reduceat(precisions, bounds)[::2]
     return values
 
 
@@ -50,42 +52,13 @@ def interpolated_precision(
 def mean_interpolated_precision(
     j: JudgedRanks,
     points: tuple[float, ...] = Points(ELEVEN_POINTS, least=0.0, most=1.0),
-    in_order: tuple[float, ...] = Points((), least=0.0, most=1.0, in_order=True),
     rounding: str = ROUNDING,
 ) -> Floats:
     """Return the mean; summed from the last point to the first, as trec_eval does."""
     total = np.zeros(j.queries)
-    if in_order:
-        for values in _walk_back(j, in_order, rounding):
-            total += values
-        return total / len(in_order)
     for recall in reversed(points):
         total += interpolated_precision(j, recall, rounding)
     return total / len(points)
-
-
-def _walk_back(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Iterator[Floats]:
-    """Yield interpolated precisions, that of the last point first.
-
-    trec_eval reads a ranking once, from its end: a point that needs more hits than are left there
-    is never met, nor is any after it, and they get what is found at the beginning.
-    """
-    precision = interpolated_precision
-    found, at_beginning = np.diff(j.hit_starts), precision(j, 0.0, rounding)
-    left, missed = np.full(j.queries, np.inf), np.zeros(j.queries, bool)
-    for recall in reversed(points):
-        needed = _hits_needed(recall * j.relevant, rounding)
-        missed |= needed > left
-        left = np.where(needed <= found, needed, left)
-        yield np.where(missed, at_beginning, precision(j, recall, rounding))
-
-
-def _hits_needed(share: Floats, rounding: str) -> Floats:
-    """Round recall times R: ``"nearest"`` halves up, ``"up"`` all but fractions below 0.1."""
-    if rounding == "up":
-        return np.trunc(share + UP)
-    whole = np.floor(share)
-    return whole + (share - whole >= 0.5)
 
 
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
@@ -96,15 +69,15 @@ def binary_preference(
     j: JudgedRanks, norm: str = Choice("min", ("min", "R", "N", "relative"))
 ) -> Floats:
     above = j.count_above((j.codes >= 0) & (j.codes < j.lowest)).astype(np.float64)
-    row_index = j.hit_rows
+    row_index = j.hits.row_index
     relevant, nonrelevant = j.relevant[row_index], j.nonrelevant[row_index]
     if norm == "relative":
-        others = above + j.hit_numbers - 1.0
+        others = above + j.hits.numbers - 1.0
         terms = np.where(others > 0, 1.0 - ratio(above, others), 0.0)
-        return ratio(j.sum_over_hits(terms), j.relevant)
+        return ratio(j.hits.add_up(terms), j.relevant)
     pairs = {"min": np.minimum(nonrelevant, relevant), "R": relevant, "N": nonrelevant}[norm]
     counted = above if norm == "N" else np.minimum(above, relevant)
-    return ratio(j.sum_over_hits(1.0 - ratio(counted, pairs)), j.relevant)
+    return ratio(j.hits.add_up(1.0 - ratio(counted, pairs)), j.relevant)
 
 
 @of_judged("Rpref", parameters={"gain": GRADED["gain"], "rel": REL})
@@ -137,12 +110,12 @@ def geometric_binary_preference(j: JudgedRanks) -> Floats:
 
 @of_judged("InfAP")
 def inferred_average_precision(j: JudgedRanks) -> Floats:
-    ranks = j.hit_ranks
+    ranks = j.hits.ranks
     before = ranks - 1.0
-    relevant = j.hit_numbers - 1
+    relevant = j.hits.numbers - 1
     nonrelevant = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
     pooled = relevant + nonrelevant + j.count_above(j.codes == NEGATIVE)
     estimate = (relevant + EPSILON) / (relevant + nonrelevant + 2 * EPSILON)
     terms = 1.0 / ranks + before / ranks * (pooled / np.maximum(before, 1.0)) * estimate
     terms[ranks == 1] = 1.0
-    return ratio(j.sum_over_hits(terms), j.relevant)
+    return ratio(j.hits.add_up(terms), j.relevant)

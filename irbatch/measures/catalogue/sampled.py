@@ -1,7 +1,7 @@
 """Measures of sampled judgments: what is estimated where only some documents were judged.
 
 Of strata of a pool (`StratumRanks`), or of documents that were drawn with known probabilities
-(`ProbabilityRanks`). Formulas return one value for each ranking: float64 ``(rows,)``.
+(`ProbabilityRanks`). Formulas return one value for each ranking: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSION = Choice("nist", ("nist", "trecvid"))  # of sample_eval
 @of_strata("xInfAP", range=UNBOUNDED)
 def stratified_average_precision(s: StratumRanks, version: str = VERSION) -> Floats:
     precisions = (1.0 + s.before(s.estimates)) / s.ranks
-    values = ratio(s.add_up(s.weights * precisions, s.relevant & s.within), s.expected)
+    values = ratio(s.add_up(s.weights * precisions, s.relevant & s.is_within), s.expected)
     if version == "trecvid" and np.isfinite(s.cutoff):
         values *= np.maximum(s.expected / s.cutoff, 1.0)
     return values
@@ -36,7 +36,7 @@ def stratified_average_precision(s: StratumRanks, version: str = VERSION) -> Flo
 def inferred_ndcg(s: StratumRanks, version: str = VERSION) -> Floats:
     divisors = divisors_of("log2", int(s.ranks.max(initial=1)))
     ideals = s.judgments.ideals(s.cutoff, whole=version == "nist")
-    return ratio(s.dcg(divisors), ideals[s.queries])
+    return ratio(s.dcg(divisors), ideals[s.query_rows])
 
 
 @of_strata("InfP", no_relevant=AS_ANY_OTHER)
@@ -77,5 +77,5 @@ def stat_precision(s: ProbabilityRanks) -> Floats:
 def stat_r_precision(s: ProbabilityRanks) -> Floats:
     rank = np.floor(s.expected + 0.5)
     reached = (s.retrieved >= rank) & (rank > 0)
-    counted = s.within & (s.ranks <= np.where(reached, rank, np.inf)[s.row_index])
+    counted = s.is_within & (s.ranks <= np.where(reached, rank, np.inf)[s.row_index])
     return ratio(s.add_up(s.weights, counted), np.where(reached, rank, s.expected))
