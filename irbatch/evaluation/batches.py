@@ -25,9 +25,14 @@ from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties, has_no_rows
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import Plan, parse_measures
+from irbatch.evaluation.scores import (
+    ScoreEvaluator,
+    ScoreOptions,
+    ScoreSettings,
+    choose_ties,
+    has_no_rows,
+)
+from irbatch.measures import parse_measures
 from irbatch.runtime.arrays import to_numpy, uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords, read_numbers
 
@@ -86,16 +91,17 @@ class BatchEvaluator:
         check_choice("keep", keep, KEEPS)
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
-        self.measures = [str(each) for each in self._measures]
-        settings = Settings(no_relevant=no_relevant, rel=rel)
-        plan = Plan(self._measures, settings.open_parameters(), items=items is not None)
-        # Of documents without ids, and with them.
-        self._scores, self._by_id = (
-            ScoreEvaluator(plan, settings, choose_ties(ties, ids), threads, items=items, nan=nan)
-            for ids in (None, ())
-        )
+        self.measures = [str(measure) for measure in self._measures]
         # What states must share to add up, and other options.
         self._shaping: dict[str, Any] = {"ties": ties, "no_relevant": no_relevant, "rel": rel}
+        options: dict[str, Any] = {**self._shaping, "items": items, "nan": nan}
+        # Of documents without ids, and with them.
+        self._scores, self._by_id = (
+            ScoreEvaluator(
+                ScoreSettings.choose(self._measures, document_ids=ids, **options), items, threads
+            )
+            for ids in (None, ())
+        )
         self._others: dict[str, Any] = {"keep": keep, "repeated": repeated}
         self._others |= {"items": items, "threads": threads, "nan": nan}
         self._lock = threading.RLock()  # of everything that changes below
@@ -138,7 +144,7 @@ class BatchEvaluator:
         evaluator = self._scores if batch.get("document_ids") is None else self._by_id
         ranked = evaluator.rank(scores, relevance, **batch)
         results = ranked.results()
-        self._add(ranked, ids, evaluator.signature)
+        self._add(ranked, ids, evaluator.chosen.signature)
         return results
 
     @uncompiled

@@ -14,8 +14,7 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.results import Results, join_results
-from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, choose_ties, plan_measures
-from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, ScoreSettings, check_measures
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
 from irbatch.runtime.threads import cached_property
@@ -75,12 +74,13 @@ def evaluate_embeddings(
       RR  0.7500
     """
     check_keywords(evaluate_embeddings, batch, ScoreOptions.__annotations__.keys() - UNUSED)
-    settings = Settings(no_relevant=no_relevant, rel=rel)
-    plan = plan_measures(relevance, measures, cutoffs, settings)
     check_choice("similarity", similarity, SIMILARITIES)
     document_ids = batch.get("document_ids")
-    ties = choose_ties(ties, document_ids)
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, SIMILARITIES[similarity])
+    chosen = ScoreSettings.choose(
+        check_measures(relevance, measures), cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
+        document_ids=document_ids, scored_by=SIMILARITIES[similarity],
+    )  # fmt: skip
+    evaluator = ScoreEvaluator(chosen, threads=threads)
     pair = _Pair(queries, documents, similarity)
     ids = read_query_ids(batch.get("query_ids"))
     check_query_ids(ids, pair.shape[0], "queries")

@@ -6,6 +6,7 @@ from the rows of all of them.
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import pickle
@@ -40,7 +41,7 @@ Common = tuple[Evaluation, Qrels]  # what tasks share
 Work = Callable[[Common, Any], Any]
 Named = tuple[str, Any]  # a partition, and what messages call it
 
-_held: dict[str, Common] = {}  # by a process: what tasks share, under its key
+_own: list[Common] = []  # what tasks share, in a process that we started
 
 
 class Workers:
@@ -57,15 +58,14 @@ class Workers:
     """
 
     def __init__(self, executor: Executor | int | None, common: Common) -> None:
-        self._common, self._pool = common, executor
-        self._own: ProcessPoolExecutor | None = None
-        self._content, self._key = b"", os.urandom(16).hex()
-        if executor is None or isinstance(executor, ThreadPoolExecutor):
-            return
-        self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-        if not isinstance(executor, Executor):
-            self._number = check_whole("executor", executor, 1)
-            self._start()
+        self._common, self._executor = common, executor
+        self._content: bytes | None = None
+        self._processes: ProcessPoolExecutor | None = None
+        if executor is not None and not isinstance(executor, ThreadPoolExecutor):
+            self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+            if not isinstance(executor, Executor):
+                self._number = check_whole("executor", executor, 1)
+                self._start()
 
     def __enter__(self) -> Workers:
         return self
@@ -80,10 +80,10 @@ class Workers:
             ChildProcessError: if a process was killed, or couldn't start.
             InputError: if the executor was shut down.
         """
-        if self._pool is None:
+        if self._executor is None:
             yield from ((place, work(self._common, item)) for place, item in enumerate(items))
             return
-        left, again = dict(enumerate(items)), self._own is not None
+        left, again = dict(enumerate(items)), self._processes is not None
         while left:
             running: dict[Future[Any], int] = {}
             try:
@@ -94,13 +94,12 @@ class Workers:
                     yield running[future], result
             except BrokenExecutor as problem:
                 if not again:
-                    names = ", ".join(repr(name_of(*each)) for each in list(left.items())[:4])
-                    said = (
+                    names = ", ".join(repr(name_of(*some)) for some in list(left.items())[:4])
+                    raise ChildProcessError(
                         "a worker was killed, perhaps for want of memory, while it had one of "
                         f"{names}; or it could not import this script, which is to evaluate under "
                         'if __name__ == "__main__":'
-                    )
-                    raise ChildProcessError(said) from problem
+                    ) from problem
                 again = False
                 self._end(at_once=True)
                 self._start()
@@ -109,39 +108,39 @@ class Workers:
                     future.cancel()
 
     def _submit(self, work: Work, item: Any) -> Future[Any]:
-        pool: Any = self._pool
+        pool: Any = self._executor if self._processes is None else self._processes
         try:
-            if not self._content:
-                return pool.submit(_run_alone, work, self._common, item)
-            content = b"" if self._own is not None else self._content
-            return pool.submit(_run_held, work, self._key, content, item)
+            if self._content is None:
+                return pool.submit(_run, work, self._common, item)
+            content = self._content if self._processes is None else None
+            return pool.submit(_run_there, work, content, item)
         except BrokenExecutor:
             raise
         except RuntimeError as problem:
             raise InputError(f"takes no tasks: {problem}", source="executor") from None
 
     def _start(self) -> None:
-        context, held = multiprocessing.get_context("spawn"), (self._key, self._content)
-        self._pool = self._own = ProcessPoolExecutor(self._number, context, _begin, held)
+        context = multiprocessing.get_context("spawn")
+        self._processes = ProcessPoolExecutor(self._number, context, _begin, (self._content,))
 
     def _end(self, *, at_once: bool) -> None:
         """Wait for our own processes to end, or end them, whatever they are at."""
-        if self._own is None:
+        if self._processes is None:
             return
-        processes = list((getattr(self._own, "_processes", None) or {}).values())
-        self._own.shutdown(wait=not at_once, cancel_futures=True)
-        for each in processes if at_once else ():
-            each.terminate()
-            each.join()
-        self._own.shutdown()
+        processes = list((getattr(self._processes, "_processes", None) or {}).values())
+        self._processes.shutdown(wait=not at_once, cancel_futures=True)
+        for process in processes if at_once else ():
+            process.terminate()
+            process.join()
+        self._processes.shutdown()
 
 
-def _begin(key: str, content: bytes) -> None:
+def _begin(content: bytes | None) -> None:
     """Prepare a process of our own: it leaves interrupts to its parent, and doesn't outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if (parent := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-    _held[key] = pickle.loads(content)  # noqa: S301 - our parent wrote it
+    _own.append(pickle.loads(content or b""))  # noqa: S301 - our parent wrote it
 
 
 def _follow(sentinel: int) -> None:
@@ -149,25 +148,20 @@ def _follow(sentinel: int) -> None:
     os._exit(1)
 
 
-def _run_held(work: Work, key: str, content: bytes, item: Any) -> Any:
-    """Do a task in a process, which holds what tasks share or reads it."""
-    if key not in _held:
-        _held.clear()
-        _held[key] = pickle.loads(content)  # noqa: S301 - whoever sends tasks wrote it
-    return _run_alone(work, _held[key], item)
+@functools.lru_cache(1)
+def _read(content: bytes) -> Common:
+    common: Common = pickle.loads(content)  # noqa: S301 - whoever sends tasks wrote it
+    return common
 
 
-def _run_alone(work: Work, common: Common, item: Any) -> Any:
-    """Do a task in a worker, with one thread."""
-    with alone():
+def _run_there(work: Work, content: bytes | None, item: Any) -> Any:
+    """Do a task in a process, which holds what tasks share or reads it, once."""
+    return _run(work, _own[0] if content is None else _read(content), item)
+
+
+def _run(work: Work, common: Common, item: Any) -> Any:
+    with alone():  # with one thread
         return work(common, item)
-
-
-def name_of(place: int, item: Any) -> str:
-    """Name a partition, a run or what workers are given of them, for messages."""
-    item = item[0] if isinstance(item, tuple) else item
-    name = item if isinstance(item, str) else getattr(item, "name", None)
-    return str(name or getattr(item, "path", None) or f"partition {place}")
 
 
 def evaluate_partitions(
@@ -175,15 +169,9 @@ def evaluate_partitions(
     qrels: Judgments,
     run: Any,
     executor: Executor | int | None,
-    *,
-    by_query: bool = False,
     progress: Progress | bool | None = None,
 ) -> Results:
-    """Return the results of a run in partitions; `by_query`: it is promised to be cut so.
-
-    Raises:
-        InputError: as `irbatch.evaluate`, and if a query is in two partitions against the promise.
-    """
+    """Return the results of a run in partitions."""
     partitions = partitions_of(run)
     if is_file(run) and len(partitions) > 1:  # what doesn't fit together is rejected as elsewhere
         with open_run(run, evaluation.order_by, evaluation.run_columns):
@@ -192,23 +180,15 @@ def evaluate_partitions(
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
     common = evaluation, judgments
-    with Workers(executor, common) as workers, _told("partitions", progress) as tell:
-        named = [(name_of(place, each), each) for place, each in enumerate(partitions)]
-        found: dict[int, PartialResult] = {}
-        for place, part in workers.run(evaluate_one, named):
-            found[place] = part
-            tell(len(found), len(named))
-        parts = [found[place] for place in range(len(named))]
+    named = [(name_of(place, partition), partition) for place, partition in enumerate(partitions)]
+    with Workers(executor, common) as workers:
+        by_place = _collect(workers, evaluate_one, named, "partitions", progress)
+        parts = [by_place[place] for place in range(len(named))]
         places: dict[Any, list[int]] = {}
         for place, part in enumerate(parts):
             for query in part.kept.ids:
                 places.setdefault(query, []).append(place)
         spanning = {query: some for query, some in places.items() if len(some) > 1}
-        if spanning and by_query:
-            query, some = next(iter(spanning.items()))
-            names = " and ".join(repr(named[place][0]) for place in some[:2])
-            problem = f"it is in {names}, against partitioned_by_query=True"
-            raise InputError(problem, source="run", query=query)
         if spanning:
             parts = [part.without(spanning.keys()) for part in parts]
             parts.append(_evaluate_spanning(workers, common, spanning, named))
@@ -224,37 +204,48 @@ def evaluate_systems(
     progress: Progress | bool | None = None,
 ) -> dict[str, Results]:
     """Return the results of several runs, by name, each evaluated by one worker."""
-    names, found = list(runs), {}
     _check_not_input(runs.values())
-    common = evaluation, evaluation.judgments(qrels)
-    with Workers(executor, common) as workers, _told("systems", progress) as tell:
-        for place, (results, texts) in workers.run(evaluate_system, list(runs.values())):
-            found[names[place]] = results
-            warn_all(texts)
-            tell(len(found), len(names))
-    return {name: found[name] for name in names}
+    with Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers:
+        found = _collect(workers, evaluate_system, list(runs.values()), "systems", progress)
+    for place in range(len(runs)):
+        warn_all(found[place][1])
+    return {name: found[place][0] for place, name in enumerate(runs)}
 
 
-def _told(what: str, progress: Progress | bool | None) -> AbstractContextManager[Any]:
-    """Return what is told of progress, while it is entered."""
-    if progress:
-        return nullcontext(progress) if callable(progress) else progress_on_bar(what, progress)
-    return nullcontext(lambda done, total: None)
+def _collect(
+    workers: Workers, work: Work, items: Sequence[Any], what: str, progress: Progress | bool | None
+) -> dict[int, Any]:
+    """Return what came of each item, by its place, telling how far it is."""
+    shown: AbstractContextManager[Any] = nullcontext(progress)
+    if progress and not callable(progress):
+        shown = progress_on_bar(what, progress)
+    done: dict[int, Any] = {}
+    with shown as tell:
+        for place, result in workers.run(work, items):
+            done[place] = result
+            if tell:
+                tell(len(done), len(items))
+    return done
+
+
+def name_of(place: int, item: Any) -> str:
+    """Name a partition, a run or what workers are given of them, for messages."""
+    item = item[0] if isinstance(item, tuple) else item
+    name = item if isinstance(item, str) else getattr(item, "name", None)
+    return str(name or getattr(item, "path", None) or f"partition {place}")
 
 
 def partitions_of(run: Any) -> list[Any]:
     """List a run's partitions: files of a folder or a pattern, or as given."""
     if isinstance(run, list | tuple):
-        return [each for one in run for each in partitions_of(one)]
-    if is_file(run):
-        _check_not_input([run])
-        return find_parts(run, "run")
-    return [run]
+        return [partition for part in run for partition in partitions_of(part)]
+    _check_not_input([run])
+    return find_parts(run, "run") if is_file(run) else [run]
 
 
 def _check_not_input(runs: Iterable[Any]) -> None:
     """Reject standard input, which workers have not got."""
-    if any(each == "-" for each in runs if isinstance(each, str)):
+    if any(isinstance(run, str) and run == "-" for run in runs):
         problem = "standard input is read by this process alone, not by those of an executor"
         raise InputError(problem, source="run", path="-")
 
@@ -264,20 +255,23 @@ def are_partitions(run: Any) -> bool:
     return isinstance(run, list | tuple) and bool(run) and all(map(_is_partition, run))
 
 
-def _is_partition(each: Any) -> bool:
-    if isinstance(each, Mapping):  # a record's values are no mappings
-        return all(isinstance(documents, Mapping) for documents in each.values())
-    return is_file(each) or isinstance(each, Run) or hasattr(each, "__arrow_c_stream__")
+def _is_partition(part: Any) -> bool:
+    if isinstance(part, Mapping):  # a record's values are no mappings
+        return all(isinstance(documents, Mapping) for documents in part.values())
+    return is_file(part) or isinstance(part, Run) or hasattr(part, "__arrow_c_stream__")
+
+
+# ---------------------------------------------------------------- what workers do
 
 
 def evaluate_one(common: Common, item: Named) -> PartialResult:
-    """Evaluate a partition, in a worker."""
+    """Evaluate a partition."""
     name, partition = item
     return evaluate_part(*common, partition, name=name)
 
 
 def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
-    """Evaluate a whole run, in a worker; return the warnings, too."""
+    """Evaluate a whole run; return the warnings, too."""
     evaluation, judgments = common
     with warnings_kept() as caught:
         results = evaluation.evaluate(judgments, run)
@@ -285,13 +279,13 @@ def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
 
 
 def read_queries(common: Common, item: tuple[Any, frozenset[Any]]) -> dict[Any, dict[Any, float]]:
-    """Return some queries' documents and their scores, of a partition, in a worker."""
+    """Return some queries' documents and their scores, of a partition."""
     (evaluation, _), (partition, queries) = common, item
     with warnings_kept():  # they were issued before
         if is_file(partition):
             return read_rankings(partition, queries, evaluation.order_by, evaluation.run_columns)
-        found = evaluation.rankings(partition).rankings
-        return {query: dict(found[query]) for query in queries.intersection(found)}
+        rankings = evaluation.rankings(partition).rankings
+        return {query: dict(rankings[query]) for query in queries.intersection(rankings)}
 
 
 def _evaluate_spanning(

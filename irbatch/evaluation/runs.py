@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from irbatch.data.runs import Run
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
@@ -26,7 +26,6 @@ def evaluate(
     cutoffs: Cutoffs = None,
     *,
     executor: Executor | int | None = None,
-    partitioned_by_query: bool = False,
     **settings: Unpack[EvaluateOptions],
 ) -> Results:
     """Evaluate one system.
@@ -89,7 +88,6 @@ def evaluate(
             of partitions (paths, mappings, tables, `Run`s), a folder or a pattern such as
             ``"runs/*.parquet"``. Queries that stand in several partitions are found, and evaluated
             whole.
-        partitioned_by_query: promises that no query stands in two partitions.
 
     Raises:
         InputError: if something has no defined result, naming query, document, line and value.
@@ -109,8 +107,7 @@ def evaluate(
         from irbatch.evaluation.executors import are_partitions, evaluate_partitions
 
         if not several or are_partitions(run):
-            options: dict[str, Any] = {"by_query": partitioned_by_query, "progress": progress}
-            return evaluate_partitions(evaluation, qrels, run, executor, **options)
+            return evaluate_partitions(evaluation, qrels, run, executor, progress)
     return evaluation.evaluate(qrels, cast(Rankings, run), progress)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -27,7 +27,7 @@ from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings, check_option
-from irbatch.measures import CATALOGUE, Plan, parse_measures
+from irbatch.measures import CATALOGUE, Measure, Plan, parse_measures
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
     CountedCandidates,
@@ -71,33 +71,91 @@ class ScoreOptions(TypedDict, total=False):
     query_ids: Any
 
 
-@dataclass(eq=False)
-class ScoreEvaluator:
-    """What stays the same over the batches of an evaluation, see `irbatch.evaluate_scores`."""
+@dataclass(frozen=True, eq=False)
+class ScoreSettings:
+    """What is asked of scores, made by `choose`: the same for all batches."""
 
     plan: Plan
     settings: Settings
-    ties: str
-    threads: int | None
-    scored_by: str = "score"  # what the scores are, for the signature
-    items: Items | None = None  # the columns, for measures that read them
-    nan: str = "error"
-    _said: set[str] = field(default_factory=set)  # warnings, each of which is said once
+    policy: TiePolicy
+    nan: str
+    signature: Mapping[str, str]
 
-    def __post_init__(self) -> None:
-        check_option("ties", self.ties)
-        check_choice("nan", self.nan, NAN)
-        check_threads(self.threads)
-        self.policy = TiePolicy(self.ties)
-        last = ", NaN last" if self.nan == "last" else ""
-        order = f"{self.scored_by} descending{last}, ties: {self.ties}"
-        self.signature = self.settings.signature(order)
+    @classmethod
+    def choose(
+        cls,
+        measures: Measures,
+        cutoffs: Cutoffs = None,
+        *,
+        ties: str | None = None,
+        document_ids: object = None,
+        no_relevant: str = "zero",
+        rel: float | None = None,
+        items: Items | None = None,
+        nan: str = "error",
+        scored_by: str = "score",
+    ) -> ScoreSettings:
+        """Return what `irbatch.evaluate_scores` is asked for by these arguments.
+
+        Those asked for lately are kept: making one takes as long as a small batch.
+        """
+        how = choose_ties(ties, document_ids), no_relevant, nan, scored_by
+        plain = cutoffs is None and rel is None and items is None
+        if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
+            return _choose_by_names(measures, *how, CATALOGUE.users)
+        return cls._of(parse_measures(measures, cutoffs), *how, rel=rel, items=items)
+
+    @classmethod
+    def _of(
+        cls,
+        measures: tuple[Measure, ...],
+        ties: str,
+        no_relevant: str,
+        nan: str,
+        scored_by: str,
+        *,
+        rel: float | None = None,
+        items: Items | None = None,
+    ) -> ScoreSettings:
+        check_option("ties", ties)
+        check_choice("nan", nan, NAN)
+        settings = Settings(no_relevant=no_relevant, rel=rel)
+        plan = Plan(measures, settings.open_parameters(), items=items is not None)
+        last = ", NaN last" if nan == "last" else ""
+        signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
+        if plan.of_items:
+            from irbatch.data.items import check_items  # for those who have items
+
+            signature["items"] = check_items(items).arrays.fingerprint
+        return cls(plan, settings, TiePolicy(ties), nan, signature)
+
+
+@functools.lru_cache(64)
+def _choose_by_names(measures: str, *how: Any) -> ScoreSettings:
+    """Choose by names, which may be of measures that users define: the last argument counts."""
+    return ScoreSettings._of(parse_measures(measures), *how[:-1])
+
+
+class ScoreEvaluator:
+    """Finds where relevant candidates stand, batch after batch; warns once of each thing.
+
+    Args:
+        chosen: see there.
+        items: the columns, for measures that read them.
+        threads: how many.
+    """
+
+    def __init__(
+        self, chosen: ScoreSettings, items: Items | None = None, threads: int | None = None
+    ) -> None:
+        check_threads(threads)
+        self.chosen, self.threads = chosen, threads
+        self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
-        if self.plan.of_items:
+        if chosen.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
-            self._of_items = ItemMeasures(self.plan, self.items, self.settings, self.threads)
-            self.signature["items"] = self._of_items.known.arrays.fingerprint
+            self._of_items = ItemMeasures(chosen.plan, items, chosen.settings, threads)
 
     def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`, and find where relevant candidates stand.
@@ -112,21 +170,22 @@ class ScoreEvaluator:
             what = "neither is given" if relevance is None else "both are given"
             problem = f"say what is relevant by labels or by positives=: {what}"
             raise InputError(problem, source="relevance")
-        if self.policy.by_id != (document_ids is not None):
-            needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
+        policy, settings = self.chosen.policy, self.chosen.settings
+        if policy.by_id != (document_ids is not None):
+            needed, unused = f"needed for ties='{policy}'", "for ties='id' or 'id_ascending'"
             problem = f"are {needed if document_ids is None else unused}"
             raise InputError(problem, source="document_ids")
         check_same_labels(scores, relevance)
         scores, relevance, lengths = read_score_rows(scores, relevance, batch.get("lengths"))
         candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
-        if self.nan == "last":
+        if self.chosen.nan == "last":
             candidates.put_nan_last()
         there = None
         if positives is not None:
             graded = read_positives(positives, candidates.shape, candidates.queries)
         else:
             graded, there = read_labels(relevance, candidates.shape, candidates.queries)
-        skips = self.settings.no_relevant == "skip"
+        skips = settings.no_relevant == "skip"
         mask, exclude, n_relevant = map(batch.get, ("mask", "exclude", "n_relevant"))
         candidates.leave_out(there, mask, lengths, exclude, may_be_none=skips)
         shown = candidates.without_hidden(graded)
@@ -140,25 +199,24 @@ class ScoreEvaluator:
             above, equal = count_on_accelerator(candidates, graded)
         else:
             above, equal = count_candidates(candidates, graded, self.threads)
-        keys = read_tie_keys(self.policy, document_ids, candidates.shape)
+        keys = read_tie_keys(policy, document_ids, candidates.shape)
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
         given = graded.starts, graded.grades, graded.all_one, above, equal, before
         counted = CountedCandidates(candidates.sizes, candidates.shape[1], *given)
         ranked = ScoreBatch(self, counted, found, candidates.queries)
         if self._of_items is not None:
-            listed = self._of_items.of_scores(candidates, graded, self.policy, document_ids)
+            listed = self._of_items.of_scores(candidates, graded, policy, document_ids)
             ranked.item_values, ranked.items_of_queries = listed
-        if self.policy == TiePolicy.ERROR:
+        if policy == TiePolicy.ERROR:
             self._reject_ties(ranked, candidates, graded)
         return ranked
 
     def nothing(self) -> Results:
         """Return the results of a batch without queries."""
         marks = np.zeros(0, np.uint8)
-        values = np.empty((0, self.plan.columns))
-        return Results(
-            values, [], self.plan.measures, count_queries(marks), self.signature, None, marks
-        )
+        plan, signature = self.chosen.plan, self.chosen.signature
+        more = plan.measures, count_queries(marks), signature, None, marks
+        return Results(np.empty((0, plan.columns)), [], *more)
 
     def warn_once(self, texts: Iterable[str]) -> None:
         """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""
@@ -216,15 +274,15 @@ class ScoreBatch:
     @cached_property
     def ranked(self) -> Ranked:
         """The candidates with their ranks."""
-        return rank_candidates(self.counted, self.evaluator.policy)
+        return rank_candidates(self.counted, self.evaluator.chosen.policy)
 
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
 
         They are the same bits then, whatever the ranks, and nothing is rejected any more.
         """
-        plan, grades, all_one = self.evaluator.plan, self.counted.grades, self.counted.all_one
-        expected = self.evaluator.policy == TiePolicy.EXPECTED
+        chosen, grades, all_one = self.evaluator.chosen, self.counted.grades, self.counted.all_one
+        plan, expected = chosen.plan, chosen.policy == TiePolicy.EXPECTED
         ties = expected and bool((self.counted.equal > 1).any())
         if self.n_relevant is not None or not plan.is_catalogued or plan.reads_cells(ties=ties):
             return False
@@ -232,8 +290,8 @@ class ScoreBatch:
 
     def results(self) -> Results:
         """Return the batch's results, which may be computed later."""
-        measures, signature = self.evaluator.plan.measures, self.evaluator.signature
-        more = self.queries, measures, None, signature, None
+        chosen = self.evaluator.chosen
+        more = self.queries, chosen.plan.measures, None, chosen.signature, None
         if self.can_wait():
             return Results(self._compute, *more, None, self.items_of_queries)
         return Results(self.values, *more, self.marks, self.items_of_queries)
@@ -258,16 +316,16 @@ class ScoreBatch:
     def _compute(self) -> tuple[Floats, Bytes]:
         if self._computed is not None:
             return self._computed
-        evaluator = self.evaluator
-        every_cell = evaluator.plan.reads_cells(ties=self.ranked.ties is not None)
+        chosen = self.evaluator.chosen
+        every_cell = chosen.plan.reads_cells(ties=self.ranked.ties is not None)
         blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
-        work = Work(evaluator.plan, evaluator.settings, evaluator.threads)
+        work = Work(chosen.plan, chosen.settings, self.evaluator.threads)
         computed = compute_blocks(work, blocks, self.queries)
         return self._keep(computed.values, computed.marks)
 
     def _keep(self, values: Floats, marks: Bytes) -> tuple[Floats, Bytes]:
         if self.item_values is not None:
-            places = self.evaluator.plan.of_items
+            places = self.evaluator.chosen.plan.of_items
             values[:, places] = self.item_values[:, places]
         self._computed = values, marks
         return self._computed
@@ -295,10 +353,6 @@ def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candi
         problem = f"{found[row]} candidates are relevant, but only {total} documents in all"
         raise reject(problem, query=candidates.queries[row], value=total)
     return numbers
-
-
-MOST_PLANS = 64  # that are kept, by measures' names: making one takes as long as a small batch
-_plans: dict[tuple[str, int], Plan] = {}
 
 
 @uncompiled
@@ -362,10 +416,11 @@ def evaluate_scores(
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
     check_keywords(evaluate_scores, batch, ScoreOptions.__annotations__)
-    settings = Settings(no_relevant=no_relevant, rel=rel)
-    plan = plan_measures(relevance, measures, cutoffs, settings, items=items is not None)
-    ties = choose_ties(ties, batch.get("document_ids"))
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items, nan=nan)
+    chosen = ScoreSettings.choose(
+        check_measures(relevance, measures), cutoffs, ties=ties, nan=nan, rel=rel, items=items,
+        no_relevant=no_relevant, document_ids=batch.get("document_ids"),
+    )  # fmt: skip
+    evaluator = ScoreEvaluator(chosen, items, threads)
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
     if batch.get("query_ids") is None:
@@ -382,15 +437,8 @@ def choose_ties(ties: str | None, document_ids: object) -> str:
     return ties
 
 
-def plan_measures(
-    relevance: Any,
-    measures: Measures | None,
-    cutoffs: Cutoffs,
-    settings: Settings,
-    *,
-    items: bool = False,
-) -> Plan:
-    """Plan the measures; say so where they stand in the place of relevance."""
+def check_measures(relevance: Any, measures: Measures | None) -> Measures:
+    """Return what is asked for; say so where it stands in the place of relevance."""
     if measures is None:
         names = isinstance(relevance, str) or (
             isinstance(relevance, list | tuple) and any(isinstance(e, str) for e in relevance)
@@ -400,14 +448,7 @@ def plan_measures(
     if len(getattr(measures, "shape", ())) > 1:
         problem = "a matrix or table is not names: scores come first, then relevance, then measures"
         raise InputError(problem, source="measures")
-    if not isinstance(measures, str) or cutoffs is not None or items or settings.rel is not None:
-        return Plan(parse_measures(measures, cutoffs), settings.open_parameters(), items=items)
-    key = measures, len(CATALOGUE)  # of which a name defined later may be one
-    if (plan := _plans.get(key)) is None:
-        plan = Plan(parse_measures(measures))
-        if plan.is_catalogued and len(_plans) < MOST_PLANS:  # others may be defined anew
-            _plans[key] = plan
-    return plan
+    return measures
 
 
 __test__ = {"evaluate_scores": evaluate_scores}  # as it is wrapped, doctest would miss it

@@ -126,16 +126,6 @@ def test_other_judgments_and_items(tmp_path: Path, processes: Executor) -> None:
         assert_same_bits(found, wanted)
 
 
-def test_a_promise_is_kept_or_refused(tmp_path: Path, executor: Executor | None) -> None:
-    paths = cut(tmp_path, RUN, "anywhere")
-    options: dict[str, Any] = {"executor": executor, "partitioned_by_query": True}
-    error = input_error(lambda: irbatch.evaluate(QRELS, paths, "RR", **options), source="run")
-    assert error.query in RUN
-    assert any(f"{a!r} and {b!r}" in str(error) for a, b in itertools.pairwise(paths))
-    parts = [irbatch.Run({query: RUN[query]}) for query in RUN]
-    assert_same_bits(irbatch.evaluate(QRELS, parts, MEASURES, **options), WANTED)
-
-
 def test_a_document_in_two_partitions(executor: Executor | None) -> None:
     parts = [irbatch.Run({"q1": {"d1": 1.0}}, "a"), irbatch.Run({"q1": {"d1": 1.0}}, "b")]
     evaluate = lambda: irbatch.evaluate(QRELS, parts, "RR", executor=executor)  # noqa: E731
