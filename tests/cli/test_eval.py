@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import os
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from support.commands import QUERIES, Cli, ranking
-from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.measures import CATALOGUE
@@ -249,16 +247,3 @@ def test_measures_lists_and_defines(cli: Cli) -> None:
         assert part in entry
     assert cli("measures", "nope")[0] == 2
     assert cli("--version")[:2] == (0, f"irbatch {irbatch.__version__}\n")
-
-
-def test_the_guide_shows_the_catalogue() -> None:
-    path = REPOSITORY / "examples" / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference", path)
-    assert spec is not None
-    assert spec.loader is not None
-    reference = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reference)
-    text = (REPOSITORY / "examples" / "measures.md").read_text()
-    table = re.search(r"<!-- measures -->\n(.*)\n<!-- /measures -->", text, re.S)
-    assert table is not None
-    assert table[1] == reference.measures_table(), "run: python examples/reference.py --measures"

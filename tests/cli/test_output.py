@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -135,23 +134,6 @@ def test_pictures(cli: Cli, command: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert cli(*words, "out/z.svg", "--html", "out/z.html") == (2, "", said)
     assert not Path("out/z.html").exists()
     assert cli(*words[:-1], "--html", "out/z.html")[0] == 0, "a page draws without it"
-
-
-@pytest.mark.parametrize("name", ["\x1b[31mred", "\x9b31m", "turned\u202eback", "two\nlines"])
-@pytest.mark.parametrize("command", DRAWING)
-def test_control_characters_are_shown_not_sent(cli: Cli, command: str, name: str) -> None:
-    words = ["qrels.txt", "old.run", f"{name}=new.run", "-m", "RR"]
-    if command == "leaderboard":
-        words = ["systems.json"]
-        rows = [{"system": each, "accuracy": {"RR": 0.5}} for each in ("a", name)]
-        Path("systems.json").write_text(json.dumps({"systems": rows}))
-    for form in ("text", "markdown", "latex"):
-        shown = ["--format", form, "--html", "out/page", "--require", "RR >= 0.9"]
-        status, printed, said = cli(command, *words, *shown)
-        assert status == 3
-        assert all(each.isprintable() or each == "\n" for each in printed + said)
-    assert repr(name)[1:-1] in cli(command, *words)[1]
-    assert name not in Path("out/page").read_text(encoding="utf-8")
 
 
 def test_a_name_that_is_no_text(cli: Cli) -> None:

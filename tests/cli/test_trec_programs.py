@@ -108,16 +108,6 @@ def test_refusals(cli: Cli, tmp_path: Path) -> None:
         assert fact in err
 
 
-def test_measures_of_subtopics_in_eval(cli: Cli, tmp_path: Path) -> None:
-    paths = files(tmp_path, run=RUN.replace("wt-1", "1"))
-    status, out, _ = cli("eval", *paths, "-m", "StRecall@5", "--format", "tsv", "-q")
-    assert status == 0
-    assert "0.5" in out
-    status, _, err = cli("eval", *paths, "-m", "StRecall@5", "-m", "P@5")
-    assert status != 0
-    assert "one after the other" in err
-
-
 @pytest.mark.parametrize("path", EXPECTED, ids=lambda each: each.name)
 def test_stored_outputs_of_samples(cli: Cli, path: Path) -> None:
     name, *_, system, version, _, _ = path.name.split(".")
@@ -151,19 +141,3 @@ def test_topics_and_means_of_samples(cli: Cli, tmp_path: Path) -> None:
     assert status != 0
     assert out == ""
     assert "no query of it is judged" in err
-
-
-def test_measures_of_samples_in_eval(cli: Cli, tmp_path: Path) -> None:
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    run.write_text("1 Q0 a 1 3 me\n1 Q0 b 2 2 me\n")
-    qrels.write_text("1 0 a 1 1\n1 0 b 1 0\n")
-    status, out, _ = cli("eval", qrels, run, "-m", "xInfAP", "-m", "InfP@2", "--format", "tsv")
-    assert status == 0
-    assert out.splitlines()[1].split("\t")[2:] == ["xInfAP", "1.0"]
-    qrels.write_text("1 a 1 1 0.5\n1 b 0 1 1\n")
-    status, out, _ = cli("eval", qrels, run, "-m", "StatP@1", "--format", "tsv")
-    assert out.splitlines()[1].split("\t")[2:] == ["StatP@1", "2.0"]
-    qrels.write_text("1 0 a 1 1\n1 0 b 2 -1\n")
-    status, _, err = cli("eval", qrels, run, "-m", "xInfAP")
-    assert status == 0
-    assert "stratum '2'" in err

@@ -155,18 +155,6 @@ def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
         assert done.stdout.split() == completed
 
 
-def test_fish_completes(capsys: pytest.CaptureFixture[str]) -> None:
-    shtab = pytest.importorskip("shtab")
-    if not (fish := shutil.which("fish")) or "fish" not in shtab.SUPPORTED_SHELLS:
-        pytest.skip("no fish")
-    main(["completion", "fish"])
-    Path("script").write_text(capsys.readouterr().out)
-    ask = "source ./script; complete -C 'irbatch comp'; complete -C 'irbatch eval qrels -m nDC'"
-    done = subprocess.run([fish, "-N", "-c", ask], capture_output=True, text=True, check=True)
-    completed = [line.split("\t")[0] for line in done.stdout.splitlines()]
-    assert completed == ["compare", "completion", "nDCG", "nDCGrel"]
-
-
 class TestColumns:
     """``--columns``, and messages that name options, not arguments of Python."""
 

@@ -69,24 +69,6 @@ def test_randomisation_of_few_queries_is_enumerated() -> None:
     assert p_value(FEW, "randomisation", seed=5, draws=7) == extreme / 512
 
 
-@pytest.mark.parametrize("columns", [1, 40])  # looked up, and multiplied
-def test_randomisation_of_many_queries(columns: int) -> None:
-    from irbatch.statistics.resampling import extremes_to_p, flip_signs
-
-    differences = RANDOM.normal(0.05, 0.3, (60, columns))
-    counts = flip_signs(differences, 4000, 3)
-    signs = RANDOM.choice([-1.0, 1.0], (4000, 60))
-    extreme = np.abs(signs @ differences) >= np.abs(differences.sum(axis=0))
-    expected = extreme.mean(axis=0)
-    spread = 5 * np.sqrt(expected * (1 - expected) / 2000) + 1e-3
-    assert (np.abs(extremes_to_p(counts, 4000) - expected) < spread).all()
-    fewer = flip_signs(differences, 700, 3)
-    more = flip_signs(differences, 701, 3)
-    assert ((more - fewer >= 0) & (more - fewer <= 1)).all(), "the first draws are the same"
-    either = flip_signs(np.repeat(differences, 40 // columns, axis=1), 700, 3)
-    assert either.reshape(columns, -1).T[0].tolist() == fewer.tolist(), "whatever the way"
-
-
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("results", [THREE, FEW], ids=["40 queries", "9 queries"])
 def test_identical_systems(test: str, results: dict[str, irbatch.Results]) -> None:
@@ -202,19 +184,6 @@ def test_intervals_of_means_end_where_values_do() -> None:
     assert (low, high > 2) == (0, True)
 
 
-def test_intervals_hold_what_they_promise() -> None:
-    """Of samples from a known population about one in ten misses, at level 0.1."""
-    from irbatch.statistics.intervals import find_intervals
-
-    samples = RANDOM.gamma(2.0, 1.0, (2, 50, 400))  # a measure is a sample; its mean is 2
-    for kind in ("percentile", "bca", "t"):
-        bounds = find_intervals(samples, [(1, 0)], kind, 0.1, 1000, 0)
-        held = (bounds.means[..., 0] < 2) & (bounds.means[..., 1] > 2)
-        assert held.mean() == pytest.approx(0.9, abs=0.04), kind
-        held = (bounds.differences[..., 0] < 0) & (bounds.differences[..., 1] > 0)
-        assert held.mean() == pytest.approx(0.9, abs=0.05), kind
-
-
 # ---------------------------------------------------------------- what a comparison tells
 
 
@@ -259,22 +228,6 @@ def test_power() -> None:
         detected = (stats.ttest_1samp(samples, 0, axis=1).pvalue < level).mean()
         assert detected == pytest.approx(0.8, abs=0.04)
     assert compare(THREE, correction="bonferroni").levels == pytest.approx(0.05 / 3)
-
-
-def test_queries_needed_where_few_are() -> None:
-    """Of a large effect too: power by the non-central t distribution."""
-    for seed in range(6):
-        random = np.random.default_rng(seed)
-        values = np.stack([random.random((30, 1)) * 0.3, 0.4 + random.random((30, 1)) * 0.5])
-        both = [irbatch.Results(each, range(30), THREE["s0"].columns[:1], THREE["s0"].counts, {})
-                for each in values]  # fmt: skip
-        found = compare(dict(zip("ab", both, strict=True)), test="t")
-        needed = int(found.queries_needed[0, 0])
-        shift = abs(float(found.effects[0, 0]))
-        power = {n: stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, shift * n**0.5)
-                 for n in (needed - 1, needed)}  # fmt: skip
-        assert power[needed] >= 0.8
-        assert needed == 2 or power[needed - 1] < 0.8
 
 
 def test_groups_of_one_query_are_drawn_from_together() -> None:

@@ -293,12 +293,6 @@ def test_refused(arguments: dict[str, Any], what: str) -> None:
         explain(QRELS, run, NEW, **{"measure": "AP", **arguments})
 
 
-def test_names_of_systems() -> None:
-    assert explain(QRELS, Run(OLD, "old"), NEW).systems == ("old", "B")
-    with pytest.raises(InputError, match="two runs are called 'x'"):
-        explain(QRELS, Run(OLD, "x"), Run(NEW, "x"))
-
-
 def test_texts_that_nothing_has_are_a_warning() -> None:
     with pytest.warns(irbatch.InputWarning, match="topics: none of 3 has a text.*'gone'"):
         explain(QRELS, OLD, NEW, "AP", topics={"q1": "text"})
@@ -324,9 +318,3 @@ def test_json_has_everything() -> None:
         "adds": [pytest.approx(2 / 9), 0.0], "text": None,
     }  # fmt: skip
     assert found["queries"][0]["answered"] == [True, False]
-
-
-def test_nothing_handed_in_is_changed() -> None:
-    before = repr((QRELS, OLD, NEW))
-    explain(QRELS, OLD, NEW, "AP")
-    assert repr((QRELS, OLD, NEW)) == before

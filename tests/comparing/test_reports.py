@@ -363,12 +363,6 @@ def test_odd_numbers_are_shown(form: str) -> None:
         assert FORMATS[form](compared)
 
 
-def test_a_comparison_reports_itself(three: Comparison) -> None:
-    assert three.to_text() == Comparison.to_text(three)
-    assert three.to_html() == Comparison.to_html(three)
-    assert three.to_csv() == Comparison.to_csv(three)
-
-
 def test_a_caption_of_ones_own_is_followed_by_how_systems_were_tested(three: Comparison) -> None:
     (caption,) = re.findall(
         r"\\caption\{(.*)\}\\label|\\caption\{(.*)\}", three.to_latex(caption="Ours")

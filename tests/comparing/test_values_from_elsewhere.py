@@ -93,18 +93,6 @@ def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
     return irbatch.Results(results.values[rows], order, *given, results.marks[rows])
 
 
-def test_groups_over_partitions() -> None:
-    """Partitions cut groups anywhere; each group's numbers are those of one process."""
-    groups = {query: f"of {place % 3}" for place, query in enumerate(QRELS)}
-    merged = {name: merge_partials(partial(name)) for name in RUNS}
-    right = compare(RESULTS, baseline="old", groups=groups)
-    found = compare(QRELS, merged, baseline="old", groups=groups)
-    assert_same(found, right)
-    assert list(found.groups) == list(right.groups) == ["of 0", "of 1", "of 2"]
-    for name, group in found.groups.items():
-        assert_same(group, right.groups[name])
-
-
 @pytest.mark.parametrize("test", tests.TESTS)
 def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy")

@@ -219,21 +219,6 @@ def test_no_rows_and_missing_values(kind: str) -> None:
     assert len(read(pa.table({"x": pa.chunked_array([], column.type)}))["x"]) == 0
 
 
-def test_missing_values_of_other_producers() -> None:
-    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
-    pa = pytest.importorskip("pyarrow")
-    entries = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))
-    for table in (
-        pl.DataFrame({"x": ["a", None]}),
-        pl.DataFrame({"x": ["a", None]}, schema={"x": pl.Categorical}),
-        pl.DataFrame({"x": [1.5, None]}),
-        pd.DataFrame({"x": ["a", None]}),
-        pa.table({"x": entries}),
-    ):
-        with pytest.raises(InputError, match="row 1: the value of 'x' is missing"):
-            read(table)
-
-
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
 @pytest.mark.parametrize("bad", [b"a\x80b", b"\xff\xfe", b"\xed\xa0\x80", b"\xc3"])
 def test_text_that_is_not_utf8_is_rejected(kind: str, bad: bytes) -> None:

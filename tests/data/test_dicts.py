@@ -371,31 +371,6 @@ def test_no_reference_is_kept_or_lost(odd: Any) -> None:
     assert list(counted(tables)) == before
 
 
-def test_kernels_are_the_same_in_plain_python() -> None:
-    judged, run = random_tables(6)
-    queries = [query for query in judged if query in run]
-    rankings, documents = [run[each] for each in queries], [judged[each] for each in queries]
-    starts, judged_starts = (
-        np.concatenate([[0], np.cumsum([*map(len, each)])]) for each in (rankings, documents)
-    )
-
-    def plain_kernel(_: int, *given: Any) -> Any:
-        return dicts._find_judged.source(*given)
-
-    for dtype in ("float64", "float32"):
-        arguments = rankings, starts, documents, judged_starts, dtype
-        compiled = dicts.find_in_rankings(*arguments)
-        assert compiled is not None
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(dicts._find_judged, "run_compiled", plain_kernel)
-            plain = dicts.find_in_rankings(*arguments)
-        assert plain is not None
-        there = ~np.isnan(plain.scores)
-        assert compiled.scores.tobytes() == plain.scores.tobytes()
-        assert compiled.above[there].tolist() == plain.above[there].tolist()
-        assert compiled.equal[there].tolist() == plain.equal[there].tolist()
-
-
 def test_without_compiled_code_python_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(lambda: random_tables(1), {}, "0")
     for each in (dicts._find_judged, dicts._read_judgments):

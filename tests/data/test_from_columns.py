@@ -48,34 +48,6 @@ def test_texts(kind: str, documents: list[str]) -> None:
     assert {type(d) for each in run.to_dict().values() for d in each} == {str}
 
 
-@pytest.mark.parametrize("kind", ["arrow", "chunks", "pandas", "polars"])
-@pytest.mark.parametrize("bad", [b"a\x80b", b"\xff\xfe", b"\xed\xa0\x80"])
-@pytest.mark.parametrize("named", [False, True], ids=["columns", "mapping"])
-def test_a_row_that_its_library_cannot_read(kind: str, bad: bytes, named: bool) -> None:
-    """Arrow's text that is not UTF-8."""
-    pa = pytest.importorskip("pyarrow")
-    held = pa.array([b"d1", b"d2", bad])
-    arrow = pa.Array.from_buffers(pa.string(), 3, held.buffers())
-    column = {
-        "arrow": lambda: arrow,
-        "chunks": lambda: pa.chunked_array([arrow[:2], arrow[2:]]),
-        "pandas": lambda: pd.Series(arrow, dtype=pd.ArrowDtype(pa.string())),
-        "polars": lambda: pl.from_arrow(arrow),
-    }[kind]()
-    for source, of in (("run", Run), ("qrels", Qrels)):
-        value = "score" if source == "run" else "label"
-        for what in ("query", "document"):
-            columns = {"qid": ["a", "b", "c"], "docno": ["a", "b", "c"], value: [1, 2, 3]}
-            columns["qid" if what == "query" else "docno"] = column
-            input_error(
-                lambda of=of, columns=columns: (
-                    of.from_table(columns) if named else of.from_columns(*columns.values())
-                ),
-                f"row 2: the {what} id {'cannot be read' if kind == 'pandas' else 'is not UTF-8'}",
-                source=source,
-            )
-
-
 def test_a_row_at_which_its_library_panics() -> None:
     class Panicking(list[str]):
         def __getitem__(self, row: Any) -> Any:

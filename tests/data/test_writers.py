@@ -136,15 +136,6 @@ def test_judgments_come_back(tmp_path_factory: Any, judgments: Any, as_table: bo
         assert not line.endswith(".0"), "trec_eval reads whole grades only"
 
 
-def test_dictionaries_are_new() -> None:
-    run, qrels = Run(RUN), Qrels(QRELS)
-    run.to_dict()["q1"]["new"] = qrels.to_dict()["q1"]["new"] = 1
-    assert "new" not in RUN["q1"]
-    assert "new" not in qrels.to_dict()["q1"]
-    kinds = [type(g) for each in qrels.to_dict().values() for g in each.values()]
-    assert kinds == [int, int, int, float]
-
-
 def test_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irbatch.data.export.CHUNK", 100)
     rng = random.Random(1)
@@ -213,15 +204,6 @@ def test_queries_without_documents(tmp_path: Path) -> None:
     (tmp_path / "run").unlink()
     input_error(lambda: Run({"q1": {}}, "a").to_trec(tmp_path / "run"), "no documents", path="a")
     assert not (tmp_path / "run").exists()
-
-
-def test_what_the_system_refuses(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No such file"):
-        Run(RUN).to_trec(tmp_path / "none" / "run")
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
-        Run(RUN).to_trec(tmp_path / "folder")
-    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
 
 
 def test_a_link_stays_one(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from support.input_errors import input_error
 
 import irbatch.efficiency.load as sending
 from irbatch import InputWarning
-from irbatch.efficiency import Hardware, Load, measure_load, measure_search
+from irbatch.efficiency import Hardware, Load, measure_load
 from irbatch.efficiency.load import due_times, is_growing, look_for_rate
 from irbatch.efficiency.record import find_percentiles
 
@@ -82,22 +82,6 @@ def test_latency_counts_from_when_a_query_was_due(clock: Clock) -> None:
     assert latency.mean == pytest.approx(np.mean(times))
     assert (latency.calls, latency.errors, latency.timeouts) == (999, 0, 0)
     assert (latency.loop, latency.rate, latency.arrivals) == ("open", 100, "fixed")
-
-
-def test_a_closed_loop_hides_what_waiting_does(clock: Clock) -> None:
-    """Of 1000 calls seven take 100 ms, the others 1 ms: 55 % busy, if 325 a second are due."""
-    takes = [100.0 if i % 140 == 70 else 1.0 for i in range(1000)]
-
-    def search(query: int) -> list[str]:
-        clock.now += round(takes[query] * MS)
-        return ["d"]
-
-    closed = measure_search(search, range(1000), hardware=Hardware(), warmup=1).record.latency
-    found = quick(search, range(1000), rates=325, calls=1000).rates[0]
-    assert closed is not None
-    assert (closed.p99, closed.loop) == (1.0, "closed")
-    assert found.busy == pytest.approx(0.55, abs=0.01)
-    assert found.p99 > 80 * (closed.p99 or 0)
 
 
 def test_failures_count_as_longer_than_all(clock: Clock) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 from collections import deque
 from dataclasses import replace
 from functools import partial
@@ -235,18 +233,6 @@ def test_tensors_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
               throughput_batch_size=2, warmup=0)  # fmt: skip
 
 
-def test_queries_are_not_changed() -> None:
-    queries = dict(QUERIES)
-
-    def greedy(given: list[str]) -> list[list[str]]:
-        answers = [["d"] for _ in given]
-        given.clear()
-        return answers
-
-    quick(greedy, queries, batch_size=2)
-    assert queries == QUERIES
-
-
 # Times
 
 
@@ -454,14 +440,3 @@ def test_what_calls_tell_is_not_given() -> None:
 
 
 # What is shown and loaded
-
-
-@pytest.mark.parametrize(
-    "use", ["", "; irbatch.efficiency.measure_search(lambda query: [query], ['cat'])"]
-)
-def test_measuring_loads_no_framework(use: str) -> None:
-    program = f"import sys, irbatch.efficiency{use}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    loaded = set(done.stdout.decode().split())
-    assert not loaded & {"torch", "rich", "pandas", "scipy", "matplotlib", "yaml"}
-    assert "numpy" in loaded

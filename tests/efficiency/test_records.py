@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
 import pickle
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -118,30 +116,6 @@ def test_percentiles_of_few_calls_have_no_interval(
     assert list(found.intervals) == ["mean", *named], "repeats are no further calls"
     record = EfficiencyRecord(system="a", latency=found)
     assert (record.interval("latency_p99") is None) == ("p99" not in named)
-
-
-@pytest.mark.parametrize(
-    ("calls", "repeats", "shared"),
-    [(50, 1, 1.0), (100, 1, 1.0), (200, 1, 1.0), (400, 1, 1.0), (50, 5, 1.0), (400, 5, 0.9)],
-)
-def test_intervals_of_percentiles_cover_what_they_say(
-    calls: int, repeats: int, shared: float
-) -> None:
-    """`shared` is how much of the variance all repeats of a query have in common."""
-    rng = np.random.default_rng(calls + repeats)
-    truth = {
-        name: math.exp(NormalDist().inv_cdf(percent / 100)) for name, percent in PERCENTILES.items()
-    }
-    given: dict[str, list[bool]] = {}
-    for _ in range(400):
-        alike, apart = rng.normal(size=calls), rng.normal(size=(repeats, calls))
-        times = np.exp(shared**0.5 * alike + (1 - shared) ** 0.5 * apart)
-        intervals = Latency.from_samples(times, draws=1).intervals
-        for name, (low, high) in intervals.items():
-            if name != "mean":
-                given.setdefault(name, []).append(low <= truth[name] <= high)
-    for name, hits in given.items():
-        assert sum(hits) >= 0.925 * len(hits), (name, sum(hits) / len(hits))
 
 
 def test_intervals_are_the_seeds() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -186,26 +185,3 @@ def test_poisson_arrivals_are_random() -> None:
 def test_too_few_or_too_many(rate: float, calls: int | None, told: str) -> None:
     with pytest.raises(InputError, match=told):
         due_times(rate, "fixed", 0, calls)
-
-
-# The queue that theory knows
-
-
-def test_a_queue_at_random_times_is_as_in_theory(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-
-    def search(query: int) -> None:
-        clock.now += MS
-
-    monkeypatch.setattr(sending, "time", clock)
-    times = []
-    for seed in range(4):
-        due = due_times(550, "poisson", seed, 10_000)
-        found = Sending(search, [0], due, None)
-        found.in_threads(1)
-        times.append((found.done - found.due) / MS)
-    together = np.concatenate(times)
-    assert together.mean() == pytest.approx(queues.mean_time(0.55), rel=0.03)
-    for time in (Fraction(3, 2), Fraction(5, 2), Fraction(9, 2)):
-        expected = queues.share_within(Fraction(55, 100), time)
-        assert float((together <= float(time)).mean()) == pytest.approx(expected, abs=0.01)

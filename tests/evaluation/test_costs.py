@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from support.input_errors import input_error
@@ -48,11 +47,6 @@ def test_other_measures_in_the_same_call() -> None:
     }
     assert together.settings["costs"] == "of 4 documents; 1 to 8 of others"
     assert "costs" not in alone.settings
-
-
-def test_costs_of_one_are_no_costs() -> None:
-    given = evaluate(costs=dict.fromkeys("abcx", 1))
-    np.testing.assert_allclose(given.values, evaluate(costs=None).values, rtol=1e-15)
 
 
 def as_frame(run: dict[str, dict[str, float]]) -> pd.DataFrame:
@@ -137,9 +131,3 @@ def test_refused_costs(cost: Any) -> None:
 )
 def test_refused_arguments(call: Callable[[], object], said: str) -> None:
     input_error(call, said)
-
-
-def test_nothing_given_is_changed() -> None:
-    costs = dict(COSTS)
-    evaluate(costs=costs)
-    assert costs == COSTS

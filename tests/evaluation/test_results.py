@@ -197,14 +197,6 @@ def test_repr_is_readable(results: Results) -> None:
     ]
 
 
-def test_html_has_what_repr_has(results: Results) -> None:
-    page = results._repr_html_()
-    for line in repr(results).splitlines()[1:]:
-        for said in line.split("  ")[1:]:
-            assert said.strip() in page
-    assert results.signature.partition(" | ")[0] in page
-
-
 def test_values_are_read_only_and_results_picklable(results: Results) -> None:
     with pytest.raises(ValueError, match="read-only"):
         results.values[0, 0] = 1

@@ -7,13 +7,12 @@ import csv
 import io
 import json
 import pickle
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.comparisons import NASTY, no_constant
+from support.comparisons import no_constant
 
 import irbatch
 from irbatch import InputError, define_measure
@@ -242,24 +241,6 @@ def test_options_of_people(form: str, two: SystemResults) -> None:
             FORMATS[form](two, digits=wrong)
     with pytest.raises(InputError, match="names='nobody'"):
         FORMATS[form](two, names="nobody")
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_names_are_text_and_nothing_more(form: str) -> None:
-    names = [name for name in NASTY if name.strip()]
-    found = irbatch.evaluate_runs({"q\x1b<b>": {"d": 1}}, {each: {"q\x1b<b>": {"d": 1.0}}
-                                                           for each in names}, "RR")  # fmt: skip
-    options: dict[str, Any] = {"per_query": True}
-    text = FORMATS[form](found, **options)
-    assert "\x1b" not in text
-    assert not re.search(r"<script>alert|<b>" if form == "html" else "\x00", text)
-
-
-def test_a_notebook_shows_a_table(two: SystemResults) -> None:
-    shown = two._repr_html_()
-    assert shown.count("<table") == 1
-    assert "<script" not in shown
-    assert "<html" not in shown
 
 
 @pytest.mark.parametrize("form", PEOPLES)

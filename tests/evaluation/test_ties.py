@@ -324,6 +324,15 @@ def test_unjudged_documents_tie_with_judged_ones(judged_only: bool) -> None:
     compare(found, wanted, queries, "expected")
 
 
+@pytest.mark.parametrize("size", [5, 9])  # of which all orders are tried, and of which some
+def test_orders_in_parts_give_the_same_values(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = np.arange(27).reshape(3, 9)[:, :size] % 5
+    whole = evaluated(np.zeros((3, size)), labels, "Bpref IPrec RBP", "expected").values
+    monkeypatch.setattr("irbatch.engine.orders.BLOCK_BYTES", 100)
+    parts = evaluated(np.zeros((3, size)), labels, "Bpref IPrec RBP", "expected").values
+    assert parts == pytest.approx(whole, rel=1e-13)
+
+
 def test_orders_drawn_are_balanced() -> None:
     """What is a sum over ranks comes out exactly from the orders, though most are not tried."""
     found = evaluated([[0] * 100], [[1] * 10 + [0] * 90], "RBP RBP(p=0.5) RBP@10", "expected")

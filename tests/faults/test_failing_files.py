@@ -30,9 +30,6 @@ OLD = b"what was there before"
 RESULTS = irbatch.evaluate(QRELS, RUN, "RR AP")
 COMPARISON = irbatch.compare(QRELS, {"a": RUN, "b": {"q1": {"d1": 1.0}}}, "RR", draws=20)
 RECORD = EfficiencyRecord(system="a", throughput=3.0)
-BOARD = Leaderboard({"a": {"RR": 0.5}}, RECORD)
-
-
 # All put their files in place by `replacing`; these are those that have a stream of their own.
 WRITERS: dict[str, Callable[[Path], object]] = {
     **dict.fromkeys(["run", "run.gz", "run.zst"], Run(RUN).to_trec),

@@ -80,30 +80,23 @@ def test_query_id_that_starts_like_bzip2(tmp_path: Path) -> None:
     assert read_run(path).rankings == {"BZhang-7": {"d1": 0.5}}
 
 
+NOT_FILES = {
+    "missing": "'missing': No such file", "folder": "'folder': there are no files here",
+    "file/below": "Not a directory", "": "''", "a\0b": "'a\\x00b'", "x" * 5000: "too long",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("read", [read_qrels, read_run])
-class TestPaths:
-    def test_missing(self, read: Callable[[Any], object], tmp_path: Path) -> None:
-        path = tmp_path / "no such file"
-        fact = f"{str(path)!r}: No such file"
-        input_error(lambda: read(path), fact, path=str(path))
-        input_error(lambda: read(str(path)), fact, path=str(path))
-
-    def test_directory(self, read: Callable[[Any], object], tmp_path: Path) -> None:
-        said = "there are no files here"
-        input_error(lambda: read(tmp_path), f"{str(tmp_path)!r}: {said}", path=str(tmp_path))
-
-    def test_below_a_file(self, read: Callable[[Any], object], tmp_path: Path) -> None:
-        (tmp_path / "a").touch()
-        input_error(lambda: read(tmp_path / "a" / "b"), "Not a directory")
-
-    def test_empty_name(self, read: Callable[[Any], object]) -> None:
-        input_error(lambda: read(""), "''")
-
-    def test_nul_in_the_name(self, read: Callable[[Any], object]) -> None:
-        input_error(lambda: read("a\0b"), "'a\\x00b'")
-
-    def test_too_long_a_name(self, read: Callable[[Any], object]) -> None:
-        input_error(lambda: read("x" * 5000), "too long")
+@pytest.mark.parametrize("name", NOT_FILES, ids=lambda name: ascii(name)[:20])
+def test_paths_of_no_file(
+    read: Callable[[Any], object], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("file").touch()
+    input_error(lambda: read(name), NOT_FILES[name])
+    if name == "missing":
+        input_error(lambda: read(Path(name)), NOT_FILES[name], path=name)
 
 
 class OwnPath:

@@ -16,11 +16,9 @@ from irbatch import InputError
 from irbatch.data.columns import QueryTable
 from irbatch.formats import streams
 from irbatch.formats.bytes import parse_bytes
-from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines, raise_by_line
+from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines
 from irbatch.formats.reader import Piece, assemble
 from irbatch.runtime.kernels import Kernel
-
-MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"
 
 
 def read(data: bytes) -> tuple[QueryTable, str] | None:
@@ -37,73 +35,12 @@ def read(data: bytes) -> tuple[QueryTable, str] | None:
     )
 
 
-def read_lines(data: bytes) -> tuple[dict[str, dict[str, float]], str] | None:
-    """What the reader of lines makes of it, None where it refuses."""
-    try:
-        rows = ParsedLines(RUN, "run")
-        rows.read(enumerate(io.BytesIO(data), 1))
-        raise_by_line([*rows.problems, *rows.repeats()])
-    except InputError:
-        return None
-    if not rows.queries:
-        return None
-    table: dict[str, dict[str, float]] = {}
-    for (query, document), value in zip(rows.pairs(), rows.values, strict=True):
-        table.setdefault(query, {})[document] = value
-    return table, [*rows.tags][-1].decode(errors="backslashreplace")
-
-
-def assert_same_or_nothing(data: bytes) -> bool:
-    """Compare both readers; tell whether the parser read it at all."""
-    found = read(data)
-    if found is None:
-        return False
-    rankings, tag = found
-    expected = read_lines(data)
-    assert expected is not None
-    assert (dict(rankings), tag) == expected
-    assert list(rankings) == list(expected[0])
-    assert [list(each) for each in rankings.values()] == [list(e) for e in expected[0].values()]
-    return True
-
-
 @pytest.fixture(params=["plain", "compiled"])
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IRBATCH_JIT", "0" if request.param == "plain" else "1")
     use_reader("parser", monkeypatch)
     for each in Kernel._entries if request.param == "plain" else ():
         monkeypatch.setattr(each, "_code", {})
-
-
-GOOD = (
-    b"q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 1.5 t\n",
-    b"q1 Q0 d1 1 2.5 t\r\nq1\tQ0\td2\t2\t1.5\tt\r\n",
-    b"  q1  Q0 \t d1 1 2.5 t  \n\n \t\n\r\nq2 Q0 d1 1 -0 u",
-    b"q1 Q0 d1 1 2.5 t\nq2 Q0 d1 1 1e-3 t\nq1 Q0 d2 1 +.5E+2 last\n",
-    "q1 Q0 é\u00a0ü 1 2.5 t\nß Q0 d1 1 1 t\n".encode(),
-    b'q1 Q0 "d1 1 inf t\nq1 Q0 NA 1 -Infinity t\n',
-    b"q1 Q0 d1 1 0.12345678901234567890123 t\nq1 Q0 d2 1 9007199254740993 t\n",
-)
-ODD = (
-    b"", b"\n", b"q1 Q0 d1 1 2.5\n", b"q1 Q0 d1 1 2.5 t x\n", b"# q1 Q0 d1 1 2.5 t\n",
-    b"q1 Q0 d1 1 x t\n", b"q1 Q0 d1 1 1.2.3 t\n",
-    b"q1 Q0 d1 1 1e t\n", b"q1 Q0 d1 1 nan t\n", b"q1 Q0 d1 1 1e999 t\n", b"q1 Q0 d\xff 1 1 t\n",
-    b"q1 Q0 d1 1 2.5 t\nq1 Q0 d1 2 1.5 t\n", b"q1 Q0 d\0 1 1 t\n", b"q1 Q0 d1\x0b 1 1 t\n",
-    b"q1 Q0 d1 1 1 t\rq1 Q0 d2 1 1 t\n", b"q1 Q0 d1 1 2,5 t\n", b"q1 Q0 d1 1 1_0 t\n",
-    b"q1 Q0 d1 1 1 t\nq2 Q0 d1 1 1 t\nq1 Q0 d1 1 3 t\n",
-)  # fmt: skip
-
-
-@pytest.mark.usefixtures("_both_ways")
-@pytest.mark.parametrize("data", GOOD)
-def test_good_lines_are_read(data: bytes) -> None:
-    assert assert_same_or_nothing(data)
-
-
-@pytest.mark.usefixtures("_both_ways")
-@pytest.mark.parametrize("data", ODD)
-def test_odd_lines_are_left_to_the_reader_of_lines(data: bytes) -> None:
-    assert read(data) is None
 
 
 def numbers() -> Iterator[str]:

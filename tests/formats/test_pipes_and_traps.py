@@ -8,7 +8,6 @@ import gzip
 import io
 import lzma
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -201,43 +200,6 @@ def test_116_archive_whose_first_byte_comes_alone(tmp_path: Path) -> None:
 def test_file_that_can_be_opened_and_not_read() -> None:
     path = "/proc/self/mem"
     input_error(lambda: read_run(path), path, path=path)
-
-
-SCRIPT = """
-import sys
-import irbatch
-from irbatch.formats.bytes import parse_lines
-if sys.argv[1] == "large":
-    parse_lines.run_compiled = parse_lines.run
-try:
-    print(irbatch.evaluate({"q0": {"d3": 1}}, "-", "RR").mean())
-except irbatch.InputError as error:
-    print(error)
-"""
-
-
-@pytest.mark.parametrize("size", ["small", "large"])
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        pytest.param(b"".join(LINES), "{'RR': 0.25}", id="plain"),
-        pytest.param(gzip.compress(b"".join(LINES)), "{'RR': 0.25}", id="gzip"),
-        pytest.param(b"".join([*LINES, b"q0 Q0 z -1 1 t\n"]), "{'RR': 0.2}", id="returning"),
-        pytest.param(
-            gzip.compress(b"".join([*LINES, LINES[1]])),
-            "run '-' line 281 (query 'q0', document 'd1'): "
-            "this document was given before, in line 2",
-            id="twice",
-        ),
-        pytest.param(b"", "run '-': there are no data lines", id="122 empty"),
-    ],
-)
-def test_cat_of_a_process(path: Path, data: bytes, said: str, size: str) -> None:
-    path.write_bytes(data)
-    command = 'cat "$1" | "$2" -c "$3" "$4"'
-    words = ["sh", "-c", command, "sh", str(path), sys.executable, SCRIPT, size]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
-    assert (done.stdout.strip(), done.stderr) == (said, "")
 
 
 @pytest.mark.usefixtures("reader")

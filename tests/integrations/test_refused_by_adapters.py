@@ -16,7 +16,6 @@ from irbatch import InputError
 from irbatch.integrations import beir
 from irbatch.integrations.pytrec_eval import (
     RelevanceEvaluator,
-    compute_aggregated_measure,
     parse_qrel,
     parse_run,
     patched,
@@ -127,10 +126,6 @@ def test_lines_of_judgments(lines: Any, fact: str) -> None:
     for others in (None, 3, [1], [None], [["q 0 a 1"]]):
         input_error(partial(parse_qrel, others))
         input_error(partial(parse_run, others))
-
-
-def test_counts_of_no_queries() -> None:
-    assert compute_aggregated_measure("num_ret", []) == 0.0
 
 
 def test_patches_that_are_nested_or_fail() -> None:

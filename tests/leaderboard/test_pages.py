@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.comparisons import NASTY
 from support.pages import Page, pictures
 
 from irbatch import InputError
-from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
-from irbatch.errors import printable
+from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
 
 AXES = ("RR@10", "latency")
@@ -39,35 +37,6 @@ def made(
         for name, mean in zip(names, map(float, accuracy), strict=False)
     }
     return Leaderboard(means, records)
-
-
-def test_names_are_text_and_nothing_more() -> None:
-    names = [f"{name}{i}" for i, name in enumerate(NASTY)]
-    latency, accuracy = np.geomspace(1, 900, len(names)), np.tile([0.2, 0.4, 0.3], len(names))
-    records = [
-        EfficiencyRecord(
-            system=name,
-            latency=Latency(mean=float(ms)),
-            hardware=Hardware(cpu=f"<u>{name}"),
-            currency="<s>",
-            stated_cost=float(ms),
-        )
-        for name, ms in zip(names, latency, strict=True)
-    ]
-    means = {name: {'<b onload="x">': float(mean)} for name, mean in zip(names, accuracy,
-                                                                        strict=False)}  # fmt: skip
-    board = Leaderboard(means, records)
-    board = board._with(settings={"<i>": "'\"\x07"})
-    source = to_html(board, title="</title><script>", frontier=["cost", '<b onload="x">'])
-    page = Page(source)
-    assert all(each.isprintable() or each == "\n" for each in source)
-    assert len(page.of("script")) == len(page.of("style")) == 1
-    assert {"b", "i", "u", "s"}.isdisjoint(tag for tag, _, _ in page.elements)
-    assert page.of("h1")[0][1] == "</title><script>"
-    shown = [text for _, text in page.of("bdi")]
-    for name in names:
-        assert shown.count(printable(name)) >= 2
-    assert page.of("p")[-1][1] == "<i>: '\"\\x07", "settings"
 
 
 def test_the_table_is_sorted_by_exact_values() -> None:

@@ -481,11 +481,3 @@ def test_forms_of_every_leaderboard(form: str, three: Leaderboard) -> None:
         assert "Left out by them: slow" in write(three.where("latency_p95 < 100"))
         assert "0.93750000" in write(three, digits=8)
         assert "0.9375" not in write(three, digits=2)
-
-
-def test_the_legend_explains_only_what_there_is(three: Leaderboard) -> None:
-    assert legend(three) == "Bold: the best of its column."
-    assert legend(three, columns=["hardware"]) == ""
-    assert legend(three, "*", columns="hardware", frontier="cost").startswith(
-        "●: on the Pareto frontier of cost per million queries, where"
-    )

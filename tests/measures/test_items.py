@@ -255,31 +255,6 @@ def test_states_of_something_else_are_refused(keep: str) -> None:
     assert len(evaluator) == 3
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_in_order_are_taken_as_they_stand(seed: int) -> None:
-    """Unless documents share a score there, or across the cutoff: ids decide then."""
-    rng = Random(seed)
-    _, positives, items = scored()
-    qrels = {user: {positive: 1} for user, positive in enumerate(positives)}
-    for _ in range(60):
-        most = rng.choice((9, 30, 1000))
-        rows = [
-            (query, item, float(rng.randrange(most)))
-            for query in range(rng.choice((1, 13)))
-            for item in rng.sample(range(9), rng.randint(1, 9))
-        ]
-        in_order = sorted(rows, key=lambda row: (row[0], -row[2]))
-        rng.shuffle(rows)
-        columns = [zip(*each, strict=True) for each in (rows, in_order)]
-        runs = [irbatch.Run.from_columns(*each) for each in columns]
-        options: dict[str, Any] = {"items": items, "missing": "skip"}
-        found = [
-            irbatch.evaluate(qrels, each, "AWRF@3 PSP@2 EEL@4", **options).values.tolist()
-            for each in runs
-        ]
-        assert found[0] == found[1]
-
-
 def test_enormous_cutoffs() -> None:
     """As at full depth, but for measures whose k stands in a divisor, or is summed to."""
     scores, positives, items = scored()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 ANSWERED, OUT_OF_TIME = "answered", "out of time"
 
@@ -35,22 +33,3 @@ def serve(
         heapq.heappush(free, end)
         found.append((begin, end, how))
     return found
-
-
-def mean_time(busy: float) -> float:
-    """Return the mean time in an M/D/1 queue whose service takes 1 (Pollaczek and Khinchine)."""
-    return 1 + busy / (2 * (1 - busy))
-
-
-def share_within(busy: Fraction, time: Fraction) -> float:
-    """Return the share of those who are in an M/D/1 queue no longer than a time; service takes 1.
-
-    Erlang (1909), as in Gross et al., Fundamentals of Queueing Theory. Its terms alternate, so
-    that their powers are exact.
-    """
-    wait = time - 1
-    total = Fraction(0)
-    for k in range(math.floor(wait) + 1):
-        x = busy * (k - wait)
-        total += x**k / math.factorial(k) * Fraction(math.exp(-x))
-    return float((1 - busy) * total)

@@ -6,11 +6,9 @@ import functools
 import itertools
 import os
 import shutil
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -212,16 +210,6 @@ def test_what_no_kernel_takes() -> None:
             _largest.run(1, values)
 
 
-def test_a_whole_number_of_more_than_64_bits() -> None:
-    each, kinds = next(pair for pair in declared() if any(kind is int for kind in pair[1]))
-    flat = flatten(build_kernels.example(iter(kinds)))
-    if not (code := each._load(flat)):
-        pytest.skip(NO_LIBRARY)
-    numbers = [2**64 if value == 0 else value for value in flat.numbers]
-    with pytest.raises(struct.error):
-        code(flat._replace(numbers=numbers))
-
-
 # ---------------------------------------------------------------- Numba, where there is no library
 
 
@@ -329,12 +317,6 @@ def test_without_numba_everything_runs_as_plain_python(
         found = [_largest.run(1, values), *_add_up.run(1, *arguments())]
     assert found == [5.0, *_add_up.source(*arguments())]
     assert len(warned) == 1
-
-
-def test_many_threads_at_once() -> None:
-    values = np.arange(100.0)
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(lambda _: _largest.run(1, values), range(64))) == {99.0}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -220,7 +220,6 @@ def test_many_values() -> None:
 
 stats = pytest.importorskip("scipy.stats")
 RATIO = 1.084  # by the approximation 49 queries are enough of it, while it takes 51
-DIFFERENCES = np.random.default_rng(0).normal([0.02, -0.05, 0.3], 0.1, (7, 3))
 
 
 @pytest.mark.parametrize("queries", [2, 3, 7, 50, 5000])

@@ -28,9 +28,6 @@ from irbatch.statistics.tests import (
     tail_of_flips,
 )
 
-TWO = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
-PAIR = Sample(TWO, [(1, 0)], 1, 0)
-
 
 def test_bootstrap_studentises_what_is_drawn() -> None:
     """Of five queries some draws have no spread: then any mean but 0 is as large as can be."""
@@ -51,12 +48,6 @@ def test_bootstrap_studentises_what_is_drawn() -> None:
         as_large = sum(studentised(np.repeat(centred, often)) >= least for often in counts)
         expected.append((as_large + 1) / 3001)
     assert p_values(sample, "bootstrap")[0].tolist() == expected
-
-
-def test_two_queries_are_enough_for_t() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    found = p_values(PAIR, "t")
-    assert found == pytest.approx(stats.ttest_rel(*TWO[::-1, :, 0]).pvalue, rel=1e-12)
 
 
 def test_variance_analysis_of_systems_that_differ_alike_on_every_query() -> None:

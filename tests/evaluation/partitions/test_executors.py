@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import multiprocessing
 import os
@@ -25,7 +24,6 @@ import pytest
 from support.commands import Cli, runner
 from support.input_errors import input_error
 from support.partitions import Fatal, assert_same_bits
-from support.paths import REFERENCE_DATA
 
 import irbatch
 
@@ -97,16 +95,6 @@ def test_parquet_and_tables(tmp_path: Path, executor: Executor | None) -> None:
     runs += [] if executor is None else [tmp_path, table, RUN]
     for run in runs:
         assert_same_bits(irbatch.evaluate(QRELS, run, MEASURES, executor=executor), WANTED)
-
-
-@pytest.mark.parametrize(
-    "settings", [{"missing": "skip"}, {"ties": "expected"}, {"rel": 2}], ids=str
-)
-def test_settings(tmp_path: Path, processes: Executor, settings: dict[str, Any]) -> None:
-    wanted = irbatch.evaluate(QRELS, RUN, MEASURES, **settings)
-    paths = cut(tmp_path, RUN, "anywhere")
-    found = irbatch.evaluate(QRELS, paths, MEASURES, executor=processes, **settings)
-    assert_same_bits(found, wanted)
 
 
 def test_other_judgments_and_items(tmp_path: Path, processes: Executor) -> None:
@@ -242,23 +230,6 @@ def test_the_command_prints_the_same(tmp_path: Path, cli: Cli) -> None:
     irbatch.Run(RUN).to_trec(tmp_path / "parts.run")
     assert cli(qrels, parts, *options, "-j", 2) == cli(qrels, tmp_path / "parts.run", *options)
     assert cli(qrels, paths[0], "-j", 0)[0] == 2
-
-
-@pytest.mark.skipif(not REFERENCE_DATA.is_dir(), reason="there is no reference data")
-def test_a_real_run_cut_oddly(tmp_path: Path, processes: Executor) -> None:
-    folder = REFERENCE_DATA / "web2012_ql"
-    whole = sorted((folder / "runs").iterdir())[0]
-    content = gzip.decompress(whole.read_bytes()) if whole.suffix == ".gz" else whole.read_bytes()
-    lines = content.splitlines(keepends=True)
-    qrels = folder / "qrels.adhoc.2012.txt.gz"
-    names = "nDCG@10 AP RR P@10 Bpref ERR@20 RBP InfAP"
-    cuts = [lines[: len(lines) // 3 + 1], lines[len(lines) // 3 + 1 :]]
-    paths = []
-    for place, part in enumerate(cuts):
-        paths.append(tmp_path / f"cut{place}.run")
-        paths[-1].write_bytes(b"".join(part))
-    found = irbatch.evaluate(qrels, paths, names, executor=processes)
-    assert_same_bits(found, irbatch.evaluate(qrels, whole, names))
 
 
 def test_partitions_are_mappings() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import pickle
 from collections.abc import Callable
 from random import Random
@@ -34,8 +33,6 @@ SETTINGS: list[dict[str, Any]] = [
 KEEPS = ("queries", "sums")
 QRELS = {f"q{i}": {"d1": 1, "d2": i % 3} for i in range(5)}
 RUN = {f"q{i}": {"d1": float(i), "d2": 1.5, "d3": 1.0} for i in (0, 1, 2, 4, 9)}
-
-Part = Callable[[Any, Any], PartialResult]
 
 
 def parts_of(
@@ -268,12 +265,3 @@ def test_garbage_is_rejected_or_another_state(keep: str) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{", '"x"', "1", "{}", "null", "[" * 100_000])
 def test_text_that_is_no_partial_result(text: str) -> None:
     input_error(lambda: PartialResult.from_json(text), "state")
-
-
-def test_json_is_plain() -> None:
-    part = evaluate_partition(QRELS, RUN, FEW, no_relevant="skip", keep="sums")
-
-    def refuse(name: str) -> None:
-        raise AssertionError(name)
-
-    assert json.loads(part.to_json(), parse_constant=refuse)["keep"] == "sums"
