@@ -30,10 +30,10 @@ from irbatch.data.ids import (
 )
 from irbatch.data.lookup import KeyedIds, find_repeats, first_rows, group_runs
 from irbatch.engine.ties import DESCENDING, check_order
-from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
+from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, many, shown
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
-from irbatch.runtime.numbers import LARGEST_WHOLE, read_numbers
+from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, read_numbers
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import cached_property
 
@@ -141,13 +141,19 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         if self.repeated < 0:
             return self
         again, firsts = find_repeats(self.keyed, len(self.documents))
-        values, kept = self.numbers.copy(), np.ones(len(self.documents), bool)
+        values = self.numbers.copy()
         if repeats != "first":
             (np.maximum if repeats == "max" else np.add).at(values, firsts, values[again])
-        kept[again] = False
-        before = offsets_of(kept.astype(np.int64))
-        rows, bounds = np.flatnonzero(kept), (before[self.begins], before[self.ends])
-        return QueryTable(self.queries, *bounds, self.documents.take(rows), values[rows])
+        bounds = self.begins, self.ends
+        return QueryTable(self.queries, *bounds, self.documents, values).without(again)
+
+    def without(self, rows: Ints) -> QueryTable:
+        """Return the table without some rows."""
+        kept = np.ones(len(self.documents), bool)
+        kept[rows] = False
+        before, rows = offsets_of(kept.astype(np.int64)), np.flatnonzero(kept)
+        bounds = before[self.begins], before[self.ends]
+        return QueryTable(self.queries, *bounds, self.documents.take(rows), self.numbers[rows])
 
     def where(self, row: int) -> tuple[Any, Any]:
         """Return the query and the document of a row."""
@@ -169,6 +175,7 @@ class DocumentLists(Sequence[list[Any]]):
         return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
 
 
+REPEATS = ("error", "first", "max", "sum")  # what becomes of a document that is judged repeatedly
 MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
 # What to do with ids of other types, by the kind of array they come in.
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
@@ -198,9 +205,15 @@ def _naming_rows(source: str, first: int, fields: FieldsOfRow | None = None) -> 
 
 
 def read_columns(
-    queries: Any, documents: Any, values: Any, source: str, name: str | None = None
+    queries: Any,
+    documents: Any,
+    values: Any,
+    source: str,
+    name: str | None = None,
+    repeats: str = "error",
 ) -> QueryTable:
-    """Group columns by query, see `irbatch.Run.from_columns`; ids may also be a `TextColumn`."""
+    """Group columns by query, see `irbatch.Qrels.from_columns`; ids may also be a `TextColumn`."""
+    check_choice("repeats", repeats, REPEATS)
     with ErrorsIn(path=name):
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
@@ -217,11 +230,15 @@ def read_columns(
             raise InputError(f"columns differ in length: {counts}", source=source)
         firsts = first_rows(query_ids)
         table = QueryTable.from_runs(query_ids.take(firsts), firsts, document_ids, numbers)
+        if repeats != "error":
+            return table.merged(repeats)
         if table.repeated >= 0:
             pair = table.where(table.repeated)
             pairs = enumerate(zip(query_ids.tolist(), document_ids.tolist(), strict=True))
             rows = [row for row, each in pairs if each == pair]
             problem = f"this document stands in rows {rows[0]} and {rows[1]}"
+            if source == "qrels":
+                problem += f"; {keyword('repeats', 'max')}, or 'sum' or 'first', makes them one"
             raise InputError(problem, source=source, query=pair[0], document=pair[1])
     return table
 

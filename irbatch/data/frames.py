@@ -49,8 +49,9 @@ def read_table(
     name: str | None = None,
     *,
     by_rank: bool = False,
+    repeats: str = "error",
 ) -> QueryTable:
-    """Read a table, see `irbatch.Run.from_table`; `given` as `choose_columns` takes it.
+    """Read a table, see `irbatch.Qrels.from_table`; `given` as `choose_columns` takes it.
 
     With `by_rank` ranks order the documents, not scores.
     """
@@ -58,7 +59,7 @@ def read_table(
         opened = _open(table, source, given)
         kind = "ranking" if by_rank else source
         (queries, documents, values), ranks = _read_roles(opened, kind, given)
-        read = read_columns(queries, documents, values, source)
+        read = read_columns(queries, documents, values, source, repeats=repeats)
     if ranks is not None:
         _warn_of_ranks(queries, ranks, values, name)
     return read

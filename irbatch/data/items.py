@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import POPULARITIES
-from irbatch.data.columns import as_ids, ids_of_lines, read_cells, read_compressed
+from irbatch.data.columns import QueryTable, as_ids, ids_of_lines, read_cells, read_compressed
 from irbatch.data.frames import by_label, is_series, names_of_columns, read_named
 from irbatch.data.groups import Groups
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, first_repeated, item_of
@@ -402,6 +402,18 @@ def read_interactions(given: Any, items: Any = None) -> Interactions:
         raise InputError(problem, source=SOURCE)
     of_user, firsts = number_ids(user_ids)
     return Interactions(user_ids.take(firsts).tolist(), of_user, had)
+
+
+def read_seen(given: Any) -> QueryTable:
+    """Return what users have had, each once, see `irbatch.evaluate`."""
+    try:
+        users, of_user, had, *_ = read_interactions(given)
+    except InputError as problem:
+        raise problem.with_fields(source="exclude") from problem.__cause__
+    starts = offsets_of(np.bincount(of_user, minlength=len(users)))
+    documents, ones = had.take(order_groups(of_user, starts)), np.ones(len(had))
+    queries = as_ids(users, "user", "exclude")
+    return QueryTable(queries, starts[:-1], starts[1:], documents, ones).merged("first")
 
 
 def _items_had(user: Any, items: Any) -> Iterable[Any]:

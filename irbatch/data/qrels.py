@@ -178,6 +178,7 @@ class Qrels(Container):
         grades: Any,
         name: str | None = None,
         *,
+        repeats: str = "error",
         subtopics: Any = None,
         strata: Any = None,
         probabilities: Any = None,
@@ -188,6 +189,9 @@ class Qrels(Container):
             query_ids, document_ids: see `Run.from_columns`.
             grades: real numbers ``(rows,)`` up to 2^53.
             name: as above.
+            repeats: what becomes of a document that a query has in several rows, as of repeated
+                interactions: an ``"error"``, or one judgment, whose grade is the ``"first"``, the
+                largest (``"max"``) or their ``"sum"``. Not beside marks.
             subtopics, strata, probabilities: marks ``(rows,)``, of one kind, see `Qrels`. Of
                 subtopics there is a row for each of a document.
 
@@ -204,7 +208,8 @@ class Qrels(Container):
         marks = {"subtopics": subtopics, "strata": strata, "probabilities": probabilities}
         marks = {reads: column for reads, column in marks.items() if column is not None}
         if not marks:
-            return cls(read_columns(query_ids, document_ids, grades, "qrels", name), name)
+            columns = query_ids, document_ids, grades
+            return cls(read_columns(*columns, "qrels", name, repeats), name)
         if len(marks) > 1:
             problem = f"judgments have marks of one kind, not {join_words(list(marks))}"
             raise InputError(problem, source="qrels", path=name)
@@ -233,6 +238,7 @@ class Qrels(Container):
         subtopic: str | None = None,
         stratum: str | None = None,
         probability: str | None = None,
+        repeats: str = "error",
         name: str | None = None,
     ) -> Qrels:
         """Make judgments of a table, one row a judged document, in any order.
@@ -245,7 +251,7 @@ class Qrels(Container):
                 left that could be the grade.
             marks: as in the constructor; their column has a known name, such as ``subtopic_id``.
             subtopic, stratum, probability: what the column of marks is called, instead.
-            name: as above.
+            repeats, name: as in `from_columns`.
 
         Raises:
             InputError: if it is unclear which column is which, and as `from_columns`.
@@ -258,7 +264,7 @@ class Qrels(Container):
         for reads, role in MARK.items():
             if named[role] is not None:
                 marks, given[role] = reads, named[role]
-        return cls.of_table(table, given, marks=marks, name=name)
+        return cls.of_table(table, given, marks=marks, repeats=repeats, name=name)
 
     @classmethod
     def of_table(
@@ -267,13 +273,14 @@ class Qrels(Container):
         given: Mapping[str, Any],
         *,
         marks: str | None = None,
+        repeats: str = "error",
         name: str | None = None,
     ) -> Qrels:
         """Make judgments of a table; `given` is as `choose_columns` takes it."""
         from irbatch.data.frames import read_named, read_table
 
         if marks is None:
-            return cls(read_table(table, "qrels", given, name), name)
+            return cls(read_table(table, "qrels", given, name, repeats=repeats), name)
         check_choice("marks", marks, MARK)
         *columns, column = read_named(table, marks, given)
         return cls.of_marked(marks, column, *columns, name=name)

@@ -11,8 +11,9 @@ import numpy as np
 from irbatch.array_types import Positions
 from irbatch.data.columns import QueryTable
 from irbatch.data.export import Chunk, Container, Listed, check_nested, trec_lines
-from irbatch.data.ids import column_kind, same_kind
-from irbatch.errors import many
+from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
+from irbatch.data.lookup import find_rows
+from irbatch.errors import InputError, many
 
 if TYPE_CHECKING:
     from irbatch.data.qrels import Qrels
@@ -124,6 +125,27 @@ class Run(Container):
         if isinstance(self.rankings, QueryTable):
             return self
         return Run(read_rankings(self.rankings, self.name), self.name, self.tag)
+
+    def without(self, seen: QueryTable) -> Run:
+        """Return the run without the documents that queries have in a table, each there once.
+
+        Raises:
+            InputError: if ids of the two are of different kinds, and as `prepared`.
+        """
+        table = self.prepared().rankings
+        if not isinstance(table, QueryTable) or not len(table.documents) or not len(seen.documents):
+            return self
+        for what, ours, theirs in (
+            ("query", table.queries, seen.queries),
+            ("document", table.documents, seen.documents),
+        ):
+            if column_kind(ours) != column_kind(theirs):
+                one, other = KINDS[column_kind(ours)], KINDS[column_kind(theirs)]
+                problem = f"{what} ids are {other}, such as {item_of(theirs, 0)!r}, and {one}"
+                problem = f"{problem} in the run, such as {item_of(ours, 0)!r}"
+                raise InputError(problem, source="exclude", path=self.name)
+        rows = find_rows(table.keyed, seen.keyed, table.find(list(seen)))
+        return Run(table.without(rows[rows >= 0]), self.name, self.tag)
 
     @property
     def queries(self) -> Mapping[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from irbatch.data.column_names import Columns, check_columns, names_for
 from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, keyword
+from irbatch.errors import InputError, keyword, many
 from irbatch.evaluation.pipeline import Choose, Work, evaluate_run
 from irbatch.evaluation.results import Results, with_weights
 from irbatch.evaluation.settings import Settings
@@ -32,6 +32,7 @@ from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
     from irbatch.data.items import DocumentCosts, Items
     from irbatch.formats.reader import TableReader
 
@@ -60,10 +61,15 @@ def judgments_read(measures: Sequence[Measure]) -> str | None:
     return first[1] if first else None
 
 
-def as_qrels(qrels: Judgments, columns: Columns = None, marks: str | None = None) -> Qrels:
+def as_qrels(
+    qrels: Judgments,
+    columns: Columns = None,
+    marks: str | None = None,
+    repeats: str = "error",
+) -> Qrels:
     """Return judgments, whatever they come as, with the marks that measures read, if any.
 
-    `columns` is as in `irbatch.evaluate`.
+    `columns` and `repeats` are as in `irbatch.evaluate`.
     """
     if isinstance(qrels, Qrels):
         if (there := None if qrels.marks is None else qrels.marks.reads) != marks:
@@ -74,12 +80,13 @@ def as_qrels(qrels: Judgments, columns: Columns = None, marks: str | None = None
         problem = "a Run is given where judgments belong: first qrels, then run"
         raise InputError(problem, source="qrels")
     if is_file(qrels):
-        return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks)
+        return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks, repeats=repeats)
     if isinstance(qrels, Mapping) and marks is None:
         return Qrels.borrow(qrels)
     if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
         return Qrels(qrels, marks=marks)
-    return Qrels.of_table(qrels, names_for(columns, marks or "qrels"), marks=marks)
+    named = names_for(columns, marks or "qrels")
+    return Qrels.of_table(qrels, named, marks=marks, repeats=repeats)
 
 
 def as_run(
@@ -116,6 +123,7 @@ class Evaluation:
     costs: DocumentCosts | None = None
     threads: int | None = None
     columns: Columns = None
+    exclude: QueryTable | None = None
 
     @classmethod
     def choose(
@@ -128,6 +136,7 @@ class Evaluation:
         costs: object = None,
         threads: int | None = None,
         columns: Columns = None,
+        exclude: Any = None,
         **settings: Any,
     ) -> Evaluation:
         """Return what `irbatch.evaluate` is asked for by these arguments.
@@ -146,12 +155,21 @@ class Evaluation:
             from irbatch.evaluation.items import read_costs  # for those who have costs
 
             known = read_costs(costs, chosen.ties, judgments_read(wanted))
-        return cls(wanted, chosen, order_by, items, known, threads, columns)
+        seen = None
+        if exclude is not None:
+            from irbatch.data.items import read_seen  # for those who leave out what was seen
+
+            seen = read_seen(exclude)
+        return cls(wanted, chosen, order_by, items, known, threads, columns, seen)
 
     @property
     def order(self) -> str:
         """What the order of rankings comes from, for the signature."""
-        return self.settings.ordering.describe(self.order_by)
+        order = self.settings.ordering.describe(self.order_by)
+        if self.exclude is None:
+            return order
+        excluded = f"{len(self.exclude.documents)} excluded of {many(len(self.exclude), 'query')}"
+        return f"{order}, without {excluded}"
 
     def signature(self) -> dict[str, str]:
         """Name every setting that shapes the numbers."""
@@ -166,7 +184,8 @@ class Evaluation:
 
     def judgments(self, qrels: Judgments) -> Qrels:
         """Return judgments as the measures read them, whatever they come as."""
-        return as_qrels(qrels, self.columns, judgments_read(self.measures))
+        reads = judgments_read(self.measures)
+        return as_qrels(qrels, self.columns, reads, self.settings.repeats)
 
     @property
     def run_columns(self) -> dict[str, Any]:
@@ -174,17 +193,20 @@ class Evaluation:
         return names_for(self.columns, "run")
 
     def rankings(self, run: Rankings) -> Run:
-        """Return rankings, whatever they come as, read whole."""
-        return as_run(run, None, self.columns, self.order_by)
+        """Return rankings, whatever they come as, read whole, without what is excluded."""
+        whole = as_run(run, None, self.columns, self.order_by)
+        return whole if self.exclude is None else whole.without(self.exclude)
 
     def evaluate(
         self,
-        qrels: Judgments,
+        qrels: Judgments | None,
         run: Rankings,
         progress: Progress | bool | None = None,
         choose: Choose | None = None,
     ) -> Results:
         """Return the results of a run, or of a part of one, see `evaluate_run`."""
+        if qrels is None:
+            return self._evaluate_unjudged(run, progress)
         if progress is not None and not callable(progress):
             name = run.name if isinstance(run, Run) else run if is_file(run) else None
             with progress_on_bar(str(name or "evaluating"), progress) as told:
@@ -205,12 +227,27 @@ class Evaluation:
             work = Work(plan, self.settings, *more)
             return evaluate_run(work, judgments, opened, progress, choose)
 
+    def _evaluate_unjudged(self, run: Rankings, progress: Progress | bool | None) -> Results:
+        """Return the results of all queries of a run, of measures that read no judgments."""
+        for measure in self.measures:
+            declaration = measure.declaration
+            if declaration.reads != "items" or "rel" in declaration.parameters:
+                problem = f"{measure} reads judgments, and there are none: None is given"
+                raise InputError(problem, source="qrels")
+        ranked = self.rankings(run)
+        judgments = Qrels({query: {} for query in ranked.queries})
+        every = np.arange(len(judgments))
+        in_order = replace(self, order_by="score")  # as it was read
+        results = in_order.evaluate(judgments, ranked, progress, lambda _: every)
+        results.settings = self.signature()
+        return results
+
     def _opened(
         self, run: Rankings, progress: Progress | None
     ) -> AbstractContextManager[TableReader | Run]:
-        if is_file(run):
+        if is_file(run) and self.exclude is None:
             return open_run(run, self.order_by, self.run_columns, progress)
-        if self.order_by == "score" or not isinstance(run, Run | Mapping):
+        if self.order_by == "score" or is_file(run) or not isinstance(run, Run | Mapping):
             return nullcontext(self.rankings(run))
         problem = f"{keyword('order_by')} is for files and tables, which have ranks and scores"
         raise InputError(problem, value=self.order_by)

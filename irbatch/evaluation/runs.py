@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack, cast
 
 from irbatch.data.runs import Run
+from irbatch.errors import InputError
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
@@ -20,7 +21,7 @@ __all__ = ["evaluate", "evaluate_runs"]
 
 
 def evaluate(
-    qrels: Judgments,
+    qrels: Judgments | None,
     run: Rankings | Sequence[Rankings],
     measures: Measures,
     cutoffs: Cutoffs = None,
@@ -37,7 +38,8 @@ def evaluate(
         qrels: `Qrels`, query to document to grade, the path of a TREC qrels file, or a table as
             `Qrels.from_table` takes it, such as a frame, whose columns have known names; for
             measures that read more than grades `Qrels` with marks, or what these are made of. A
-            table without a column of grades has grade 1.
+            table without a column of grades has grade 1. None, for measures of items that read no
+            judgments, such as ``"Gini@10"``: all queries of the run are averaged then.
         run: `Run`, query to document to score, the path of a run file, a folder of files or a
             pattern of their names, or a table. One without scores, but with ranks, is taken in
             their order.
@@ -72,6 +74,12 @@ def evaluate(
             ``grade``, ``relevance`` or ``rating``, ``subtopic``, ``stratum``, ``probability``; of
             runs ``score``, ``rank``. A name is that of judgments and runs;
             ``{"qrels": {…}, "run": {…}}`` names theirs apart. A number is the grade of all.
+        exclude: documents to take out of rankings first, such as what users have seen: a mapping
+            of queries to documents, a table with columns such as ``user_id`` and ``item_id``,
+            `Qrels`, or a sparse matrix. A large run file is read whole then.
+        repeats: what becomes of a document that a table or file judges repeatedly for a query: an
+            ``"error"`` (the default), or one judgment, whose grade is the ``"first"``, the largest
+            (``"max"``) or their ``"sum"``.
         items: what is known of documents, for measures that read items.
         costs: what documents cost those who look at them, for measures of users who go by it, such
             as TBG; default: 1 each. They are looked up for each document of every ranking, of
@@ -106,6 +114,8 @@ def evaluate(
     if executor is not None or several:
         from irbatch.evaluation.executors import are_partitions, evaluate_partitions
 
+        if qrels is None:
+            raise InputError("partitions need judgments, not None", source="qrels")
         if not several or are_partitions(run):
             return evaluate_partitions(evaluation, qrels, run, executor, progress)
     return evaluation.evaluate(qrels, cast(Rankings, run), progress)

@@ -7,6 +7,7 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from irbatch.data.column_names import Columns
+from irbatch.data.columns import REPEATS
 from irbatch.engine.ties import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError, keyword
 from irbatch.measures import REL, VERSIONS
@@ -35,6 +36,8 @@ class EvaluateOptions(TypedDict, total=False):
     costs: DocumentCosts | Mapping[Any, float] | None
     threads: int | None
     progress: Progress | bool | None
+    exclude: Any
+    repeats: str
 
 
 # What is meant when nothing is said: on its own, or to be as a version of trec_eval is.
@@ -83,6 +86,10 @@ class Settings:
         f"what becomes of documents that share a score (default: id, descending); "
         f"{', '.join(map(str, TiePolicy))}",
         choices=tuple(map(str, TiePolicy)), metavar="POLICY",
+    )  # fmt: skip
+    repeats: str = _row(
+        "error", "what a document does that is judged repeatedly: be an error, or have the first, "
+        "the largest or the sum of its grades (default: error)", choices=REPEATS,
     )  # fmt: skip
     trec_eval: str | None = _row(
         None, "be as this version of trec_eval in what isn't said otherwise", choices=VERSIONS
@@ -148,6 +155,8 @@ class Settings:
         }
         if self.max_depth is not None:
             signature["depth"] = f"at most {self.max_depth}"
+        if self.repeats != "error":
+            signature["repeated judgments"] = self.repeats
         if self.trec_eval is not None:
             signature["as"] = f"trec_eval {self.trec_eval}"
         return signature

@@ -14,6 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
+from irbatch.data.columns import REPEATS
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import ErrorsIn, InputError
@@ -82,6 +83,7 @@ def read_qrels(
     *,
     columns: Columns = None,
     marks: str | None = None,
+    repeats: str = "error",
     progress: Progress | bool | None = None,
 ) -> Qrels:
     """Read judgments from a file.
@@ -101,6 +103,7 @@ def read_qrels(
             ``{"user": "u", "item": "i", "grade": "stars"}``; see `irbatch.evaluate`. Judgments
             without a column of grades have grade 1.
         marks: what the judgments have besides grades, see `Qrels`.
+        repeats: what becomes of a document that a query has repeatedly, see `Qrels.from_columns`.
         progress: called with bytes read and bytes in all, while a large file is read; True shows
             them on a bar, see `irbatch.evaluate`.
 
@@ -113,10 +116,14 @@ def read_qrels(
     <Qrels 'qrels.diversity.txt': 50 queries, 59736 judgments of subtopics>
     """
     check_columns(columns, ("qrels",))
+    check_choice("repeats", repeats, REPEATS)
     if marks is not None:
         return _read_marked(path, marks, columns)
     with _opened(path, "qrels", columns, progress=progress) as reader:
+        reader.may_repeat = repeats != "error"
         table = reader.table()
+        if repeats != "error":
+            table = table.merged(repeats)
         judgments = dict(table) if table.numbers.size <= FEW else table
     return Qrels.borrow(judgments, reader.name)
 

@@ -149,6 +149,7 @@ class TableReader:
     is_large: bool  # whether it is more than a piece
     is_dense: bool  # whether few bytes make very many rows
     unit = "line"  # what places are counted in
+    may_repeat = False  # whether a query may have a document twice
 
     def __init__(
         self, name: str, source: str, paths: Sequence[str], progress: Progress | None
@@ -277,7 +278,7 @@ class TableReader:
 
     def _assembled(self, pieces: list[Piece]) -> QueryTable:
         table = assemble(pieces)
-        if table.repeated >= 0:
+        if table.repeated >= 0 and not self.may_repeat:
             self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
         return table
 
