@@ -5,26 +5,24 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.column_names import VALUE
+from irbatch.data.columns import QueryTable, as_ids, read_sparse
 from irbatch.data.dicts import are_dicts
-from irbatch.data.ids import TextColumn, kind_of_documents, kinds_of
+from irbatch.data.ids import TextColumn, item_of
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
-from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, read_numbers
-from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.numbers import LARGEST_WHOLE
+from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 CHUNK = 1 << 16  # rows
 VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
 SURROGATE = "[\ud800-\udfff]"  # what UTF-8 has no bytes for
-
-Listed = tuple[Any, Collection[Any], Any]  # a query, its documents' ids, and their real numbers
 
 
 class Tabular(Protocol):
@@ -66,8 +64,8 @@ class Container:
     def __init__(self, table: Mapping[Any, Any], name: str | None = None) -> None:
         raise NotImplementedError
 
-    def _queries(self) -> Iterable[Listed]:
-        """Yield each query with its documents and their grades or scores."""
+    def _as_table(self) -> QueryTable:
+        """Return what it is made of as columns."""
         raise NotImplementedError
 
     @classmethod
@@ -115,8 +113,6 @@ class Container:
                 value is not a number, naming the query and the document; or if there are no
                 judgments.
         """
-        from irbatch.data.columns import read_sparse
-
         return cls(read_sparse(matrix, cls.source, query_ids, document_ids, name), name)
 
     def __repr__(self) -> str:
@@ -164,42 +160,22 @@ class Container:
 
     def _chunks(self) -> Iterator[Chunk]:
         """Yield queries in chunks of some size; those without documents are left out."""
-        empty: list[Any] = []
-        waiting: list[Listed] = []
-        count = 0
-        for listed in self._queries():
-            if not len(listed[1]):
-                empty.append(listed[0])
-                continue
-            if count // CHUNK < (count := count + len(listed[1])) // CHUNK and waiting:
-                yield self._chunk(waiting)
-                waiting = []
-            waiting.append(listed)
-        if not waiting:
+        with ErrorsIn(path=self.name):
+            table = self._as_table()
+        sizes = table.ends - table.begins
+        filled, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
+        if not filled.size:
             problem = "there are no documents to write"
             raise InputError(problem, source=self.source, path=self.name)
-        yield self._chunk(waiting)
-        if empty:
-            which = f"{len(empty)} queries of the {self.source} have no documents"
-            warn(f"{which}, such as {empty[0]!r}, and are not in what is written")
-
-    def _chunk(self, waiting: list[Listed]) -> Chunk:
-        queries, documents, numbers = zip(*waiting, strict=True)
-        sizes = np.fromiter(map(len, documents), np.int64, len(documents))
-        ids = list(itertools.chain.from_iterable(documents))
-        try:
-            parts = [each if isinstance(each, np.ndarray) else as_floats(each) for each in numbers]
-            values = np.concatenate(parts)
-            fine = not np.isnan(values).any() and kinds_of(ids) in ({"str"}, {"int"})
-        except NUMBER_ERRORS:
-            fine = False
-        if not fine:
-            with ErrorsIn(path=self.name):
-                kind_of_documents(list(queries), list(map(list, documents)), self.source)
-                names = ((listed[0], document) for listed in waiting for document in listed[1])
-                listed_values = list(itertools.chain.from_iterable(numbers))
-                read_numbers(VALUE[self.source], listed_values, names, source=self.source)
-        return Chunk(list(queries), sizes, ids, values)
+        ends = np.cumsum(sizes[filled])
+        for places in np.split(filled, np.flatnonzero(np.diff(ends // CHUNK)) + 1):
+            rows = joined_ranges(table.begins[places], sizes[places])
+            queries, values = table.queries.take(places).tolist(), table.numbers[rows]
+            yield Chunk(queries, sizes[places], table.ids(rows), values)
+        if empty.size:
+            which = f"{empty.size} queries of the {self.source} have no documents"
+            sample = item_of(table.queries, int(empty[0]))
+            warn(f"{which}, such as {sample!r}, and are not in what is written")
 
     def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
         """Return the columns by name; `take` repeats query ids for their rows."""
@@ -219,8 +195,6 @@ class Container:
 
 def _as_column(ids: list[Any], what: str, source: str) -> Any:
     """Return ids as other libraries can take them: texts as a list, numbers as int64."""
-    from irbatch.data.columns import as_ids
-
     column = as_ids(ids, what, source)
     if not isinstance(column, TextColumn):
         return column

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.column_names import MARK
-from irbatch.data.columns import DocumentLists, QueryTable
+from irbatch.data.columns import DocumentLists, QueryTable, as_ids, read_columns
 from irbatch.data.dicts import read_judgments
-from irbatch.data.export import Container, Listed, check_nested, trec_lines
+from irbatch.data.export import Container, check_nested, trec_lines
 from irbatch.data.ids import (
     IdColumn,
     TextColumn,
@@ -203,8 +203,6 @@ class Qrels(Container):
         >>> Qrels.from_columns([7, 7, 8], ["a", "a", "b"], [1, 1, 1], subtopics=[1, 2, 1])
         <Qrels: 2 queries, 3 judgments of subtopics>
         """
-        from irbatch.data.columns import read_columns
-
         marks = {"subtopics": subtopics, "strata": strata, "probabilities": probabilities}
         marks = {reads: column for reads, column in marks.items() if column is not None}
         if not marks:
@@ -313,7 +311,9 @@ class Qrels(Container):
                 document: int(grade) if grade.is_integer() else grade
                 for document, grade in zip(documents, grades.tolist(), strict=True)
             }
-            for query, documents, grades in self._queries()
+            for query, documents, grades in zip(
+                self.queries, self.documents, np.split(self.grades, self.starts[1:-1]), strict=True
+            )
         }
 
     def to_trec(self, path: str | os.PathLike[str]) -> None:
@@ -331,10 +331,12 @@ class Qrels(Container):
         with replacing(path, pack=True) as file:
             file.writelines(trec_lines(self._chunks()))
 
-    def _queries(self) -> Iterator[Listed]:
-        grades, bounds = self.grades, itertools.pairwise(self.starts.tolist())
-        for query, ids, (first, last) in zip(self.queries, self.documents, bounds, strict=True):
-            yield query, ids, grades[first:last]
+    def _as_table(self) -> QueryTable:
+        if self.table is not None:
+            return self.table
+        queries = as_ids(self.queries, "query", "qrels")
+        documents = as_ids(list(itertools.chain.from_iterable(self.documents)), "document", "qrels")
+        return QueryTable(queries, self.starts[:-1], self.starts[1:], documents, self.grades)
 
     @cached_property
     def column(self) -> IdColumn:

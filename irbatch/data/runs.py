@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.data.columns import QueryTable
-from irbatch.data.export import Chunk, Container, Listed, check_nested, trec_lines
+from irbatch.data.columns import QueryTable, read_columns, read_rankings
+from irbatch.data.export import Chunk, Container, check_nested, trec_lines
 from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
 from irbatch.data.lookup import find_rows
 from irbatch.errors import InputError, many
@@ -74,8 +74,6 @@ class Run(Container):
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.columns import read_columns
-
         return cls(read_columns(query_ids, document_ids, scores, "run", name), name)
 
     @classmethod
@@ -120,11 +118,9 @@ class Run(Container):
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.columns import read_rankings
-
         if isinstance(self.rankings, QueryTable):
             return self
-        return Run(read_rankings(self.rankings, self.name), self.name, self.tag)
+        return Run(self._as_table(), self.name, self.tag)
 
     def without(self, seen: QueryTable) -> Run:
         """Return the run without the documents that queries have in a table, each there once.
@@ -132,8 +128,8 @@ class Run(Container):
         Raises:
             InputError: if ids of the two are of different kinds, and as `prepared`.
         """
-        table = self.prepared().rankings
-        if not isinstance(table, QueryTable) or not len(table.documents) or not len(seen.documents):
+        table = self._as_table()
+        if not len(table.documents) or not len(seen.documents):
             return self
         for what, ours, theirs in (
             ("query", table.queries, seen.queries),
@@ -198,6 +194,6 @@ class Run(Container):
     def _chunks(self) -> Iterator[Chunk]:
         return map(Chunk.ranked, super()._chunks())
 
-    def _queries(self) -> Iterator[Listed]:
-        for query, documents in self.rankings.items():
-            yield query, documents, documents.values()
+    def _as_table(self) -> QueryTable:
+        rankings = self.rankings
+        return rankings if isinstance(rankings, QueryTable) else read_rankings(rankings, self.name)
