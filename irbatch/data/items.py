@@ -7,7 +7,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from irbatch.data.columns import QueryTable, as_ids, ids_of_lines, read_cells, r
 from irbatch.data.frames import by_label, is_series, names_of_columns, read_named
 from irbatch.data.groups import Groups
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, first_repeated, item_of
-from irbatch.data.lookup import IdLookup, number_ids, order_groups
+from irbatch.data.lookup import IdLookup, first_rows, number_ids, order_groups
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.items import (
@@ -155,6 +155,7 @@ class Items:
     ) -> None:
         check_choice("outside", outside, ("error", "ignore"))
         self.outside = outside
+        is_matrix = hasattr(interactions, "tocsr")
         had = None if interactions is None else read_interactions(interactions, items)
         popularity = None if popularity is None else read_popularity(popularity)
         if groups is not None and not isinstance(groups, Groups):
@@ -162,7 +163,8 @@ class Items:
         if items is None and popularity is not None:
             items = list(popularity) if isinstance(popularity, Mapping) else len(popularity)
         elif items is None and had is not None:
-            items = had.catalogue
+            items = interactions.shape[1] if is_matrix else None
+            items = items or had.documents.take(number_ids(had.documents)[1])
         elif items is None and groups is not None:
             items = groups.ids
         elif items is None and isinstance(propensities, Mapping):
@@ -175,11 +177,11 @@ class Items:
         known = f"{len(self)} items, {_checksum(self.ids):08x}"
         self.arrays = ItemArrays(len(self), fingerprint=known)
         if had is not None:
-            self._add_interactions(had)
+            self._add_interactions(had, are_rows=is_matrix and not self._are_places)
         if popularity is not None:
             self.arrays.popularity = self.by_item("popularity", popularity, 0.0, least=0.0)
         if users is not None:
-            least = 1.0 if had is None else float(len(had.users))
+            least = 1.0 if had is None else float(len(had))
             self.arrays.users = check_number("users", users, least=least)
         if embeddings is not None:
             self.arrays.embeddings = _unit_vectors(self.matrix("embeddings", embeddings))
@@ -284,23 +286,23 @@ class Items:
             raise InputError(problem, source=SOURCE, document=ids[place])
         return rows
 
-    def _add_interactions(self, had: Interactions) -> None:
-        """Count interactions, and keep who had what."""
-        size, users = max(len(self), 1), len(had.users)
-        rows = np.asarray(had.items) if had.are_rows else self.find(had.items)
+    def _add_interactions(self, had: QueryTable, *, are_rows: bool) -> None:
+        """Count interactions, and keep who had what; items may be rows of the catalogue already."""
+        size, users = max(len(self), 1), len(had)
+        rows = np.asarray(had.documents) if are_rows else self.find(had.documents)
         for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
-            user, item = had.users[int(had.of_user[place])], item_of(had.items, place)
+            user, item = had.where(place)
             problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
             raise InputError(problem, source=SOURCE, query=user, document=item)
         self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
         self.arrays.users = float(users)
-        of_user, keys = had.of_user, had.of_user * size + rows
+        of_user = row_index_of(offsets_of(had.ends - had.begins))
+        keys = of_user * size + rows
         if (keys[1:] <= keys[:-1]).any():
             of_user, rows = np.divmod(np.unique(keys), size)
         self.arrays.reach = np.bincount(rows, minlength=len(self)).astype(np.float64)
-        places = dict(zip(had.users, range(users), strict=True))
         starts = offsets_of(np.bincount(of_user, minlength=users))
-        self.arrays.histories = Histories(places, starts, rows)
+        self.arrays.histories = Histories(had.places, starts, rows)
         self.arrays.cooccurrence = _cooccurrence(of_user, rows, len(self), users)
 
 
@@ -368,23 +370,12 @@ def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vecto
 # ---------------------------------------------------------------- interactions, popularity
 
 
-class Interactions(NamedTuple):
-    """Who had what: `of_user` and `items`, one an interaction."""
+def read_interactions(given: Any, items: Any = None) -> QueryTable:
+    """Return who had what, see `Items`, a user after the other, and an item as often as it was had.
 
-    users: list[Any]
-    of_user: Ints  # places among the users
-    items: IdColumn
-    columns: int | None = None  # of a matrix, which is how many items there are
-    are_rows: bool = False  # whether items are places in the catalogue, not ids
-
-    @property
-    def catalogue(self) -> Any:
-        """The items there are, where it is not said which."""
-        return self.columns or list(dict.fromkeys(self.items.tolist()))
-
-
-def read_interactions(given: Any, items: Any = None) -> Interactions:
-    """Return who had what, see `Items`; `items` are ids of a matrix's columns."""
+    Items of a matrix are its columns' numbers; `items` are their ids, of which there must be as
+    many.
+    """
     if isinstance(given, Qrels | Run):
         given = given.to_dict()
     given = by_label(given) if is_series(given) else given
@@ -392,28 +383,24 @@ def read_interactions(given: Any, items: Any = None) -> Interactions:
         return _read_matrix(given, items)
     if isinstance(given, Mapping):
         listed = [list(_items_had(user, some)) for user, some in given.items()]
-        of_user = row_index_of(offsets_of([len(each) for each in listed]))
+        users, bounds = as_ids(list(given), "user", SOURCE), offsets_of(list(map(len, listed)))
         had = as_ids(list(itertools.chain.from_iterable(listed)), "item", SOURCE)
-        return Interactions(list(given), of_user, had)
+        return QueryTable(users, bounds[:-1], bounds[1:], had, np.ones(len(had)))
     columns = read_named(given, "interactions", {})
-    user_ids, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
-    if len(user_ids) != len(had):
-        problem = f"columns differ in length: {len(user_ids)} users, {len(had)} items"
+    users, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
+    if len(users) != len(had):
+        problem = f"columns differ in length: {len(users)} users, {len(had)} items"
         raise InputError(problem, source=SOURCE)
-    of_user, firsts = number_ids(user_ids)
-    return Interactions(user_ids.take(firsts).tolist(), of_user, had)
+    firsts = first_rows(users)
+    return QueryTable.from_runs(users.take(firsts), firsts, had, np.ones(len(had)))
 
 
 def read_seen(given: Any) -> QueryTable:
     """Return what users have had, each once, see `irbatch.evaluate`."""
     try:
-        users, of_user, had, *_ = read_interactions(given)
+        return read_interactions(given).merged("first")
     except InputError as problem:
         raise problem.with_fields(source="exclude") from problem.__cause__
-    starts = offsets_of(np.bincount(of_user, minlength=len(users)))
-    documents, ones = had.take(order_groups(of_user, starts)), np.ones(len(had))
-    queries = as_ids(users, "user", "exclude")
-    return QueryTable(queries, starts[:-1], starts[1:], documents, ones).merged("first")
 
 
 def _items_had(user: Any, items: Any) -> Iterable[Any]:
@@ -425,17 +412,15 @@ def _items_had(user: Any, items: Any) -> Iterable[Any]:
     return items
 
 
-def _read_matrix(matrix: Any, items: Any) -> Interactions:
+def _read_matrix(matrix: Any, items: Any) -> QueryTable:
     """Read users by items; what is 0 or less was not had."""
     with ErrorsIn(source=SOURCE):
         rows = read_compressed(matrix, SOURCE)
         ids = ids_of_lines(None if is_whole(items) else items, rows.shape[1], "document", "qrels")
-        had = read_cells(rows, None, ids, "qrels") > 0
-    of_user, columns = row_index_of(rows.indptr), rows.indices.astype(np.int64)
-    if not had.all():
-        of_user, columns = of_user[had], columns[had]
-    users = list(range(rows.shape[0]))
-    return Interactions(users, of_user, columns, rows.shape[1], are_rows=ids is not None)
+        grades = read_cells(rows, None, ids, "qrels")
+    columns, bounds = rows.indices[: grades.size].astype(np.int64), rows.indptr.astype(np.int64)
+    table = QueryTable(np.arange(rows.shape[0]), bounds[:-1], bounds[1:], columns, grades)
+    return table if (grades > 0).all() else table.without(np.flatnonzero(grades <= 0))
 
 
 def read_popularity(given: Any) -> Any:
@@ -451,7 +436,7 @@ def read_popularity(given: Any) -> Any:
     if isinstance(given, Mapping) or not is_table:
         return given
     if not set(names_of_columns(given, "popularity")) & {*POPULARITIES}:
-        return Counter(read_interactions(given).items.tolist())
+        return Counter(read_interactions(given).documents.tolist())
     ids, counts = read_named(given, "popularity", {})
     items = as_ids(ids, "item", SOURCE).tolist()
     if (twice := first_repeated(items)) is not None:
