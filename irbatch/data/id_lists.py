@@ -86,7 +86,8 @@ def _read_side(lists: Any, queries: IdColumn, source: str, pad: object) -> Query
     rows = lists.values() if isinstance(lists, Mapping) else lists
     plain = isinstance(lists, np.ndarray) and not is_masked(lists) and lists.ndim == 2
     if plain and lists.dtype.kind in "iu" and lists.dtype != np.uint64:
-        documents: IdColumn = lists.astype(np.int64, order="C", copy=False).reshape(-1)
+        kind = np.int32 if lists.dtype == np.int32 else np.int64  # of 32 bits not copied
+        documents: IdColumn = lists.astype(kind, order="C", copy=False).reshape(-1)
         begins = np.arange(len(lists)) * lists.shape[1]
         ends = begins + _count_unpadded(lists, queries, source, pad)
         grades = np.broadcast_to(1.0, len(documents))

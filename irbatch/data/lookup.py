@@ -86,7 +86,7 @@ class KeyedIds(NamedTuple):
         if isinstance(ids, TextColumn):
             keys = np.empty(len(ids), np.int32)
             return cls(ids.text, ids.starts, ids.lengths, keys, begins, ends)
-        keys = as_input(ids)
+        keys = as_input(ids)  # of 32 or 64 bits
         return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, keys, begins, ends)
 
     def most_slots(self, first: int, last: int, per_document: int) -> int:
@@ -121,6 +121,12 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
     `places`, int64 ``(queries,)``, has the place of each judged query among the rankings, or -1.
     Returns int64 ``(documents,)``, the row of each, -1 where it was not retrieved.
     """
+    if judged.keys.dtype != retrieved.keys.dtype:  # ids of 32 and of 64 bits
+        keys = judged.keys.astype(retrieved.keys.dtype)
+        if (keys != judged.keys).any():
+            keys = judged.keys
+            retrieved = retrieved._replace(keys=retrieved.keys.astype(np.int64))
+        judged = judged._replace(keys=keys)
     rows = np.full(judged.keys.size, -1, np.int64)
     there = places[places >= 0]
     sizes = retrieved.ends[there] - retrieved.begins[there]
@@ -158,6 +164,7 @@ class IdLookup:
         """Return where each id, of the same kind, stands: int64 ``(ids,)``, -1 of others."""
         rows = np.empty(len(ids), np.int64)
         starts = np.zeros(1, np.int64)
+        ids = ids if isinstance(ids, TextColumn) else ids.astype(np.int64, copy=False)
         # The table may come from another process, whose seeds are others.
         wanted = KeyedIds.of(ids, starts, starts)._replace(seeds=self._table.seeds)
         work = 8 * len(ids) + int(wanted.lengths.sum())

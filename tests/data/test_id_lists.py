@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from support.input_errors import input_error
 
-from irbatch import BatchEvaluator, Qrels, evaluate_ids
+from irbatch import BatchEvaluator, Items, Qrels, evaluate_ids
 
 IDS = np.array([[0, 1, 2], [2, 1, 0]])
 CELLS = sp.csr_array(np.array([[0, 2, 0], [1, 0, 0]]))
@@ -52,3 +52,17 @@ def test_what_does_not_pair() -> None:
     input_error(lambda: evaluate_ids(IDS, bad, "RR"), query=0, document=1)
     qrels = Qrels({0: {1: 1}})
     input_error(lambda: BatchEvaluator("RR").update_ids(IDS, qrels), source="relevant")
+
+
+@pytest.mark.parametrize("jit", ["0", "1"])
+@pytest.mark.parametrize("large", [7, 2**40, 2**32])
+def test_ids_of_32_bits(monkeypatch: pytest.MonkeyPatch, jit: str, large: int) -> None:
+    monkeypatch.setenv("IRBATCH_JIT", jit)
+    relevant = [[large, 1], [0]]
+    wide = evaluate_ids(IDS, relevant, "AP Judged@2")
+    narrow = evaluate_ids(IDS.astype(np.int32), relevant, "AP Judged@2")
+    assert narrow.values.tolist() == wide.values.tolist()
+    items = Items(range(3), popularity=[3, 2, 1])
+    found = [evaluate_ids(ids, relevant, "Novelty@2 Gini@1", items=items).mean()
+             for ids in (IDS, IDS.astype(np.int32))]  # fmt: skip
+    assert found[0] == found[1]
