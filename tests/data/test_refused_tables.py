@@ -95,7 +95,8 @@ def test_what_is_no_table(wrong: Any) -> None:
         input_error(
             lambda: irbatch.evaluate({"q": {"d": 1}}, wrong, "RR"), "neither a table", source="run"
         )
-        input_error(lambda: irbatch.evaluate(wrong, {"q": {"d": 1}}, "RR"), "neither a table")
+        fact = "None is given" if wrong is None else "neither a table"
+        input_error(lambda: irbatch.evaluate(wrong, {"q": {"d": 1}}, "RR"), fact, source="qrels")
 
 
 def test_records_are_no_table() -> None:
