@@ -45,7 +45,8 @@ def test_any_real_number_is_a_grade(grade: Any) -> None:
 def test_no_mapping(wrong: Any) -> None:
     kind = type(wrong).__name__
     input_error(lambda: Qrels(wrong), "qrels", kind, source="qrels")
-    input_error(lambda: evaluate(wrong, RUN, "RR"), "qrels", kind, source="qrels")
+    fact = "None" if wrong is None else kind
+    input_error(lambda: evaluate(wrong, RUN, "RR"), "qrels", fact, source="qrels")
     input_error(lambda: Run(wrong), "run", kind, source="run")
     input_error(lambda: evaluate({"q1": {"d1": 1}}, wrong, "RR"), "run", kind, source="run")
     input_error(lambda: evaluate_runs({"q1": {"d1": 1}}, {"a": wrong}, "RR"), "run", kind)
