@@ -47,7 +47,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     default = "text on a terminal, tsv in a pipe"
     add = add_output(parser, FORMS, default=default)
     add("-q", "--per-query", action="store_true", help="values of each query too")
-    told = "95% intervals of means, by Student's t; of csv and tsv as columns low and high"
+    told = "95%% intervals of means, by Student's t; of csv and tsv as columns low and high"
     add("--intervals", dest="bounds", action="store_true", help=told)
     add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'missing queries <= 5'")
     add_settings(parser)

@@ -91,8 +91,6 @@ def run(options: argparse.Namespace) -> int:
     board = board.where(*options.where)
     if options.significance:
         board = board.tested(**({} if options.level is None else {"level": options.level}))
-    if options.sort is not None:
-        board = board.sorted(options.sort)
     picture = None if options.plot is None else board.plot(options.x, options.y)
     verdicts: list[tuple[bool, str]] = []
     for text, required in options.conditions:

@@ -8,11 +8,11 @@ several. `measure_search` has one query come when the last one is answered (a cl
 from irbatch.efficiency.interchange import annotate_run
 from irbatch.efficiency.load import Load, LoadAtRate, measure_load
 from irbatch.efficiency.measure import Indexing, Measurement, measure_indexing, measure_search
-from irbatch.efficiency.quantities import FORMULAS, QUANTITIES, Quantity
+from irbatch.efficiency.quantities import QUANTITIES, Quantity
 from irbatch.efficiency.record import EfficiencyRecord, Hardware, Latency
 
 __all__ = [
-    "FORMULAS", "QUANTITIES", "EfficiencyRecord", "Hardware", "Indexing", "Latency", "Load",
+    "QUANTITIES", "EfficiencyRecord", "Hardware", "Indexing", "Latency", "Load",
     "LoadAtRate", "Measurement", "Quantity", "annotate_run", "measure_indexing", "measure_load",
     "measure_search",
 ]  # fmt: skip

@@ -46,7 +46,7 @@ NAMED = 5  # queries of a call that failed
 ABOUT = (  # fields of a record that measuring a search doesn't tell
     *("dataset", "source", "hardware", "price_per_hour", "currency", "stated_cost"),
     *("flops", "energy", "emissions", "model_memory", "index_memory", "model_disk", "index_disk"),
-    *("indexing_time", "indexing_memory"),
+    *("indexing_time", "indexing_memory", "throughput", "throughput_batch_size"),
 )
 FORMS = (
     "an answer is a mapping of documents to scores, (document, score) pairs, document ids from the "
@@ -121,9 +121,9 @@ def is_async(search: Any) -> bool:
     )
 
 
-def loop_for(source: str, *searches: Any) -> AbstractContextManager[asyncio.Runner | None]:
-    """Return the loop that calls are awaited in, to be entered; None is in it if none needs it."""
-    if not any(map(is_async, searches)):
+def loop_for(source: str, search: Any) -> AbstractContextManager[asyncio.Runner | None]:
+    """Return the loop that calls are awaited in, to be entered; None is in it if none is."""
+    if not is_async(search):
         return nullcontext()
     import asyncio
 
@@ -132,7 +132,7 @@ def loop_for(source: str, *searches: Any) -> AbstractContextManager[asyncio.Runn
     except RuntimeError:
         return asyncio.Runner()
     why = "is async def, and a loop is running here already: measure it in another thread"
-    raise field_error(source, "search", f"{why}, as with asyncio.to_thread", searches[0])
+    raise field_error(source, "search", f"{why}, as with asyncio.to_thread", search)
 
 
 def describe(
@@ -208,8 +208,6 @@ def measure_search(
     warmup: int = 10,
     warmup_queries: Mapping[Any, Any] | Iterable[Any] | None = None,
     repeat: int = 1,
-    search_many: Callable[[list[Any]], Iterable[Any]] | None = None,
-    throughput_batch_size: int | None = None,
     **about: Any,
 ) -> Measurement:
     """Time a search in a closed loop, and keep what it answers.
@@ -248,14 +246,11 @@ def measure_search(
         warmup_queries: what these ask, from the start again where they are fewer; default: the
             first of `queries`.
         repeat: how often all queries are timed, one pass after the other.
-        search_many: answers a list of queries, where `search` doesn't; for the throughput. What it
-            answers is not kept.
-        throughput_batch_size: time one more pass, with so many queries a call, and take the
-            throughput from there; default: it is that of the timed calls.
         **about: fields of the `EfficiencyRecord` that calls don't tell: ``dataset``, ``source``,
             ``price_per_hour``, ``currency``, ``flops``, ``model_disk``, ``**built.fields`` of what
             `measure_indexing` found, and others; ``hardware``, or what the provider calls this
-            machine; default: this machine.
+            machine; default: this machine; ``throughput`` and ``throughput_batch_size``, where
+            larger calls reach a higher one than the timed calls.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument
@@ -280,23 +275,15 @@ def measure_search(
     """
     record, ids, asked = describe(
         measure_search, search, queries, system, about, batch_size=batch_size, warmup=warmup,
-        repeat=repeat, throughput_batch_size=throughput_batch_size,
+        repeat=repeat,
     )  # fmt: skip
     source = of_system(record.system)
     with ErrorsIn(source=source):
         check_value("warmup", Whole, warmup)
-    if search_many is not None and not callable(search_many):
-        problem = f"is {kind_of(search_many)}, not to be called"
-        raise field_error(source, "search_many", problem, search_many)
-    if (search_many is not None) > (throughput_batch_size is not None):
-        raise field_error(source, "throughput_batch_size", "is missing: search_many needs it", None)
-    if throughput_batch_size is not None and search_many is None and record.batch_size == 1:
-        why = "search takes one query, and throughput_batch_size needs what takes a list"
-        raise field_error(source, "search_many", f"is missing: {why}", None)
     warm = ids, asked
     if warmup_queries is not None:
         warm = read_queries(f"warm-up of {source}", warmup_queries)
-    with loop_for(source, search, search_many) as runner:
+    with loop_for(source, search) as runner:
         answer = f"answer of {shown(record.system)}"
         caller = Caller(answer, search, runner, record.batch_size, record.batch_size > 1)
         watch = Watch()
@@ -309,14 +296,9 @@ def measure_search(
             taken, answers = caller.ask(ids, asked, look=watch.look)
             times.append(taken)
         measured: dict[str, Any] = {**watch.times(), **watch.memory()}
-        spent, answered = sum(int(taken.sum()) for taken in times), len(ids) * record.repeat
-        if throughput_batch_size is not None:
-            several = Caller(answer, search_many or search, runner, throughput_batch_size, True)
-            several.ask(*warm, min(warmup, 1))
-            taken, _ = several.ask(ids, asked)
-            spent, answered = int(taken.sum()), len(ids)
-    if spent:  # or the clock stood still
-        measured["throughput"] = answered / (spent / SECOND)
+    spent = sum(int(taken.sum()) for taken in times)
+    if spent and record.throughput is None:  # or the clock stood still
+        measured["throughput"] = len(ids) * record.repeat / (spent / SECOND)
     milliseconds: Floats = np.stack(times) / MILLISECOND
     milliseconds.flags.writeable = False
     run = Run(read_answers(answer, ids, answers), record.system)

@@ -59,13 +59,13 @@ QUANTITIES = {
     )
 }
 
-FORMULAS = {
-    "cost_per_million": "price_per_hour / 3600 s * latency_mean / queries a call * 1,000,000",
-    "throughput_cost_per_million": "price_per_hour / 3600 s / throughput * 1,000,000",
-    "children_cpu_used": "children_time / wall_time",
-    "energy_per_query": "energy / (n_queries * repeat)",
-    "emissions_per_query": "emissions / (n_queries * repeat)",
-}
+DERIVED = (  # of other fields of a record
+    "cost_per_million",
+    "throughput_cost_per_million",
+    "children_cpu_used",
+    "energy_per_query",
+    "emissions_per_query",
+)
 
 UNITS = {  # of a record in JSON
     **dict.fromkeys(("latency", "sustained_p99"), "ms"),

@@ -29,7 +29,7 @@ from irbatch.efficiency.fields import (
 from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.quantities import (
     ALIASES,
-    FORMULAS,
+    DERIVED,
     PERCENTILES,
     UNITS,
     of_system,
@@ -394,7 +394,10 @@ class EfficiencyRecord:
 
     @property
     def throughput_cost_per_million(self) -> float | None:
-        """Cost of a million queries on always busy hardware (throughput-bound); see `FORMULAS`."""
+        """Cost of a million queries on always busy hardware (throughput-bound).
+
+        ``price_per_hour / 3600 s / throughput * 1,000,000``.
+        """
         if self.price_per_hour is None or self.throughput is None:
             return None
         return self.price_per_hour / HOUR / self.throughput * MILLION
@@ -449,15 +452,11 @@ class EfficiencyRecord:
             "latency": self.latency and self.latency.to_dict(),
         }
         values = only_known({**vars(self), **parts})
-        derived = only_known({name: getattr(self, name) for name in FORMULAS})
+        derived = only_known({name: getattr(self, name) for name in DERIVED})
         if self.stated_cost is not None:
             del derived["cost_per_million"]
         values["units"] = self._units([*values, *derived])
-        if derived:
-            values["derived"] = {
-                name: {"value": value, "formula": FORMULAS[name]} for name, value in derived.items()
-            }
-        return values
+        return {**values, "derived": derived} if derived else values
 
     def _units(self, names: Sequence[str]) -> dict[str, str]:
         known = {name: with_currency(UNITS[name], self.currency) for name in names if name in UNITS}

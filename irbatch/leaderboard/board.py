@@ -97,12 +97,12 @@ class Leaderboard(Reported):
     axes by any of their names, ``"hardware"``, or any other column of `to_csv`, such as ``"gpu"``
     (default: the hardware, batch size and source where they differ, all measures, and the usual
     quantities that some system has); what `tested` found is marked in any case; `frontier`, axes
-    whose Pareto frontier is marked; `intervals`, whether values come with theirs (False); `digits`,
-    how many decimals measures have (4), where quantities have four significant digits. On a page:
-    `plots`, whether there is a picture of the frontier (True), which takes matplotlib; `x`, the
-    axis across it (default: that of a `frontier` of two axes; or else the cost, the mean latency or
-    the median, the first that all systems have, or some; without any there is no picture); `y`, the
-    axis along it (default: the first measure).
+    whose Pareto frontier is marked; `sort`, the axis whose best systems stand first; `intervals`,
+    whether values come with theirs (False); `digits`, how many decimals measures have (4), where
+    quantities have four significant digits. On a page: `plots`, whether there is a picture of the
+    frontier (True), which takes matplotlib; `x`, the axis across it (default: that of a `frontier`
+    of two axes; or else the cost, the mean latency or the median, the first that all systems have,
+    or some; without any there is no picture); `y`, the axis along it (default: the first measure).
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `from_json` reads what `to_json` wrote.
@@ -496,14 +496,16 @@ class Leaderboard(Reported):
         *,
         columns: Iterable[str] | None = None,
         frontier: Iterable[str] | None = None,
+        sort: str | None = None,
         intervals: bool = False,
         digits: int = 4,
         plots: bool = True,
         x: str | None = None,
         y: str | None = None,
     ) -> Document:
-        marked = [] if frontier is None else [*list_axes(frontier, self.measures)]
-        document = make_document(self, columns, marked, intervals, digits)
+        marked = [] if frontier is None else list_axes(frontier, self.measures)
+        board = self if sort is None else self.sorted(sort)
+        document = make_document(board, columns, marked, intervals, digits)
         if form != "html" or not plots:
             return document
         pictures = picture_frontier(self, x, y, marked)

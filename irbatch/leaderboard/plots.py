@@ -11,7 +11,7 @@ from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.errors import imported, many, printable
 from irbatch.leaderboard.axes import Board
-from irbatch.leaderboard.report import list_names, tell_left_out
+from irbatch.leaderboard.report import tell_left_out
 from irbatch.report.axes import (
     BETTER,
     MUTED,
@@ -25,7 +25,7 @@ from irbatch.report.axes import (
     styles,
     tidy,
 )
-from irbatch.report.document import Cell, Column, Figure, Figures, Part, Row, Table, isolate
+from irbatch.report.document import Figure, Figures, Part, isolate
 from irbatch.report.numbers import show_levels
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
@@ -173,7 +173,7 @@ def stairs(values: Floats, signs: Sequence[float], ends: Floats) -> Floats:
 def picture_frontier(
     board: Board, x: str | None, y: str | None, marked: Sequence[Quantity]
 ) -> list[Part]:
-    """Return a picture of the frontier, and a table of who dominates whom; see `Leaderboard`."""
+    """Return a picture of the frontier, where there is an axis for it; see `Leaderboard`."""
     if x is None and y is None and len(marked) == 2:
         # A measure goes along the picture.
         y, x = sorted((each.name for each in marked), key=lambda name: name not in board.measures)
@@ -190,15 +190,7 @@ def picture_frontier(
         return draw_frontier(frontier).get_figure()
 
     title = f"{frontier.y.label} against {frontier.x.label}"
-    parts: list[Part] = [Figures("", [Figure(title, _tell(frontier), draw)])]
-    if frontier.dominated_by:
-        heads = [Column("system", "name"), Column("dominated by", "text")]
-        rows = [
-            Row([Cell(system), Cell(list_names(others))])
-            for system, others in frontier.dominated_by.items()
-        ]
-        parts.append(Table("Systems that others dominate", heads, rows))
-    return parts
+    return [Figures("", [Figure(title, _tell(frontier), draw)])]
 
 
 def _tell(frontier: Frontier) -> str:

@@ -108,22 +108,6 @@ class Table:
         """Return a column's cells."""
         return [row.cells[position] for row in self.rows]
 
-    def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Table:
-        """Call columns and marks otherwise; arrows behind headings stay."""
-        columns = []
-        for each in self.columns:
-            name = bare(each.heading)
-            arrow = each.heading[len(name) :]
-            columns.append(replace(each, heading=headings.get(name, name) + arrow))
-        rows = [
-            replace(row, cells=[
-                replace(cell, marks=[marks.get(each, each) for each in cell.marks])
-                for cell in row.cells
-            ])
-            for row in self.rows
-        ]  # fmt: skip
-        return replace(self, columns=columns, rows=rows)
-
     @property
     def meanings(self) -> str:
         """What the columns mean, as one sentence."""
@@ -230,13 +214,26 @@ class Document:
                 problem = f"there is no column {shown(name)}{did_you_mean(name, known)}"
                 raise InputError(problem, source="headings", value=name)
         legend = [
-            (" ".join(marks.get(each, each) for each in sign.split(" ")), meaning)
-            for sign, meaning in self.legend
+            (" ".join(marks.get(sign, sign) for sign in signs.split(" ")), meaning)
+            for signs, meaning in self.legend
         ]
-        parts = [
-            part.renamed(headings, marks) if isinstance(part, Table) else part
-            for part in self.parts
-        ]
+
+        def rename(table: Table) -> Table:
+            columns = []
+            for column in table.columns:
+                name = bare(column.heading)
+                arrow = column.heading.removeprefix(name)  # stays
+                columns.append(replace(column, heading=headings.get(name, name) + arrow))
+            rows = [
+                replace(row, cells=[
+                    replace(cell, marks=[marks.get(mark, mark) for mark in cell.marks])
+                    for cell in row.cells
+                ])
+                for row in table.rows
+            ]  # fmt: skip
+            return replace(table, columns=columns, rows=rows)
+
+        parts = [rename(part) if isinstance(part, Table) else part for part in self.parts]
         return replace(self, legend=legend, parts=parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,6 @@ def test_a_measure_with_commas_is_one_axis(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "systems"),
     [
-        (["--sort", "RR@10"], "dense slow bm25"),
         (["--where", "latency_p95 < 100", "--where", "RR@10 >= .2"], "dense"),
         (["--where", "latency < 1"], ""),
     ],
@@ -87,6 +87,12 @@ def test_a_measure_with_commas_is_one_axis(cli: Cli) -> None:
 def test_rows(cli: Cli, words: list[str], systems: str) -> None:
     told = json.loads(cli(*BOARD, *words, "--format", "json")[1])
     assert [each["system"] for each in told["systems"]] == systems.split()
+
+
+def test_sorted(cli: Cli) -> None:
+    printed = cli(*BOARD, "--sort", "MRR@10")[1]
+    assert printed == board().to_text(sort="RR@10")
+    assert re.findall("^(bm25|dense|slow)", printed, re.MULTILINE)[:3] == ["dense", "slow", "bm25"]
 
 
 def test_prices(cli: Cli) -> None:

@@ -185,11 +185,10 @@ NO_ANSWERS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("answer", "message"), NO_ANSWERS)
 def test_what_is_no_answer_is_rejected(answer: Any, message: str) -> None:
-    """Of one call, of a batch, and of larger calls: the query and the document are named."""
+    """Of one call, and of a batch: the query and the document are named."""
     if not hasattr(answer, "__next__"):
-        options = {"search_many": lambda some: [["d"], answer][: len(some)], "system": "s"}
         with pytest.raises(InputError, match=re.escape(message)) as refused:
-            quick(lambda query: ["d"], ["cat", "dog"], throughput_batch_size=2, **options)
+            quick(lambda some: [["d"], answer][: len(some)], ["cat", "dog"], batch_size=2)
         assert refused.value.query == 1
     with pytest.raises(InputError, match=re.escape(message)) as refused:
         answering(answer)
@@ -229,8 +228,7 @@ def test_tensors_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
             answering(answer)
         assert refused.value.query == "q"
     with pytest.raises(InputError, match="may come after the call has ended"):
-        quick(lambda query: ["d"], ["cat"], search_many=lambda queries: [elsewhere],
-              throughput_batch_size=2, warmup=0)  # fmt: skip
+        quick(lambda queries: [elsewhere], ["cat"], batch_size=2, warmup=0)
 
 
 # Times
@@ -265,23 +263,9 @@ def test_batches_are_calls(clock: Clock) -> None:
     assert measured.record.throughput_cost_per_million == pytest.approx(1.0)
 
 
-def test_throughput_of_larger_calls(clock: Clock) -> None:
-    asked: list[list[int]] = []
-
-    def one(query: int) -> list[str]:
-        clock.now += 4_000_000
-        return ["d"]
-
-    def several(queries: list[int]) -> list[list[str]]:
-        asked.append(queries)
-        clock.now += 1_000_000 + 1_000_000 * len(queries)
-        return [["d"]] * len(queries)
-
-    record = quick(one, range(5), search_many=several, throughput_batch_size=3).record
-    assert asked == [[0, 1, 2], [0, 1, 2], [3, 4]], "one of them is to warm up"
-    assert record.throughput == 5 / 0.007
-    assert (record.throughput_batch_size, record.batch_size) == (3, 1)
-    assert record.latency.mean == 4.0
+def test_a_throughput_of_larger_calls_is_kept() -> None:
+    record = quick(search, QUERIES, throughput=900, throughput_batch_size=64).record
+    assert (record.throughput, record.throughput_batch_size, record.batch_size) == (900, 64, 1)
 
 
 # What search raises
@@ -341,11 +325,6 @@ def test_an_async_search_of_several_queries(clock: Clock) -> None:
     client = Client(clock)
     measured = quick(client.find_many, [1, 2, 3], batch_size=2)
     assert measured.latencies.tolist() == [[1.5, 1.5]]
-    measured = quick(client, [1, 2, 3], search_many=client.find_many, throughput_batch_size=3)
-    assert measured.record.throughput == 3 / 0.003
-    plain = quick(lambda several: [[f"d{each}"] for each in several], [1, 2, 3], batch_size=2,
-                  search_many=client.find_many, throughput_batch_size=3, warmup=0)  # fmt: skip
-    assert plain.record.throughput == 3 / 0.003
 
 
 @pytest.mark.parametrize("batch_size", [1, 2])
@@ -409,10 +388,7 @@ def several(queries: list[Any]) -> list[Any]:
         ({"warmup": None}, "warmup is missing"),
         ({"warmup": -1}, "warmup=-1"),
         ({"repeat": "2"}, "repeat='2'"),
-        ({"throughput_batch_size": 0, "search_many": several}, "throughput_batch_size=0"),
-        ({"throughput_batch_size": 8}, "search_many is missing"),
-        ({"search_many": several}, "throughput_batch_size is missing"),
-        ({"search_many": 3, "throughput_batch_size": 8}, "search_many is an int"),
+        ({"throughput_batch_size": 0}, "throughput_batch_size=0"),
         ({"hardware": 4}, "hardware is 4"),
         ({"hardware": " "}, "instance is ' '"),
         ({"price_per_hour": "1"}, "price_per_hour='1'"),
@@ -430,11 +406,7 @@ def test_arguments_are_rejected_before_a_call(options: dict[str, Any], message: 
 
 
 def test_what_calls_tell_is_not_given() -> None:
-    for name, hint in (
-        ("throughput", "did you mean"),
-        ("latency", "there are"),
-        ("currncy", "cy?"),
-    ):
+    for name, hint in (("peak_memory", "did you mean"), ("latency", ""), ("currncy", "currency")):
         with pytest.raises(TypeError, match=rf"measure_search\(\) got .*'{name}'.*{hint}"):
             measure_search(several, QUERIES, **{name: 1})
 

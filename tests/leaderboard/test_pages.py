@@ -77,9 +77,7 @@ def test_it_can_be_read_aloud() -> None:
     page = Page(to_html(made(), frontier=AXES))
     assert page.of("html")[0][0] == {"lang": "en"}
     assert all(attrs.get("scope") in ("col", "row") for attrs, _ in page.of("th"))
-    assert [text for _, text in page.of("caption")] == [
-        "Values of 4 systems", "Systems that others dominate"
-    ]  # fmt: skip
+    assert [text for _, text in page.of("caption")] == ["Values of 4 systems"]
     [(attrs, _)] = pictures(to_html(made()))
     assert attrs["title"] == "RR@10 against mean latency"
     told = "Pareto frontier of RR@10 and mean latency: bm25, dense, big. Grey: dominated."
@@ -94,8 +92,7 @@ def test_without_matplotlib_a_page_says_how_to_get_its_picture(
     source = to_html(made(), frontier=AXES)
     assert not pictures(source)
     assert "pip install 'irbatch[plot]'" in Page(source).of("p")[-1][1]
-    captions = [text for _, text in Page(source).of("caption")]
-    assert captions == ["Values of 4 systems", "Systems that others dominate"]
+    assert [text for _, text in Page(source).of("caption")] == ["Values of 4 systems"]
     with pytest.raises(InputError, match="there is no axis 'memery'"):
         to_html(made(), x="memery")
 
@@ -122,9 +119,4 @@ def test_under_the_picture_is_what_it_shows() -> None:
     source = to_html(some)
     assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in source
     assert "Grey: dominated. Bars: 95% intervals." in source
-    cells = '<td class="name"><bdi><bdi>dense</bdi></bdi></td>'
-    assert f'<th scope="row"><bdi>slow</bdi></th>{cells}' in source
     assert not pictures(to_html(made().where("RR@10 > 1")))
-    many = made(range(1, 12), np.linspace(0.9, 0.1, 11), [f"s{i}" for i in range(11)])
-    assert "s0</bdi>, <bdi>s1" in to_html(many)
-    assert "and 4 more" in to_html(many)
