@@ -339,6 +339,33 @@ def test_outputs_of_other_tools(name: str, more_reference_data: Path) -> None:
     assert uneven > 1000
 
 
+@pytest.mark.parametrize("name", OF_RBO or ["none"])
+def test_ranked_overlap_does_not_extrapolate_the_shorter_ranking(
+    name: str, more_reference_data: Path
+) -> None:
+    """Where both are of the same length its value is the extrapolated one, else it is less."""
+    first, second = name.removeprefix("dl19.rbo.").removesuffix(".tsv.gz").split(".")
+    runs = [read_run(each, more_reference_data) for each in (first, second)]
+    with gzip.open(more_reference_data / "e_compat_rbo" / "expected" / name, "rt") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t")
+                if row["tool"] == "ranked-overlap"]  # fmt: skip
+    less = 0
+    for p, depth in {(row["p"], row["depth"]) for row in rows}:
+        found = overlap(*runs, float(p), int(depth))
+        sizes = [{query: min(len(run.rankings[query]), int(depth)) for query in found.query_ids}
+                 for run in runs]  # fmt: skip
+        for row in rows:
+            if (row["p"], row["depth"]) == (p, depth):
+                query, value = row["topic"], float(row["value"])
+                ours = found.per_query()[query]
+                if sizes[0][query] == sizes[1][query]:
+                    assert ours == pytest.approx(value, rel=TOLERANCE)
+                else:
+                    assert value < ours
+                    less += 1
+    assert less > 40 or name != "dl19.rbo.tasb.repllama-1000.tsv.gz"
+
+
 def test_rbo_of_pypi() -> None:
     theirs = pytest.importorskip("rbo", reason="pip install rbo").RankingSimilarity
     for first, second in problems(40):

@@ -137,11 +137,6 @@ def test_embeddings_of_any_size(scale: float) -> None:
     assert items.arrays.embeddings.numbers == pytest.approx([0.5**0.5, 0.5**0.5, 0, 0])
 
 
-def test_numbers_as_ids() -> None:
-    assert popularity(Items(3, popularity=[4, 5, 6])) == {0: 4.0, 1: 5.0, 2: 6.0}
-    assert repr(Items(3, popularity=[4, 5, 6])) == "<Items: 3 items, popularity>"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -185,13 +180,6 @@ def test_something_else_than_items() -> None:
         lambda: irbatch.evaluate(**call), "CatalogueCoverage@1 reads what is known of items"
     )
     input_error(lambda: irbatch.evaluate(**call, items={"a": 1}), "is irbatch.Items, not {'a'")
-
-
-def test_arguments_are_not_changed() -> None:
-    counts, vectors = np.array([3.0, 1.0]), np.array([[3.0, 4.0], [1.0, 0.0]])
-    Items(2, popularity=counts, embeddings=vectors)
-    assert counts.tolist() == [3.0, 1.0]
-    assert vectors.tolist() == [[3.0, 4.0], [1.0, 0.0]]
 
 
 def test_pickles() -> None:

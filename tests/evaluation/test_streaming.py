@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ import pytest
 from support.random_problems import Run, nasty_problems
 
 import irbatch
-from irbatch import InputError
 from irbatch.data.columns import QueryTable
 from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
@@ -118,19 +116,6 @@ def test_the_same_results(
 QRELS = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 2}, "c": {"d9": 1}}
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_queries_over_many_pieces(
-    tmp_path: Path, streamed: list[bool], pack: Callable[[bytes], bytes]
-) -> None:
-    run = {q: {f"d{i}": float(-i) for i in range(200)} for q in "abcd"}
-    path = tmp_path / "run"
-    path.write_bytes(pack("".join(lines(run, random.Random(1))).encode()))
-    assert irbatch.evaluate(QRELS, path, MEASURES).mean() == (
-        irbatch.evaluate(QRELS, run, MEASURES).mean()
-    )
-    assert streamed == [True]
-
-
 @pytest.mark.parametrize(
     "last", ["a Q0 d77 1 5 t\n", "# a comment\n", "d Q0 d1 1 1 t more words\n"],
     ids=["a query returns", "a comment", "a longer tag"],
@@ -145,34 +130,6 @@ def test_uneven_files(tmp_path: Path, streamed: list[bool], last: str) -> None:
         irbatch.evaluate(QRELS, run, "nDCG@10 AP RR").mean()
     )
     assert streamed == [True]
-
-
-@pytest.mark.parametrize(
-    ("last", "line"),
-    [("b Q0 d1 1 x t\n", 181), ("a Q0 d1 1 9 t\n", 181), ("c Q0 d59 1 9 t\n", 181)],
-    ids=["no number", "a document of a query that returns", "a document twice"],
-)
-def test_problems_are_named_by_line(tmp_path: Path, last: str, line: int) -> None:
-    run = {q: {f"d{i}": float(-i) for i in range(60)} for q in "abc"}
-    path = tmp_path / "run"
-    path.write_text("".join(lines(run, random.Random(1))) + last)
-    with pytest.raises(InputError) as caught:
-        irbatch.evaluate(QRELS, path, "AP")
-    assert caught.value.line == line
-
-
-def test_refusals_are_those_of_any_run(tmp_path: Path) -> None:
-    path = tmp_path / "run"
-    path.write_text("".join(f"q{i} Q0 d1 1 1 t\n" for i in range(50)))
-    with pytest.raises(InputError, match="no query of it is judged"):
-        irbatch.evaluate(QRELS, path, "AP")
-    with pytest.raises(InputError, match="2 of 3 judged queries are missing"):
-        irbatch.evaluate({**QRELS, "a": {"d1": 1}}, write(path, "a Q0 d1 1 1 t\n"), "AP",
-                         missing="error")  # fmt: skip
-    with pytest.raises(InputError, match="the qrels' ids are whole numbers"):
-        irbatch.evaluate({"a": {1: 1}}, path, "AP")
-    with pytest.raises(InputError, match="is not a whole number"):
-        irbatch.evaluate({"a": {"d1": 0.5}}, path, "AP")
 
 
 def write(path: Path, text: str) -> Path:

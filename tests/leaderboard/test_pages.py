@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from support.pages import Page, pictures
 
-from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
 
@@ -71,30 +69,6 @@ def test_the_frontier_is_a_column() -> None:
     plain = to_html(made())
     assert "●" not in plain
     assert '<tr class="behind">' not in plain
-
-
-def test_it_can_be_read_aloud() -> None:
-    page = Page(to_html(made(), frontier=AXES))
-    assert page.of("html")[0][0] == {"lang": "en"}
-    assert all(attrs.get("scope") in ("col", "row") for attrs, _ in page.of("th"))
-    assert [text for _, text in page.of("caption")] == ["Values of 4 systems"]
-    [(attrs, _)] = pictures(to_html(made()))
-    assert attrs["title"] == "RR@10 against mean latency"
-    told = "Pareto frontier of RR@10 and mean latency: bm25, dense, big. Grey: dominated."
-    assert attrs["alt"].startswith(f"RR@10 against mean latency: {told}")
-
-
-def test_without_matplotlib_a_page_says_how_to_get_its_picture(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in ("matplotlib", "matplotlib.figure"):
-        monkeypatch.setitem(sys.modules, name, None)
-    source = to_html(made(), frontier=AXES)
-    assert not pictures(source)
-    assert "pip install 'irbatch[plot]'" in Page(source).of("p")[-1][1]
-    assert [text for _, text in Page(source).of("caption")] == ["Values of 4 systems"]
-    with pytest.raises(InputError, match="there is no axis 'memery'"):
-        to_html(made(), x="memery")
 
 
 @pytest.mark.parametrize(

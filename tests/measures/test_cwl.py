@@ -59,12 +59,6 @@ def test_ap_is_over_all_relevant_documents_and_trap_over_those_retrieved() -> No
     assert ap != found
 
 
-def test_what_other_measures_are_called_they_are_still_called() -> None:
-    others = {each: measure(each) for each in ("P", "RR", "AP", "RBP", "nERR", "ERR")}
-    assert [each.name for each in others.values()] == list(others)
-    assert not any("number" in each.declaration.parameters for each in others.values())
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_all_numbers_come_of_one_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[int] = []
@@ -79,17 +73,6 @@ def test_all_numbers_come_of_one_walk(name: str, monkeypatch: pytest.MonkeyPatch
     assert len(walked) == 1
     irbatch.evaluate(QRELS, RUN, five(measure(name)(max_grade=3)))
     assert len(walked) == 1 + 2  # the residuals' walk besides
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_query_has_its_bits_alone_and_among_others(name: str) -> None:
-    rng = np.random.default_rng(4)
-    labels = rng.choice([0, 0, 1, 2, 3], (40, 30))
-    wanted = five(measure(name)(max_grade=3))
-    together = irbatch.evaluate_matrix(labels, wanted).values
-    for row in (0, 17, 39):
-        alone = irbatch.evaluate_matrix(labels[row : row + 1], wanted).values[0]
-        np.testing.assert_array_equal(together[row], alone)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -17,7 +17,7 @@ from support.paths import REFERENCE_DATA
 
 import irbatch
 from irbatch.evaluation import evaluate_sequences
-from irbatch.measures import CATALOGUE, Measure, measure
+from irbatch.measures import Measure, measure
 from irbatch.measures.catalogue import fairness
 
 CUTOFFS = (1, 3, 20, None)
@@ -70,16 +70,6 @@ def test_worked_example() -> None:
     }  # fmt: skip
     found = irbatch.evaluate(QRELS, RUN, [*expected], items=known(MEMBERS, HALVES)).mean()
     assert found == pytest.approx(expected, rel=1e-14)
-
-
-def test_no_measure_is_forgotten() -> None:
-    declared = {
-        name
-        for name, each in CATALOGUE.items()
-        if each.formula.__module__ == fairness.__name__ and each.builtin
-    }
-    assert declared == set(VARIANTS)
-    assert set(fairness.IN_TURN) == declared - {"FairnDCG"}
 
 
 def problems(seed: int, count: int) -> Iterator[Problem]:

@@ -19,7 +19,6 @@ import pytest
 from oracle import items as twin
 from oracle.base import order
 from support.input_errors import input_error
-from support.measure_variants import builtin_names
 from support.paths import REFERENCE_DATA
 
 import irbatch
@@ -57,11 +56,6 @@ Run = dict[str, dict[str, float]]
 def spelled(name: str, parameters: dict[str, Any], cutoff: int | None) -> Measure:
     plain = measure(name)(**parameters)
     return plain if cutoff is None else plain @ cutoff
-
-
-def test_no_measure_is_forgotten() -> None:
-    assert set(VARIANTS) == set(twin.OF_USERS) | set(twin.OF_RUN)
-    assert set(VARIANTS) <= builtin_names("items")
 
 
 def problem(seed: int) -> tuple[Qrels, Run, twin.Known]:

@@ -16,8 +16,7 @@ from support.input_errors import input_error
 from support.paths import REFERENCE_DATA
 
 import irbatch
-from irbatch.measures import CATALOGUE, Measure, measure
-from irbatch.measures.catalogue import propensities
+from irbatch.measures import Measure, measure
 
 CUTOFFS = (1, 3, 20, None)
 NORMS: list[dict[str, Any]] = [
@@ -97,14 +96,6 @@ def test_a_ratio_of_means_is_no_mean_of_ratios() -> None:
     everything = "SNIPS(over=all)@1"
     together = irbatch.evaluate(qrels, run, everything, items=known(PROPENSITIES))
     assert together[everything] == (2 + 1) / (2 + 9)
-
-
-def test_no_measure_is_forgotten() -> None:
-    assert set(VARIANTS) == {
-        name
-        for name, each in CATALOGUE.items()
-        if each.formula.__module__ == propensities.__name__ and each.builtin
-    }
 
 
 def twin_values(
