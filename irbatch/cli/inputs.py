@@ -26,7 +26,7 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
     paths = []
     for word in words:
         name, equals, path = word.partition("=")
-        given = bool(name and equals) and not os.path.exists(word)  # noqa: PTH110 - pathlib takes 5 ms to import
+        given = bool(name and equals) and not os.path.exists(word) and name[-1] not in "<>"  # noqa: PTH110 - pathlib takes 5 ms to import
         paths.append(path if given else word)
         if given:
             names[path] = name
@@ -51,12 +51,14 @@ def check_there(qrels: str, runs: Collection[str]) -> None:
     check_inputs(qrels, *runs)
     for source, path in (("qrels", qrels), *(("run", run) for run in runs)):
         if path != "-" and not os.path.lexists(path) and not is_pattern(path):
-            problem = f"No such file or directory{_as_measure(path)}"
+            problem = f"No such file or directory{_meant(path)}"
             raise InputError(problem, source=source, path=path)
 
 
-def _as_measure(word: str) -> str:
-    """Say where a word goes that is no file, and a measure."""
+def _meant(word: str) -> str:
+    """Say where a word goes that is not a file, but a condition or a measure."""
+    if any(sign in word for sign in "<>%"):
+        return "; as a condition it stands behind a --require or --fail-if of its own"
     try:
         parse_measures(word)
     except InputError:

@@ -157,6 +157,9 @@ def _common(named: Mapping[str, Results]) -> list[Any]:
         return first
     shared = set(first).intersection(*others)
     if not shared:
+        for name in (name for name, results in named.items() if not results.query_ids):
+            problem = f"{name!r} has means alone; `irbatch eval -q` saves values of queries, too"
+            raise InputError(problem, source=SOURCE)
         samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
         problem = f"the systems have no query in common: {samples[0]}, {samples[-1]}"
         raise InputError(problem, source=SOURCE)

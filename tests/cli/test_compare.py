@@ -199,3 +199,11 @@ def test_names_of_files_in_different_folders(cli: Cli) -> None:
     assert json.loads(cli(*words, "--format", "json")[1])["systems"] == ["old.run", "out/old.run"]
     assert cli(*words, "--baseline", "old.run", "--fail-if", GATE)[0] == 3
     assert cli(*words, "--baseline", "old")[0] == 2
+
+
+def test_saved_means_are_not_compared(cli: Cli) -> None:
+    """What was saved without -q has no values of queries; with it, it takes the place of a run."""
+    for word, said in (("", "'was' has means alone"), ("-q", "")):
+        assert cli(*filter(None, ("eval", *FILES[:2], "-m", "RR", "-o", "was.json", word)))[0] == 0
+        status, _, err = cli("compare", FILES[0], "was=was.json", FILES[2], "-m", "RR")
+        assert (status, said in err) == (2 if said else 0, True)
