@@ -66,10 +66,10 @@ class Rows:
         """Put those of batches, at least one, one after the other."""
         if len(batches) == 1 and isinstance(batches[0], Rows):
             return batches[0]
-        ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
-        values = np.concatenate([each.values for each in batches])
-        marks = np.concatenate([each.marks for each in batches])
-        return cls(values, marks, join_items(each.items_of_queries for each in batches))
+        ScoreBatch.compute_together([some for some in batches if isinstance(some, ScoreBatch)])
+        values = np.concatenate([batch.values for batch in batches])
+        marks = np.concatenate([batch.marks for batch in batches])
+        return cls(values, marks, join_items(batch.items_of_queries for batch in batches))
 
     def __len__(self) -> int:
         return len(self.marks)
@@ -102,15 +102,15 @@ class Sums:
         for column, measure in enumerate(measures):
             if measure.aggregate == "geometric":
                 factors = terms[:, column].tolist()
-                zeros[column] = sum(each <= 0 for each in factors)
-                terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in factors]
+                zeros[column] = sum(factor <= 0 for factor in factors)
+                terms[:, column] = [math.log(factor) if factor > 0 else 0.0 for factor in factors]
             if measure.aggregate == "weighted":
                 terms[:, column] *= values[:, weight_column(measures, column)]
         arrays = {"sums": add_up(terms), "counted": (~np.isnan(values)).sum(axis=0)}
         arrays |= {"zeros": zeros, "counts": np.array(astuple(count_queries(rows.marks)))}
         items: dict[int | None, ItemCounts] = {}
         if (of_queries := rows.items_of_queries) is not None:
-            for cutoff in (each.cutoff for each in measures if each.aggregate == "run"):
+            for cutoff in (measure.cutoff for measure in measures if measure.aggregate == "run"):
                 depth = math.inf if cutoff is None else cutoff
                 items[cutoff] = ItemCounts.of(of_queries.known, of_queries.lists, depth)
         return cls(measures, arrays, items)
@@ -119,7 +119,7 @@ class Sums:
         arrays = {key: array + other.arrays[key] for key, array in self.arrays.items()}
         if max(int(abs(array).max()) for array in arrays.values()) > MOST:
             raise reject("'sums' and 'counts' of so many queries don't add up in 64 bits")
-        items = {cutoff: each + other.items[cutoff] for cutoff, each in self.items.items()}
+        items = {cutoff: counts + other.items[cutoff] for cutoff, counts in self.items.items()}
         return Sums(self.measures, arrays, items)
 
     def mean(self, column: int) -> float:
@@ -161,8 +161,9 @@ class Accumulator:
         items: Items | None = None,
         repeated: str = "error",
     ) -> None:
-        self.keep, self.measures, self._given = keep, measures, (items, repeated)
-        of_run = any(each.aggregate == "run" for each in measures)
+        self.keep, self.measures, self._options = keep, measures, (items, repeated)
+        self.columns = with_weights(measures)  # what the columns of values are of
+        of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
         self.repeats = self.extra = 0
         self._size = 0
@@ -173,11 +174,6 @@ class Accumulator:
         self._sums = Sums.of(measures, none) if keep == "sums" else None
         self._waiting: list[Batch] = []
         self._load = 0
-
-    @property
-    def columns(self) -> list[Measure]:
-        """What the columns of values are of: the measures, and weights behind them."""
-        return with_weights(self.measures)
 
     def __len__(self) -> int:
         return self._size
@@ -192,7 +188,7 @@ class Accumulator:
 
     def empty(self) -> Accumulator:
         """Return one of the same measures, without queries."""
-        return Accumulator(self.keep, self.measures, *self._given)
+        return Accumulator(self.keep, self.measures, *self._options)
 
     def add(self, batch: Batch, ids: Sequence[Hashable] | None = None, extra: int = 0) -> None:
         """Add queries; `extra` are how many more were only in the run.
@@ -214,18 +210,18 @@ class Accumulator:
             self._settle()
         self._waiting.append(batch)
         self._load += batch.size
-        self._row_of.update((each, row) for row, each in enumerate(ids or (), self._size))
+        self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
         self.repeats += repeats
         self.extra += extra
 
-    def check_ids(self, given: bool, *, others: bool = False) -> None:
+    def check_ids(self, are_there: bool, *, others: bool = False) -> None:
         """Reject queries with ids beside those without, and the other way round.
 
         `others` tells whether there are queries with ids elsewhere.
         """
         have = bool(self._row_of) or others
-        if self._sums is None and (self._size or others) and given != have:
+        if self._sums is None and (self._size or others) and are_there != have:
             problem = (
                 "give ids in every update or in none: queries without ids cannot be told from "
                 "those with"
@@ -242,7 +238,7 @@ class Accumulator:
                 before, at = rows, fresh[query]
             else:
                 continue
-            if self._given[1] == "error":
+            if self._options[1] == "error":
                 self._check_alike(query, before, at, rows, row)
         return fresh
 
@@ -312,8 +308,8 @@ class Accumulator:
             counts = replace(Counts(*self._sums.arrays["counts"].tolist()), extra=self.extra)
             return Results(None, (), self.measures, counts, settings, means=means)
         if order is not None:
-            queries = [each for each in order if each in self._row_of]
-            rows = rows.take([self._row_of[each] for each in queries])
+            queries = [query for query in order if query in self._row_of]
+            rows = rows.take([self._row_of[query] for query in queries])
         counts = count_queries(rows.marks, extra=self.extra)
         more = None, rows.marks, rows.items_of_queries
         return Results(rows.values, queries, self.measures, counts, settings, *more)
@@ -327,17 +323,18 @@ class Accumulator:
         if self._sums is not None:
             state |= {key: array.tolist() for key, array in self._sums.arrays.items()}
             items = [
-                [cutoff, each.keys.tolist(), each.numbers.tolist(), each.lists.tolist()]
-                for cutoff, each in self._sums.items.items()
+                [cutoff, counts.keys.tolist(), counts.numbers.tolist(), counts.lists.tolist()]
+                for cutoff, counts in self._sums.items.items()
             ]
         else:
             ids, values = plain(self._row_of) if self._row_of else None, write_bytes(rows.values)
             state |= {"query_ids": ids, "values": values, "marks": rows.marks.tolist()}
             if rows.items_of_queries is not None:
-                items = [each.tolist() for each in rows.items_of_queries.lists]
-        known = None if self.known is None else self.known.fingerprint
+                items = [listed.tolist() for listed in rows.items_of_queries.lists]
+        if self.known is None:
+            return state | {"items": None}
         key = "lists" if self._sums is None else "counts"
-        return state | {"items": None if known is None else {"catalogue": known, key: items}}
+        return state | {"items": {"catalogue": self.known.fingerprint, key: items}}
 
     def read(self, state: Mapping[str, Any]) -> Accumulator:
         """Return what a state holds that was written of the same measures."""
@@ -373,18 +370,18 @@ class Accumulator:
         ids = None if state["query_ids"] is None else list(state["query_ids"])
         if ((marks < 0) | (marks > sum(QueryMark))).any():
             raise reject("'marks' are not those of queries", value=state["marks"])
-        for each in ids if ids is not None and None in kinds_of(ids) else ():
-            check_id(each, "query", "state query_ids")
+        for query in ids if ids is not None and None in kinds_of(ids) else ():
+            check_id(query, "query", "state query_ids")
         if ids is not None and (len(ids) != marks.size or first_repeated(ids) is not None):
             raise reject(f"'query_ids' are not {many(marks.size, 'id')}, each once", value=ids)
         items = None
         if self.known is not None:
-            read = [_read_numbers("items", each, [None]) for each in lists]
+            read = [_read_numbers("items", listed, [None]) for listed in lists]
             whole = np.concatenate([np.empty(0, np.int64), *read])
             in_catalogue = ((whole >= OUTSIDE) & (whole < self.known.size)).all()
             if len(read) != marks.size or not in_catalogue:
                 raise reject("'items' are not those of the queries")
-            items = RunItems(self.known, [each.astype(np.int32) for each in read])
+            items = RunItems(self.known, [items.astype(np.int32) for items in read])
         if marks.size:
             self.add(Rows(values, marks.astype(np.uint8), items), ids)
 
@@ -423,15 +420,15 @@ def reading_state(
 
 
 def _read_numbers(
-    key: str, given: Any, shape: Sequence[int | None], kind: type = np.int64
+    key: str, numbers: Any, shape: Sequence[int | None], kind: type = np.int64
 ) -> npt.NDArray[Any]:
     """Return numbers of a shape, of which a size may be None, any."""
-    array = np.asarray(given, None if kind is np.int64 else kind)
+    array = np.asarray(numbers, None if kind is np.int64 else kind)
     read = array.reshape([-1 if size is None else size for size in shape])
     limit = MOST if kind is np.int64 else np.finfo(kind).max
     fits = array.shape == read.shape and array.dtype.kind in "iuf"[: 2 if kind is np.int64 else 3]
     if array.size and (not fits or ((read > limit) | (read < -limit)).any()):
-        raise reject(f"{key!r} are not numbers of shape {tuple(shape)}: {shown(given)}")
+        raise reject(f"{key!r} are not numbers of shape {tuple(shape)}: {shown(numbers)}")
     return read.astype(kind)
 
 
@@ -447,16 +444,16 @@ def read_bytes(text: str, kind: type) -> npt.NDArray[Any]:
 
 
 def _read_counts(known: Any, *parts: Any) -> ItemCounts:
-    keys, numbers, lists = (_read_numbers("items", each, [None]) for each in parts)
+    keys, numbers, lists = (_read_numbers("items", part, [None]) for part in parts)
     listed = keys // max(known.size, 1)
     if keys.size != numbers.size or not ((listed >= 0) & (listed < lists.size)).all():
         raise reject("'items' are not counts")
     return ItemCounts(known, keys, numbers, lists)
 
 
-def by_id(each: Any) -> tuple[bool, Any]:
+def by_id(query: Any) -> tuple[bool, Any]:
     """Order ids, whole numbers before texts."""
-    return isinstance(each, str), each
+    return isinstance(query, str), query
 
 
 def plain(values: Iterable[Any]) -> list[Any]:
@@ -464,7 +461,8 @@ def plain(values: Iterable[Any]) -> list[Any]:
     listed = list(values)
     if set(map(type, listed)) <= {str, int, float}:
         return listed
-    return [
-        str.__str__(each) if isinstance(each, str) else int(each) if is_whole(each) else float(each)
-        for each in listed
-    ]
+    return [str.__str__(value) if isinstance(value, str) else _number(value) for value in listed]
+
+
+def _number(value: Any) -> int | float:
+    return int(value) if is_whole(value) else float(value)

@@ -192,9 +192,9 @@ class BatchEvaluator:
                 with another score or grade, or a query came whole before.
         """
         with self._lock:
-            self._kept.check_ids(given=True)
-            given = query_ids, document_ids, scores, grades
-            self._kept.repeats += self._columns.add(given, self._kept)
+            self._kept.check_ids(are_there=True)
+            columns = query_ids, document_ids, scores, grades
+            self._kept.repeats += self._columns.add(columns, self._kept)
 
     @uncompiled
     def add(self, results: Results) -> None:
@@ -233,9 +233,9 @@ class BatchEvaluator:
                 run, judgments = self._columns.by_query()
                 ties = choose_ties(self._shaping["ties"], COLUMNS)
                 with warnings_kept():  # they are of all queries
-                    found = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
-                kept, signature = kept.copy(), join_settings(signature, found.settings)
-                kept.add(Rows.of(found), found.query_ids)
+                    results = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
+                kept, signature = kept.copy(), join_settings(signature, results.settings)
+                kept.add(Rows.of(results), results.query_ids)
             results = kept.results(signature)
         self._scores.warn_once(notes_on(results))
         return results
@@ -252,11 +252,11 @@ class BatchEvaluator:
             InputError: if measures or settings are others, or a query has other values; nothing
                 has changed then.
         """
-        for each in others:
-            if isinstance(each, list | tuple):
-                problem = f"{kind_of(each)} is not an evaluator: give them one by one"
+        for other in others:
+            if isinstance(other, list | tuple):
+                problem = f"{kind_of(other)} is not an evaluator: give them one by one"
                 raise InputError(f"{problem}, merge(*evaluators)", source="state")
-        states = [e.state_dict() if isinstance(e, BatchEvaluator) else e for e in others]
+        states = [o.state_dict() if isinstance(o, BatchEvaluator) else o for o in others]
         with self._lock:
             self._load([self.state_dict(), *states])
 
@@ -302,10 +302,9 @@ class BatchEvaluator:
             raise InputError(problem, source="query_ids")
         with self._lock:
             self._kept.check_ids(ids is not None, others=bool(self._columns.queries))
-            for each in ids or () if self._columns.queries else ():
-                if each in self._columns.queries:
-                    problem = "it came in columns before"
-                    raise InputError(problem, source="query_ids", query=each)
+            if ids is not None and not self._columns.queries.keys().isdisjoint(ids):
+                query = next(filter(self._columns.queries.__contains__, ids))
+                raise InputError("it came in columns before", source="query_ids", query=query)
             self._kept.add(batch, ids, extra)
             self._signature = join_settings(self._signature, settings)
 
@@ -315,7 +314,7 @@ class BatchEvaluator:
         like = kept.state(signature, options=self._shaping, columns=columns.state())
         for state in states:
             with reading_state(state, WHAT, like, ("format", "measures", "keep", "options")):
-                settings = {str(key): str(each) for key, each in state["settings"].items()}
+                settings = {str(key): str(value) for key, value in state["settings"].items()}
                 kept.merge(kept.read(state))
                 columns.add([state["columns"][name] for name in COLUMNS], kept)
                 signature = join_settings(signature, settings)
@@ -334,46 +333,46 @@ class Columns:
         self.queries: dict[Any, None] = {}
         self._rows: dict[tuple[Any, Any], tuple[float, float]] = {}
 
-    def add(self, given: Sequence[Any], whole: Container[Any]) -> int:
+    def add(self, columns: Sequence[Any], whole: Container[Any]) -> int:
         """Keep some documents, of other queries than came `whole`; count those that came again.
 
         If one is rejected, nothing has changed.
         """
-        columns = [_as_list(*each) for each in zip(given, COLUMNS, strict=True)]
-        if len(set(map(len, columns))) > 1:
-            pairs = zip(columns, COLUMNS, strict=True)
-            lengths = ", ".join(f"{many(len(each), 'entry')} in {name}" for each, name in pairs)
+        lists = [_as_list(*named) for named in zip(columns, COLUMNS, strict=True)]
+        if len(set(map(len, lists))) > 1:
+            pairs = zip(map(len, lists), COLUMNS, strict=True)
+            lengths = ", ".join(f"{many(size, 'entry')} in {name}" for size, name in pairs)
             problem = f"columns are of one length, one entry a document, not {lengths}"
             raise InputError(problem, source="update_columns")
         for place, what in enumerate(("query", "document")):
-            before = [ids[place] for ids in itertools.islice(self._rows, 1)]
-            same_kind([*before, *columns[place]], what, f"{what}_ids")
-        for what, numbers in zip(("score", "grade"), columns[2:], strict=True):
-            read_numbers(what, numbers, zip(*columns[:2], strict=True), source=f"{what}s")
+            first = [ids[place] for ids in itertools.islice(self._rows, 1)]
+            same_kind([*first, *lists[place]], what, f"{what}_ids")
+        for what, numbers in zip(("score", "grade"), lists[2:], strict=True):
+            read_numbers(what, numbers, zip(*lists[:2], strict=True), source=f"{what}s")
         fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
-        for query, document, *both in zip(*columns, strict=True):
-            ids, found = (query, document), tuple(both)
-            known = self._rows.get(ids) or fresh.setdefault(ids, found)
+        for query, document, score, grade in zip(*lists, strict=True):
+            ids, now = (query, document), (score, grade)
+            before = self._rows.get(ids) or fresh.setdefault(ids, now)
             problem = ""
-            if known != found:
+            if before != now:
                 problem = "it came before with score {} and grade {}, now with {} and {}"
             elif query in whole:
                 problem = "its query came whole before"
             if problem:
                 fields = {"source": "update_columns", "query": query, "document": document}
-                raise InputError(problem.format(*known, *found), **fields, value=both[0])
-        repeats = len(columns[0]) - len(fresh)
+                raise InputError(problem.format(*before, *now), **fields, value=score)
+        repeats = len(lists[0]) - len(fresh)
         self._rows.update(fresh)
-        self.queries.update(dict.fromkeys(columns[0]))
+        self.queries.update(dict.fromkeys(lists[0]))
         return repeats
 
     def by_query(self) -> Iterator[dict[Any, dict[Any, float]]]:
         """Yield query to document to score, and to grade."""
         for place in range(2):
-            found: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
+            numbers: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
             for (query, document), both in self._rows.items():
-                found[query][document] = both[place]
-            yield found
+                numbers[query][document] = both[place]
+            yield numbers
 
     def state(self) -> dict[str, list[Any]]:
         """Return the columns, as `add` takes them."""

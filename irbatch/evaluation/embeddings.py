@@ -84,15 +84,15 @@ def evaluate_embeddings(
     pair = _Pair(queries, documents, similarity)
     ids = read_query_ids(batch.get("query_ids"))
     check_query_ids(ids, pair.shape[0], "queries")
-    given = {"relevance": relevance, **batch}
+    options = {"relevance": relevance, **batch}
     of_all = {}
     if document_ids is not None and np.ndim(document_ids) != 2:
-        of_all["document_ids"] = given.pop("document_ids")
-    per_query = {name: _read_rows(each, name, pair.shape) for name, each in given.items()}
+        of_all["document_ids"] = options.pop("document_ids")
+    per_query = {name: _read_rows(rows, name, pair.shape) for name, rows in options.items()}
     per_query["query_ids"] = range(pair.shape[0]) if ids is None else ids
     parts = []
     for rows in pair.blocks():
-        some: Any = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
+        some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all).results())
     results = join_results(parts)
     evaluator.warn_once(notes_on(results))

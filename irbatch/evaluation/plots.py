@@ -42,7 +42,7 @@ def plot_results(
         return _plot_bars(ax, named, chosen, options)
     ax = _plot_curves(ax, named, points, options)
     if measure is None:
-        others = [str(each) for each in columns if _without_cutoff(each) != asked[0]]
+        others = [str(other) for other in columns if _without_cutoff(other) != asked[0]]
         more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
         said = (
             f"not shown: {', '.join(axes.fit_names(others[:MOST_NAMED]))}{more}" if others else ""
@@ -58,9 +58,9 @@ def _name_results(results: Any) -> dict[str, Any]:
     named = name_systems(results, "result", numbered=True)
     if not named:
         raise InputError("there are no results to plot", source="results")
-    for name, each in named.items():
-        if not getattr(each, "has_values", False):
-            problem = f"{shown(name)} is {kind_of(each)}, not Results with values per query"
+    for name, system in named.items():
+        if not getattr(system, "has_values", False):
+            problem = f"{shown(name)} is {kind_of(system)}, not Results with values per query"
             raise InputError(problem, source="results")
     return named
 
@@ -74,14 +74,14 @@ def _points_of_curve(named: Mapping[str, Any], asked: Sequence[Measure]) -> dict
 
     A measure that was not evaluated at several cutoffs for every system is no curve.
     """
-    if len(asked) > 1 and all(each.name == "IPrec" for each in asked):
+    if len(asked) > 1 and all(measure.name == "IPrec" for measure in asked):
         _check_there(named, asked)
-        return {float(each["recall"]): each for each in asked}
+        return {float(measure["recall"]): measure for measure in asked}
     if len(asked) > 1 or asked[0].cutoff is not None:
         return {}
     have = [
-        {column.cutoff for column in each.columns if _without_cutoff(column) == asked[0]}
-        for each in named.values()
+        {column.cutoff for column in results.columns if _without_cutoff(column) == asked[0]}
+        for results in named.values()
     ]
     cutoffs = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
     return {cutoff: asked[0] @ cutoff for cutoff in cutoffs} if len(cutoffs) > 1 else {}
@@ -90,18 +90,18 @@ def _points_of_curve(named: Mapping[str, Any], asked: Sequence[Measure]) -> dict
 def _measures_of_all(named: Mapping[str, Any]) -> list[Measure]:
     """Return the measures that every system has, without counts if there are others."""
     columns = next(iter(named.values())).columns
-    common = [each for each in columns if all(str(each) in all_ for all_ in named.values())]
+    common = [of for of in columns if all(str(of) in results for results in named.values())]
     if not common:
         raise InputError("no measure was evaluated for every system", source="measures")
-    return [each for each in common if each.aggregate != "sum"] or common
+    return [of for of in common if of.aggregate != "sum"] or common
 
 
 def _check_there(named: Mapping[str, Any], measures: Sequence[Measure]) -> Sequence[Measure]:
-    for each in measures:
-        if not all(str(each) in results for results in named.values()):
+    for measure in measures:
+        if not all(str(measure) in results for results in named.values()):
             there = ", ".join(next(iter(named.values())).measures[:10])
-            problem = f"{each} was not evaluated for every system; there are: {there}"
-            raise InputError(problem, source="measures", value=str(each))
+            problem = f"{measure} was not evaluated for every system; there are: {there}"
+            raise InputError(problem, source="measures", value=str(measure))
     return measures
 
 
@@ -117,13 +117,15 @@ def _plot_curves(
     of_recall = isinstance(across[0], float)
     banded, lines = False, []
     marked = max(len(named) if of_recall else 0, len(points)) <= MOST_MARKED
-    for each, style in zip(named.values(), axes.styles(len(named)), strict=True):
-        bounds = None if len(named) > MOST_BANDS else _find_bounds(each, points.values(), options)
+    for results, style in zip(named.values(), axes.styles(len(named)), strict=True):
+        bounds = (
+            None if len(named) > MOST_BANDS else _find_bounds(results, points.values(), options)
+        )
         if bounds is not None:
             ax.fill_between(across, *bounds, color=style.color, alpha=0.15, linewidth=0)
             banded = True
         look = style._asdict() | {"marker": style.marker if marked else ""}
-        means = [each[name] for name in points.values()]
+        means = [results[name] for name in points.values()]
         lines += ax.plot(across, means, markersize=4.5, linewidth=1.6, **look)
     if of_recall:
         at = "" if some.cutoff is None else f" in the first {some.cutoff}"
@@ -144,7 +146,7 @@ def _find_bounds(
     """Return the ends of the intervals of means, ``(2, measures)``; None where there are none."""
     if options is None:
         return None
-    ends = np.array([find_interval(results, each, *options) for each in measures]).T
+    ends = np.array([find_interval(results, measure, *options) for measure in measures]).T
     return None if np.isnan(ends).any() else ends
 
 
@@ -173,19 +175,19 @@ def _plot_bars(
     height = 0.9 + max((0.2 * n + 0.12) * len(measures), 0.6)
     ax = axes.new_axes(ax, height, legend=n)
     drawn, bounded = [], False
-    for i, (each, style) in enumerate(zip(named.values(), axes.styles(n), strict=True)):
+    for i, (results, style) in enumerate(zip(named.values(), axes.styles(n), strict=True)):
         rows = np.arange(len(measures)) + 0.8 * ((i + 0.5) / n - 0.5)
-        means = np.array([each[name] for name in measures])
+        means = np.array([results[name] for name in measures])
         means[~(np.abs(means) <= axes.LARGEST)] = np.nan
         drawn.append(ax.barh(rows, means, 0.688 / n, color=style.color, alpha=0.75))
         for row, measure in zip(rows.tolist(), measures, strict=True):
-            if (bounds := _find_bounds(each, [measure], options)) is not None:
+            if (bounds := _find_bounds(results, [measure], options)) is not None:
                 ax.plot(bounds[:, 0], [row, row], color=axes.INK, linewidth=1.2)
                 bounded = True
             if n == 1:
-                axes.write_beside(ax, row, each.shown(measure))
+                axes.write_beside(ax, row, results.shown(measure))
     queries = many(len(next(iter(named.values())).query_ids), "query")
-    summed = all(each.aggregate == "sum" for each in measures)
+    summed = all(measure.aggregate == "sum" for measure in measures)
     ax.set_xlabel(f"{'sum' if summed else 'mean'} over {queries}")
     ax.set_yticks(range(len(measures)), axes.fit_names(measures))
     ax.set_ylim(len(measures) - 0.4, -0.6)

@@ -57,7 +57,7 @@ class SystemResults(Reported, dict[str, Results]):
     """
 
     def __missing__(self, name: object) -> Results:
-        if any(name in each for each in self.values()):
+        if any(name in results for results in self.values()):
             raise KeyError(f"{name} is a measure: name a system first, or see to_pandas()")
         hint = did_you_mean(name, map(str, self)) or f"; there are: {', '.join(map(str, self))}"
         raise KeyError(f"there is no system {name!r}{hint}")
@@ -77,21 +77,21 @@ class SystemResults(Reported, dict[str, Results]):
         """
         pd = imported("frames", "pandas", "pandas")
         if per_query and self:
-            frames = {run: each.to_pandas(names) for run, each in self.items()}
+            frames = {run: results.to_pandas(names) for run, results in self.items()}
             return pd.concat(frames, names=["run"])
-        means = [each.mean(names) for each in self.values()]
+        means = [results.mean(names) for results in self.values()]
         return pd.DataFrame(means, index=pd.Index(list(self), name="run"))
 
     def to_polars(self, *, per_query: bool = False, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a polars frame: columns ``run``, perhaps ``query``, and one a measure."""
         pl = imported("frames", "polars", "polars")
         rows: list[Record] = []
-        for run, each in self.items():
+        for run, results in self.items():
             if per_query:
-                values = each.to_dict(names).items()
+                values = results.to_dict(names).items()
                 rows += ({"run": run, "query": query, **row} for query, row in values)
             else:
-                rows.append({"run": run, **each.mean(names)})
+                rows.append({"run": run, **results.mean(names)})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def plot(
@@ -109,7 +109,7 @@ class SystemResults(Reported, dict[str, Results]):
 
     def to_dict(self, names: str = "irbatch") -> dict[str, dict[Any, dict[str, float]]]:  # type: ignore[override]
         """Return system to query id to measure name to value; `names` as in `Results.mean`."""
-        return {name: each.to_dict(names) for name, each in self.items()}
+        return {name: results.to_dict(names) for name, results in self.items()}
 
     def _document(
         self,
@@ -126,27 +126,29 @@ class SystemResults(Reported, dict[str, Results]):
         legend = []
         if any(cell.stands_out for row in table.rows for cell in row.cells):
             legend.append((BEST, "the best of its column"))
-        if arrows and any(better_of(each) for each in list_measures(self)):
+        if arrows and any(map(better_of, list_measures(self))):
             legend.append((f"{BETTER} {WORSE}", "more, less is better"))
         apart, systems = tell_different_queries(self), many(len(self), "system")
         note = f"{apart[0].upper()}{apart[1:]}." if apart else ""
-        counts = sorted({each.counts.queries for each in self.values()})
+        counts = sorted({results.counts.queries for results in self.values()})
         least = f"{counts[0]} to " if len(counts) > 1 else ""
         queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
         told = f", {TOLD}" if intervals else ""
         said = [f"{systems}{queries}{told}", *list_notes(self)]
-        caption = f"{' '.join(f'{each}.' for each in said)} {note}".rstrip()
-        stated = [each.settings for each in self.values()]
+        caption = f"{'. '.join(said)}. {note}".rstrip()
+        stated = [results.settings for results in self.values()]
         shared = stated[0].items() if stated else ()
-        settings = [(k, v) for k, v in shared if all(each.get(k) == v for each in stated)]
-        footer = " | ".join(f"{name}: {value}" for name, value in settings)
+        common = [(k, v) for k, v in shared if all(settings.get(k) == v for settings in stated)]
+        footer = " | ".join(f"{name}: {value}" for name, value in common)
         return Document(f"Results of {systems}", caption, legend, [table], footer, note)
 
     def _everything(
         self, *, per_query: bool = False, names: str = "irbatch", intervals: bool = False
     ) -> Record:
         options: Any = {"per_query": per_query, "names": names, "intervals": intervals}
-        return {name: {**each._everything(**options), "name": name} for name, each in self.items()}
+        return {
+            name: {**results._everything(**options), "name": name} for name, results in self.items()
+        }
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> SystemResults:

@@ -20,11 +20,6 @@ TOLD = "with 95% intervals"  # of `Results.intervals`, as reports have them
 Systems = Mapping[str, Any]  # names to `Results`, which know of their tables
 
 
-def heading(measure: Measure, names: str, *, arrows: bool) -> str:
-    """Spell a measure for the head of a column, perhaps with an arrow to what is better."""
-    return measure.spelled(names) + (ARROWS[better_of(measure)] if arrows else "")
-
-
 def better_of(measure: Measure) -> int:
     """Return `Measure.sign`; 0 of counts, of which neither more nor less is better."""
     return 0 if measure.aggregate == "sum" else measure.sign
@@ -45,13 +40,13 @@ def tell_different_queries(results: Systems) -> str:
     >>> tell_different_queries(irbatch.evaluate_runs(qrels, runs, "AP", missing="skip"))
     'means over different queries, 1 a system, 0 in all of them: none is marked as best'
     """
-    counts = sorted({each.counts.queries for each in results.values()})
+    counts = sorted({system.counts.queries for system in results.values()})
     # Means alone have no ids: their counts may still tell.
-    ids = [each.query_ids for each in results.values() if each.has_values]
-    if len(counts) < 2 and all(each == ids[0] for each in ids):
+    ids = [system.query_ids for system in results.values() if system.has_values]
+    if len(counts) < 2 and all(queries == ids[0] for queries in ids):
         return ""
     common = set(ids[0] if ids else ()).intersection(*ids)
-    if len(counts) < 2 and all(len(each) == len(common) for each in ids):
+    if len(counts) < 2 and all(len(queries) == len(common) for queries in ids):
         return ""  # in other orders
     several = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
     shared = f", {len(common)} in all of them" if len(ids) == len(results) else ""
@@ -62,16 +57,16 @@ def list_values(
     results: Systems, *, names: str = "irbatch", per_query: bool = False, intervals: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield run, query and measure of each value with every digit; the mean's query is ``all``."""
-    for run, each in results.items():
-        rows = each.to_dict(names) if per_query else {}
-        if ALL in each.rows and rows:
+    for run, system in results.items():
+        rows = system.to_dict(names) if per_query else {}
+        if ALL in system.rows and rows:
             problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
             raise InputError(problem, source="results", query=ALL)
-        bounds = each.intervals(names=names) if intervals else {}
-        summed = {of.spelled(names) for of in each.columns if of.aggregate == "sum"}
-        for query, row in [*rows.items(), (ALL, each.mean(names))]:
+        bounds = system.intervals(names=names) if intervals else {}
+        sums = {of.spelled(names) for of in system.columns if of.aggregate == "sum"}
+        for query, row in [*rows.items(), (ALL, system.mean(names))]:
             for name, value in row.items():
-                whole = name in summed and value.is_integer()
+                whole = name in sums and value.is_integer()
                 number: Any = int(value) if whole else value
                 record = dict(zip(VALUE, (run, str(query), name, number), strict=True))
                 if intervals:
@@ -93,12 +88,12 @@ def make_table(
     check_digits(digits)
     measures = list_measures(results)
     columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
-    columns += [
-        Column(heading(each, names, arrows=arrows), descends=each.sign >= 0) for each in measures
-    ]
+    for measure in measures:
+        arrow = ARROWS[better_of(measure)] if arrows else ""
+        columns.append(Column(measure.spelled(names) + arrow, descends=measure.sign >= 0))
     means = {
-        name: [each[of] if of in each.columns else math.nan for of in measures]
-        for name, each in results.items()
+        name: [system[of] if of in system.columns else math.nan for of in measures]
+        for name, system in results.items()
     }
     alike = not tell_different_queries(results)
     best = [
@@ -108,15 +103,15 @@ def make_table(
         for k, measure in enumerate(measures)
     ]
     rows = []
-    for i, (name, each) in enumerate(results.items()):
-        bounds = each.intervals() if intervals else {}
+    for i, (name, system) in enumerate(results.items()):
+        bounds = system.intervals() if intervals else {}
         cells = []
         for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True)):
             low, high = bounds.get(str(measure), NO_BOUNDS)
             within = "" if math.isnan(low) else show_interval(low, high, digits)
             cells.append(Cell(show_value(mean, measure, digits), mean, best[k][i], within))
         if per_query:
-            rows += _rows_of_queries(name, each, measures, digits)
+            rows += _rows_of_queries(name, system, measures, digits)
             cells.insert(0, Cell(ALL))
         rows.append(Row([Cell(name), *cells]))
     said = f", {TOLD}" if intervals else ""
@@ -125,18 +120,18 @@ def make_table(
 
 def list_measures(results: Systems) -> list[Measure]:
     """Return the measures that some system has, in order."""
-    return list(dict.fromkeys(each for of_system in results.values() for each in of_system.columns))
+    return list(dict.fromkeys(of for system in results.values() for of in system.columns))
 
 
 def _rows_of_queries(name: str, results: Any, measures: list[Measure], digits: int) -> list[Row]:
-    places = {each: k for k, each in enumerate(results.columns)}
+    places = {measure: k for k, measure in enumerate(results.columns)}
     rows = []
     for query, values in zip(results.query_ids, results.values.tolist(), strict=True):
         cells = [Cell(name), Cell(str(query))]
-        for each in measures:
-            value = values[places[each]] if each in places else math.nan
+        for measure in measures:
+            value = values[places[measure]] if measure in places else math.nan
             # Measures of the whole run have no values of queries.
-            text = "" if each.aggregate == "run" else show_value(value, each, digits)
+            text = "" if measure.aggregate == "run" else show_value(value, measure, digits)
             cells.append(Cell(text, value))
         rows.append(Row(cells))
     return rows
@@ -145,8 +140,8 @@ def _rows_of_queries(name: str, results: Any, measures: list[Measure], digits: i
 def list_notes(results: Systems) -> list[str]:
     """List what means hide, each note once, with the systems of which it holds if not of all."""
     by_note: dict[str, list[str]] = {}
-    for name, each in results.items():
-        for note in each.notes():
+    for name, system in results.items():
+        for note in system.notes():
             by_note.setdefault(note, []).append(name)
     return [
         note if len(names) == len(results) else f"{', '.join(names)}: {note}"
