@@ -162,7 +162,6 @@ class Accumulator:
         repeated: str = "error",
     ) -> None:
         self.keep, self.measures, self._options = keep, measures, (items, repeated)
-        self.columns = with_weights(measures)  # what the columns of values are of
         of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
         self.repeats = self.extra = 0
@@ -174,6 +173,11 @@ class Accumulator:
         self._sums = Sums.of(measures, none) if keep == "sums" else None
         self._waiting: list[Batch] = []
         self._load = 0
+
+    @property
+    def columns(self) -> list[Measure]:
+        """What the columns of values are of: the measures, and weights, which don't pickle."""
+        return with_weights(self.measures)
 
     def __len__(self) -> int:
         return self._size

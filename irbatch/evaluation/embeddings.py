@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
+from irbatch.evaluation.accumulator import Rows
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import notes_on
-from irbatch.evaluation.results import Results, join_results
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, ScoreSettings, check_measures
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
@@ -93,10 +94,12 @@ def evaluate_embeddings(
     parts = []
     for rows in pair.blocks():
         some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
-        parts.append(evaluator.rank(pair.scores(rows), **some, **of_all).results())
-    results = join_results(parts)
+        parts.append(evaluator.rank(pair.scores(rows), **some, **of_all))
+    computed = Rows.join(parts)
+    queries = per_query["query_ids"]
+    more = chosen.plan.measures, None, chosen.signature, None, computed.marks
+    results = Results(computed.values, queries, *more)
     evaluator.warn_once(notes_on(results))
-    results.has_ids = ids is not None
     return results
 
 

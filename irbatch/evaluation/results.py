@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +58,10 @@ class RunItems:
 
 def join_items(parts: Iterable[RunItems | None]) -> RunItems | None:
     """Put the items of several runs' queries one after the other; None if they have none."""
-    known = [part for part in parts if part is not None]
-    if not known:
+    there = [part for part in parts if part is not None]
+    if not there:
         return None
-    return RunItems(known[0].known, [each for part in known for each in part.lists])
+    return RunItems(there[0].known, [items for part in there for items in part.lists])
 
 
 def value_of(measure: Measure, counts: ItemCounts) -> float:
@@ -88,7 +88,7 @@ SHOWN_MEASURES = 40
 
 def with_weights(measures: Sequence[Measure]) -> list[Measure]:
     """Return measures and, behind them, what weights the values of some: one each a column."""
-    return [*measures, *(each.weight for each in measures if each.aggregate == "weighted")]
+    return [*measures, *(measure.weight for measure in measures if measure.aggregate == "weighted")]
 
 
 def weight_column(measures: Sequence[Measure], column: int) -> int:
@@ -148,11 +148,10 @@ class Results(Reported):
         self.items_of_queries = items
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
         self.has_values = values is not None
-        self._column = {str(each): column for column, each in enumerate(self.columns)}
+        self._column = {str(measure): column for column, measure in enumerate(self.columns)}
         self.query_ids = list(query_ids)
         self._counts = counts
-        known = means if isinstance(means, Mapping) else dict(enumerate(means or ()))
-        self._means = dict(known)
+        self._means = dict(means if isinstance(means, Mapping) else enumerate(means or ()))
         self._later = values if callable(values) else None
         if values is not None and not callable(values):
             none = np.zeros(len(self.query_ids), np.uint8)
@@ -255,7 +254,7 @@ class Results(Reported):
                 ``"ranx"``, ``"beir"``, ``"mteb"``, ``"sentence-transformers"``, …; a measure that
                 has no such name keeps ours. ``"as given"``: as each was asked for.
         """
-        return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
+        return {of.spelled(names): self._aggregate(i) for i, of in enumerate(self.columns)}
 
     def intervals(
         self, interval: str = "t", level: float = 0.05, *, names: str = "irbatch"
@@ -284,9 +283,7 @@ class Results(Reported):
 
         check_choice("interval", interval, KINDS)
         check_number("level", level, above=0, below=1)
-        return {
-            each.spelled(names): find_interval(self, each, interval, level) for each in self.columns
-        }
+        return {of.spelled(names): find_interval(self, of, interval, level) for of in self.columns}
 
     def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
         """Return a measure's value for each query id; of a single measure without its name, too.
@@ -436,7 +433,7 @@ class Results(Reported):
 
     def _of_queries(self) -> list[int]:
         """Return the positions of measures that have values of queries, not of the whole run."""
-        return [i for i, each in enumerate(self.columns) if each.aggregate != "run"]
+        return [i for i, measure in enumerate(self.columns) if measure.aggregate != "run"]
 
     def _table(self, names: str) -> tuple[list[str], list[Any], Floats]:
         """Return the heads of the columns, queries, and their values, or the means where alone."""
@@ -450,12 +447,12 @@ class Results(Reported):
         """Look a measure up: by its canonical name, or else any other that it answers to."""
         if name in self._column:
             return self._column[name]
-        answering = (i for i, each in enumerate(self.columns) if each.answers_to(name))
+        answering = (i for i, measure in enumerate(self.columns) if measure.answers_to(name))
         if (column := next(answering, None)) is not None:
             return column
         with suppress(InputError):
-            found = parse_measures([name])
-            return self._column.get(str(found[0])) if len(found) == 1 else None
+            measures = parse_measures([name])
+            return self._column.get(str(measures[0])) if len(measures) == 1 else None
         return None
 
     def _document(
@@ -570,20 +567,6 @@ def _listed(values: Floats) -> list[Any]:
     return objects.tolist()
 
 
-def join_results(parts: Sequence[Results]) -> Results:
-    """Put results of the same measures and settings, of one or more parts, one after the other."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    values = np.concatenate([part.weighted_values for part in parts])
-    ids = [query for part in parts for query in part.query_ids] if first.has_ids else None
-    counts = Counts(*np.sum([astuple(part.counts) for part in parts], axis=0).tolist())
-    marks = np.concatenate([part.marks for part in parts])
-    queries = range(len(values)) if ids is None else ids
-    given = queries, first.columns, counts, first.settings, first.name, marks
-    return Results(values, *given, join_items(part.items_of_queries for part in parts))
-
-
 IDS = {"text": str, "numbers": int}
 KEYS = ("settings", "counts", "mean")
 
@@ -605,16 +588,16 @@ def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
             path = fspath(source)
             everything = json.loads(Path(path).read_text("utf-8"))
         if all(key in everything for key in KEYS):
-            everything = {everything.get("name") or "system": everything}
-            return {name: _read_system(each, each.get("name")) for name, each in everything.items()}
-        return {name: _read_system(each, name) for name, each in everything.items()}
+            name = everything.get("name")
+            return {name or "system": _read_system(everything, name)}
+        return {name: _read_system(system, name) for name, system in everything.items()}
     except InputError as problem:
         raise problem.with_fields(source="results", path=path) from None
     except OSError as problem:
         raise InputError(problem.strerror or str(problem), source="results", path=path) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        said = f"this is not what Results.to_json() writes: {type(problem).__name__}: {problem}"
-        raise InputError(said, source="results", path=path) from None
+        what = f"this is not what Results.to_json() writes: {type(problem).__name__}: {problem}"
+        raise InputError(what, source="results", path=path) from None
 
 
 def is_saved(path: str | PathLike[str]) -> bool:
@@ -628,7 +611,7 @@ def is_saved(path: str | PathLike[str]) -> bool:
 
 
 def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
-    measures = [measure for each in state["mean"] for measure in parse_measures(each)]
+    measures = [measure for spelled in state["mean"] for measure in parse_measures(spelled)]
     if len(measures) != len(state["mean"]):
         raise InputError("a name stands for several measures", value=list(state["mean"]))
     settings = {str(key): str(value) for key, value in state["settings"].items()}

@@ -194,16 +194,18 @@ class ScoreEvaluator:
                 self.warn_once([SOME_HIDDEN])
             graded = shown
         graded.check_grades(candidates.queries)
-        found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
+        in_all = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
             above, equal = count_on_accelerator(candidates, graded)
         else:
             above, equal = count_candidates(candidates, graded, self.threads)
         keys = read_tie_keys(policy, document_ids, candidates.shape)
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
-        given = graded.starts, graded.grades, graded.all_one, above, equal, before
-        counted = CountedCandidates(candidates.sizes, candidates.shape[1], *given)
-        ranked = ScoreBatch(self, counted, found, candidates.queries)
+        grades = graded.starts, graded.grades, graded.all_one
+        counted = CountedCandidates(
+            candidates.sizes, candidates.shape[1], *grades, above, equal, before
+        )
+        ranked = ScoreBatch(self, counted, in_all, candidates.queries)
         if self._of_items is not None:
             listed = self._of_items.of_scores(candidates, graded, policy, document_ids)
             ranked.item_values, ranked.items_of_queries = listed
@@ -299,18 +301,18 @@ class ScoreBatch:
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:
         """Compute the values of batches that can wait, all of an evaluator at once."""
-        for evaluator in dict.fromkeys(each.evaluator for each in batches):
-            mine = (each for each in batches if each.evaluator is evaluator)
-            waiting = [each for each in mine if each._computed is None]
+        left = [batch for batch in batches if batch._computed is None and batch.can_wait()]
+        for evaluator in dict.fromkeys(batch.evaluator for batch in left):
+            waiting = [batch for batch in left if batch.evaluator is evaluator]
             if len(waiting) < 2:
                 continue
-            first, *others = (each.counted for each in waiting)
+            first, *others = (batch.counted for batch in waiting)
             queries = range(sum(map(len, waiting)))
             values, marks = ScoreBatch(evaluator, first.join(others), None, queries)._compute()
             start = 0
-            for each in waiting:
-                stop = start + len(each)
-                each._keep(values[start:stop], marks[start:stop])
+            for batch in waiting:
+                stop = start + len(batch)
+                batch._keep(values[start:stop], marks[start:stop])
                 start = stop
 
     def _compute(self) -> tuple[Floats, Bytes]:
@@ -346,11 +348,11 @@ def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candi
     if not graded.all_one:
         row = int(graded.row_index[np.argmax(graded.grades != 1)])
         raise reject("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
-    found = np.diff(graded.starts)
-    if (found > numbers).any():
-        row = int(np.argmax(found > numbers))
+    there = np.diff(graded.starts)
+    if (there > numbers).any():
+        row = int(np.argmax(there > numbers))
         total = int(numbers[row])
-        problem = f"{found[row]} candidates are relevant, but only {total} documents in all"
+        problem = f"{there[row]} candidates are relevant, but only {total} documents in all"
         raise reject(problem, query=candidates.queries[row], value=total)
     return numbers
 

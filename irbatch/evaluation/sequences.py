@@ -65,9 +65,9 @@ def evaluate_groups(
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     judgments, ranked = evaluation.judgments(qrels), evaluation.rankings(run)
     in_order = replace(evaluation, order_by="score")  # as it was read
-    documents = [each for of_query in judgments.to_dict().values() for each in of_query]
-    known = groups if isinstance(groups, Groups) else Groups(groups, ungrouped="ignore")
-    shares, grades = known.align(documents), judgments.grades
+    documents = [document for of_query in judgments.to_dict().values() for document in of_query]
+    groups = groups if isinstance(groups, Groups) else Groups(groups, ungrouped="ignore")
+    shares, grades = groups.align(documents), judgments.grades
     results = SystemResults()
     for name, belongs in zip(shares.names, shares.vectors.T > 0, strict=True):
         keeps = (belongs[shares.codes] & (shares.codes >= 0)) | (grades <= 0)
@@ -113,14 +113,16 @@ def evaluate_sequences(
     """
     check_keywords(evaluate_sequences, settings, EvaluateOptions.__annotations__.keys() - UNUSED)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
-    wanted, chosen = evaluation.measures, evaluation.settings
-    for each in wanted:
-        if each.name not in IN_TURN:
-            problem = f"{each} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
+    asked, chosen = evaluation.measures, evaluation.settings
+    for measure in asked:
+        if measure.name not in IN_TURN:
+            problem = (
+                f"{measure} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
+            )
             hint = "evaluate each run with irbatch.evaluate"
-            raise InputError(f"{problem}: {hint}", source="measures", value=str(each))
+            raise InputError(f"{problem}: {hint}", source="measures", value=str(measure))
     judgments, rankings = evaluation.judgments(qrels), _as_runs(runs, evaluation)
-    plan = Plan(wanted, chosen.open_parameters(), items=True)
+    plan = Plan(asked, chosen.open_parameters(), items=True)
     plan.check_levels(judgments.levels)
     reading = ItemMeasures(plan, evaluation.items, chosen, evaluation.threads)
     answered = dict.fromkeys(query for run in rankings for query in run.queries)
@@ -133,19 +135,19 @@ def evaluate_sequences(
         ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), judged)
         for run in rankings
     ]
-    values = np.zeros((len(queries), len(wanted)))
+    values = np.zeros((len(queries), len(asked)))
     turns[0].others = turns[1:]
     reading.write(turns[0], values)
-    found = judgments.levels >= chosen.least_relevant
-    relevant = judgments.level_counts(rows)[:, found].sum(axis=1)
+    levels = judgments.levels >= chosen.least_relevant
+    relevant = judgments.level_counts(rows)[:, levels].sum(axis=1)
     marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~there[rows])
-    empty = np.all([(each.rows == PAST_END).all(axis=1) for each in turns], axis=0)
+    empty = np.all([(ranks.rows == PAST_END).all(axis=1) for ranks in turns], axis=0)
     marks |= QueryMark.EMPTY.where(empty & there[rows])
     signature = evaluation.signature()
     signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
     extra = len(answered) - int(np.count_nonzero(there))
     counts = count_queries(marks, len(judgments), extra)
-    results = Results(values, queries, wanted, counts, signature, name, marks)
+    results = Results(values, queries, asked, counts, signature, name, marks)
     warn_all(notes_on(results))
     return results
 
@@ -155,10 +157,10 @@ def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
     one = isinstance(runs, str | os.PathLike | Run | Mapping)
     if one or not isinstance(runs, Iterable):
         raise InputError(f"runs are several, in a list, not {kind_of(runs)}", source="run")
-    found = [evaluation.rankings(each).prepared() for each in runs]
-    if not found:
+    rankings = [evaluation.rankings(run).prepared() for run in runs]
+    if not rankings:
         raise InputError("there are no runs", source="run")
-    return found
+    return rankings
 
 
 def _rows_of(reading: ItemMeasures, run: Run, queries: list[Any], settings: Settings) -> Ints:
@@ -217,12 +219,11 @@ def session_dcg(
 
 def _only_dcg(results: Results) -> str:
     """Return the name of the DCG among the results."""
-    found = [name for name, each in zip(results.measures, results.columns, strict=True)
-             if each.name == "DCG"]  # fmt: skip
-    if len(found) != 1:
-        problem = f"the results have {len(found)} of DCG, not one: say which with measure="
+    names = [str(measure) for measure in results.columns if measure.name == "DCG"]
+    if len(names) != 1:
+        problem = f"the results have {len(names)} of DCG, not one: say which with measure="
         raise InputError(problem, source="results", value=list(results.measures))
-    return found[0]
+    return names[0]
 
 
 def _discounted(
