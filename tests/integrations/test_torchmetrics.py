@@ -557,3 +557,15 @@ def test_without_torchmetrics() -> None:
             "import irbatch.integrations.torchmetrics")  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert b"pip install 'irbatch[torchmetrics]'" in done.stderr
+
+
+def test_scores_that_are_nan_on_request(ours: Any, theirs: Any, torch: Any) -> None:
+    scores, labels = torch.tensor([[math.nan, 1.0, 2.0]]), torch.tensor([[1, 0, 0]])
+    strict, lenient = ours.RankingMetric("RR"), ours.RankingMetric("RR", nan="last")
+    input_error(lambda: strict.update(scores, labels), "nan")
+    lenient.update(scores, labels)
+    assert lenient.compute().item() == pytest.approx(1 / 3)
+    both = theirs.MetricCollection({"strict": strict, "lenient": lenient})
+    both.reset()
+    both.update(torch.tensor([[3.0, 1.0, 2.0]]), labels)
+    assert len(both.compute_groups) == 2, "they don't share a state"
