@@ -287,43 +287,6 @@ def _raise(problem: Exception) -> Any:
     raise problem
 
 
-class FileWarnings:
-    """What to warn of in the `rows` lines of data that have been read of a file."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.tags = b"", b""  # of the first line and of the last one
-        self._contradicting: dict[str, None] = {}
-        self._fractional = True  # whether all ranks have a point, so far
-        self._query = None  # the last one
-
-    def add_piece(self, piece: Piece) -> None:
-        """Take note of the next piece of a file."""
-        if piece.values.size:
-            self.rows += piece.values.size
-            self.tags = self.tags[0] or piece.tags[0], piece.tags[1] or self.tags[1]
-            # The second row of a query that goes on is not that of the piece.
-            goes_on = piece.query(0) if piece.query(0) == self._query else None
-            doubtful = (query for query in piece.contradicting if query != goes_on)
-            self._contradicting.update(dict.fromkeys(doubtful))
-            self._fractional &= piece.fractional
-            self._query = piece.query(-1)
-
-    def issue(self, path: str) -> None:
-        """Warn of what is doubtful."""
-        if self._fractional and self.rows:
-            warn(f"run {path!r}: ranks are numbers with a point: are rank and score swapped?")
-        elif self._contradicting:
-            first, n = next(iter(self._contradicting)), len(self._contradicting)
-            others = f" and {many(n - 1, 'other query')}" if n > 1 else ""
-            problem = f"in query {first!r}{others} ranks and scores contradict each other"
-            by_rank = keyword("order_by", "rank")
-            warn(f"run {path!r}: {problem}; scores decide, or ranks with {by_rank}")
-        if self.tags[0] != self.tags[1]:
-            one, other = (tag.decode(errors="backslashreplace") for tag in self.tags)
-            warn(f"run {path!r}: lines of several systems, {one!r} and {other!r}")
-
-
 @dataclass(eq=False)
 class _Part:
     """A file whose beginning has told its form."""
@@ -365,7 +328,10 @@ class Reader(TableReader):
         self._size = first.size
         if len(paths) > 1:
             self._size = sum(map(os.path.getsize, paths))
-        self._warnings = FileWarnings()  # complete once all was read
+        # What is doubtful in all that was read, see `_note`.
+        self._rows, self._tags, self._last_query = 0, (b"", b""), None
+        self._contradicting: dict[str, None] = {}
+        self._fractional = True  # whether all ranks have a point, so far
         texts = self._texts()
         begun = list(itertools.islice(texts, 2))
         self.is_large = len(begun) > 1
@@ -380,11 +346,33 @@ class Reader(TableReader):
     @property
     def tag(self) -> str | None:  # type: ignore[override]
         """What the system called itself on the last line read."""
-        return self._warnings.tags[1].decode(errors="backslashreplace") or None
+        return self._tags[1].decode(errors="backslashreplace") or None
 
     def warn(self) -> None:
         """Warn of what was doubtful, once all was read."""
-        self._warnings.issue(self.name)
+        if self._fractional and self._rows:
+            warn(f"run {self.name!r}: ranks are numbers with a point: are rank and score swapped?")
+        elif self._contradicting:
+            first, n = next(iter(self._contradicting)), len(self._contradicting)
+            others = f" and {many(n - 1, 'other query')}" if n > 1 else ""
+            problem = f"in query {first!r}{others} ranks and scores contradict each other"
+            by_rank = keyword("order_by", "rank")
+            warn(f"run {self.name!r}: {problem}; scores decide, or ranks with {by_rank}")
+        if self._tags[0] != self._tags[1]:
+            one, other = (tag.decode(errors="backslashreplace") for tag in self._tags)
+            warn(f"run {self.name!r}: lines of several systems, {one!r} and {other!r}")
+
+    def _note(self, piece: Piece) -> None:
+        """Take note of what is doubtful in the next piece."""
+        if piece.values.size:
+            self._rows += piece.values.size
+            self._tags = self._tags[0] or piece.tags[0], piece.tags[1] or self._tags[1]
+            # The second row of a query that goes on is not that of the piece.
+            goes_on = piece.query(0) if piece.query(0) == self._last_query else None
+            doubtful = (query for query in piece.contradicting if query != goes_on)
+            self._contradicting.update(dict.fromkeys(doubtful))
+            self._fractional &= piece.fractional
+            self._last_query = piece.query(-1)
 
     def _texts(self) -> Iterator[tuple[_Part, Text]]:
         """Yield pieces of all files, without headers."""
@@ -426,7 +414,7 @@ class Reader(TableReader):
                 self._problems.append(_placed(piece, path, part.lines))
                 continue
             self._problems += (_placed(problem, path, part.lines) for problem in piece.problems)
-            self._warnings.add_piece(piece)
+            self._note(piece)
             part.lines += piece.lines
             if self._progress is not None:
                 self._progress(part.done, self._size)
@@ -448,7 +436,7 @@ class Reader(TableReader):
 
     def _raise_problems(self) -> None:
         super()._raise_problems()
-        if not self._warnings.rows:
+        if not self._rows:
             problem = "there are no data lines"
             raise InputError(problem, source=self._source, path=self.name)
 

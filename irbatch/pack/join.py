@@ -46,7 +46,7 @@ from irbatch.engine.ties import (
     round_scores,
 )
 from irbatch.errors import InputError, raise_problems
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_problem, pack_floats
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_errors, pack_floats
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 
@@ -192,12 +192,9 @@ def pack_run(
         return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
     depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
-    blocks = list(plan_query_blocks(qrels, rows, depths))
-    # One buffer for all blocks: fresh memory costs as much as filling it.
-    buffer = np.empty(max((int(depths[picks].sum()) for picks in blocks), default=0))
-    for picks in blocks:
+    for picks in plan_query_blocks(qrels, rows, depths):
         chosen = [rankings[pick] for pick in picks.tolist()]
-        yield _Join(qrels, run, rows[picks], chosen, ordering, buffer).block(picks)
+        yield _Join(qrels, run, rows[picks], chosen, ordering).block(picks)
 
 
 @dataclass(eq=False, repr=False)
@@ -209,19 +206,23 @@ class _Join:
     rows: Positions
     rankings: list[Ranking]
     ordering: Ordering
-    buffer: Floats
 
     def block(self, picks: Positions) -> Block:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
         starts = offsets_of(np.fromiter(map(len, self.rankings), np.int64, len(self.rankings)))
-        scores, counts = self.buffer[: starts[-1]], None
+        scores, counts = np.empty(0), None
         if (found := self._find_in_dicts(starts)) is not None:
             judged_scores, *counts = found
         else:
             self._check_documents()
-            judged_scores = self._read(scores)
-            if not order_scores(scores, starts):
+            scores = np.empty(starts[-1])
+            try:
+                judged_scores = self._read(scores)
+                if not order_scores(scores, starts):
+                    raise ValueError("a score is not a number")
+            except NUMBER_ERRORS:
                 raise_problems(list(self._score_problems()))
+                raise
         joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._listed, counts=counts)
         return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
 
@@ -254,19 +255,14 @@ class _Join:
         judged_scores: list[Any] = []
         missing = itertools.repeat(math.nan)
         start = 0
-        try:
-            for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-                packed = pack_floats(ranking.values())
-                end = start + len(packed)
-                raw[start:end] = packed
-                start = end
-                judged_scores.extend(map(ranking.get, self.qrels.documents[row], missing))
-            found = as_floats(judged_scores)
-        except NUMBER_ERRORS:
-            raise_problems(list(self._score_problems()))
-            raise
+        for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+            packed = pack_floats(ranking.values())
+            end = start + len(packed)
+            raw[start:end] = packed
+            start = end
+            judged_scores.extend(map(ranking.get, self.qrels.documents[row], missing))
         round_scores(scores, self.ordering.score_dtype)
-        return as_compared(found, self.ordering.score_dtype)
+        return as_compared(as_floats(judged_scores), self.ordering.score_dtype)
 
     def _listed(self, chosen: Ints) -> tuple[list[Any], Floats, Ints]:
         rankings = [self.rankings[row] for row in chosen.tolist()]
@@ -303,12 +299,13 @@ class _Join:
                 raise InputError(problem, source="run", path=self.run.name, **fields)
 
     def _score_problems(self) -> Iterator[InputError]:
-        for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-            for document, score in ranking.items():
-                if problem := number_problem(score):
-                    fields = {"query": self.qrels.queries[row], "document": document}
-                    fields |= {"source": "run", "path": self.run.name, "value": score}
-                    yield InputError(f"score {problem}", **fields)
+        queries = [self.qrels.queries[row] for row in self.rows.tolist()]
+        rows = (
+            (query, document, score)
+            for query, ranking in zip(queries, self.rankings, strict=True)
+            for document, score in ranking.items()
+        )
+        return number_errors("score", rows, source="run", path=self.run.name)
 
 
 def can_join(qrels: Qrels, table: QueryTable) -> bool:

@@ -131,6 +131,12 @@ class Kernel:
     tuple. It may call other kernels by their global names. It allocates nothing, keeps no state,
     raises nothing, and trusts its arguments: its callers check them. What it is compiled for stands
     in the annotations, see `irbatch.array_types`.
+
+    Args:
+        source: the function.
+        is_inlined: whether it is put in where it is called: LLVM leaves a call with arrays, each of
+            which is six arguments and more, where it takes longer than what is done in it.
+        holds_gil: whether it looks at Python's objects, see `TYPES`.
     """
 
     _entries: ClassVar[list[Kernel]] = []
@@ -139,9 +145,8 @@ class Kernel:
     is_kept = True  # whether Numba can keep what it compiles
     _lock = RLock()  # while code is loaded or compiled
 
-    def __init__(self, source: FunctionType) -> None:
-        self.source = source
-        self.holds_gil = self.is_inlined = False
+    def __init__(self, source: Any, *, is_inlined: bool = False, holds_gil: bool = False) -> None:
+        self.source, self.is_inlined, self.holds_gil = source, is_inlined, holds_gil
         self.__doc__ = source.__doc__
         self.__name__ = source.__name__
         self._code: dict[tuple[Any, ...], Code] = {}  # by kinds of arguments
@@ -487,30 +492,9 @@ def can_read_objects() -> bool:
 
 # ---------------------------------------------------------------------- declaring kernels
 
-
-def kernel(source: Callable[..., Any]) -> Kernel:
-    """Declare a hot loop."""
-    if not isinstance(source, FunctionType):
-        raise TypeError(f"a kernel is a plain function, not {type(source).__name__}")
-    return Kernel(source)
-
-
-def inlined_kernel(source: Callable[..., Any]) -> Kernel:
-    """Declare a part of a hot loop, which is put in where it is called.
-
-    LLVM leaves a call with arrays, each of which is six arguments and more, where it takes longer
-    than what is done in it.
-    """
-    made = kernel(source)
-    made.is_inlined = True
-    return made
-
-
-def kernel_on_objects(source: Callable[..., Any]) -> Kernel:
-    """Declare a hot loop over Python's objects, see `TYPES`."""
-    made = kernel(source)
-    made.holds_gil = True
-    return made
+kernel = Kernel
+inlined_kernel = functools.partial(Kernel, is_inlined=True)
+kernel_on_objects = functools.partial(Kernel, holds_gil=True)
 
 
 def as_input(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from support.input_errors import input_error
 from support.random_problems import nasty_problems
 
 import irbatch
+from irbatch.cli import main
 from irbatch.data.columns import QueryTable
 from irbatch.formats import parquet as parquet_files
 from irbatch.formats.parquet import ParquetReader
@@ -232,6 +234,25 @@ def test_damaged_metadata(tmp_path: Path) -> None:
     data = write(path, [("q", "d", 1.0)]).read_bytes()
     path.write_bytes(data.replace(b"doc_id", b"doc_\xff\xff"))
     input_error(lambda: irbatch.read_run(path), "can't decode", path=str(path))
+
+
+@pytest.mark.parametrize("call", [0, 1])  # of the first row, and of all
+def test_memory_that_pyarrow_does_not_get(
+    call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends a command as it does while text is read."""
+    path = write(tmp_path / "run.parquet", [("q", "d", 1.0)])
+    (tmp_path / "qrels").write_text("q 0 d 1\n")
+    genuine, calls = pq.ParquetFile.iter_batches, itertools.count()
+
+    def fail(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == call:
+            raise pa.ArrowMemoryError("malloc of size 64 failed")
+        return genuine(*arguments, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", fail)
+    assert main(["eval", str(tmp_path / "qrels"), str(path), "-m", "AP"]) == 1
+    assert capsys.readouterr() == ("", "irbatch: error: out of memory\n")
 
 
 @pytest.mark.parametrize(
