@@ -106,14 +106,14 @@ class LoadAtRate:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Load(Reported):
-    """What `measure_load` found: how long queries took that came at each of some rates.
+    """How long queries took that came at each of some rates, as `measure_load` returns it.
 
     `to_dict` and `to_json` have times in ms and rates in queries a second; `to_csv` and frames have
     one line a rate.
 
     Attributes:
         about: the record of the system, without latency; `record` has it.
-        rates: what was found at each rate, ascending.
+        rates: one `LoadAtRate` each, ascending.
         callers: how many calls there were at a time; None: as many as there are.
         timeout: ms after which a query counted as out of time, or None.
         within: the bound on p99, in ms, that rates were measured for, or None.
@@ -181,7 +181,7 @@ class Load(Reported):
         Raises:
             InputError: if nothing was measured at this rate.
         """
-        at_rate = next((each for each in self.rates if each.rate == rate), None)
+        at_rate = next((measured for measured in self.rates if measured.rate == rate), None)
         if at_rate is None:
             problem = f"{shown(rate)} is not one of those measured, {self._numbers}"
             raise InputError(problem, source="rate", value=rate)
@@ -238,7 +238,7 @@ class Load(Reported):
 
 
 def _columns(load: Load) -> list[Column]:
-    """Return what is said of each rate, of which the items have the fields."""
+    """Return the columns; an item has the fields of a rate and of its latency."""
 
     def column(name: str, heading: str, **more: Any) -> Column:
         more = {"descends": False, "show": show_quantity, **more}
@@ -276,25 +276,27 @@ def _caption(load: Load) -> str:
     callers = "as many calls at a time as there are"
     if load.callers is not None:
         callers = f"{many(load.callers, 'call')} at a time"
-    said = [
+    sentences = [
         f"Open loop: queries came {coming}, whether others were answered or not, {callers}. "
         "Latency counts from when a query was due, and calls that failed or were out of time count "
         "as longer than all others."
     ]
     if load.timeout is not None:
-        said.append(f"Out of time after {show_quantity(load.timeout)} ms.")
+        sentences.append(f"Out of time after {show_quantity(load.timeout)} ms.")
     if load.about.hardware != Hardware():
-        said.append(f"Measured on {load.about.hardware}.")
+        sentences.append(f"Measured on {load.about.hardware}.")
     if load.within is not None:
         bound = f"p99 within {show_quantity(load.within)} ms"
         held = f"{bound} up to {show_quantity(load.sustained_rate or 0)} queries/s"
-        said.append(f"{held if load.sustained_rate else f'{bound} at none'} (of {load._numbers}).")
+        sentences.append(
+            f"{held if load.sustained_rate else f'{bound} at none'} (of {load._numbers})."
+        )
     late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
     if late:
-        said.append(f"At {join_words(late)} a second the sender itself didn't keep up.")
+        sentences.append(f"At {join_words(late)} a second the sender itself didn't keep up.")
     problems = [at_rate.problem for at_rate in load.rates if at_rate.problem is not None]
-    said += [f"First error: {problem}." for problem in problems[:1]]
-    return " ".join(said)
+    sentences += [f"First error: {problem}." for problem in problems[:1]]
+    return " ".join(sentences)
 
 
 # ---------------------------------------------------------------- measuring it
@@ -584,45 +586,45 @@ class Sending:
         return FAILED
 
 
-def summarise(found: Sending, rate: float, arrivals: str, callers: int | None) -> LoadAtRate:
-    """Return what was found at a rate."""
-    answered = found.outcome == ANSWERED
-    end = max(int(found.done.max()) / SECOND, found.due.size / rate)
-    times = (found.done - found.due) / MILLISECOND
+def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None) -> LoadAtRate:
+    """Return what became of the queries of a rate."""
+    answered = sending.outcome == ANSWERED
+    end = max(int(sending.done.max()) / SECOND, sending.due.size / rate)
+    times = (sending.done - sending.due) / MILLISECOND
     return LoadAtRate(
         rate=rate,
         achieved=int(answered.sum()) / end,
         latency=Latency(
             mean=exact_mean(times[answered].tolist()) if answered.any() else None,
             **find_percentiles(np.where(answered, times, np.inf)),
-            calls=found.due.size,
+            calls=sending.due.size,
             loop=OPEN,
             rate=rate,
             arrivals=arrivals,
-            errors=int((found.outcome == FAILED).sum()),
-            timeouts=int((found.outcome == OUT_OF_TIME).sum()),
+            errors=int((sending.outcome == FAILED).sum()),
+            timeouts=int((sending.outcome == OUT_OF_TIME).sum()),
         ),
-        busy=callers and float((found.done - found.sent).sum()) / SECOND / (callers * end),
-        growing=is_growing(found, times, callers is None),
-        lateness=float(np.quantile((found.sent - found.ready) / MILLISECOND, 0.99)),
+        busy=callers and float((sending.done - sending.sent).sum()) / SECOND / (callers * end),
+        growing=is_growing(sending, times, callers is None),
+        lateness=float(np.quantile((sending.sent - sending.ready) / MILLISECOND, 0.99)),
         wall_time=end,
-        problem=found.problem,
+        problem=sending.problem,
     )
 
 
-def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
+def is_growing(sending: Sending, times: Floats, unlimited: bool) -> bool:
     """Tell whether the queue still grew: in the last half all waited, and ever longer.
 
     Where any number of calls run at a time, it is their number that grows, too.
     """
-    half = found.due.size // 2
+    half = sending.due.size // 2
     if half < QUARTERS:
         return False
     if not unlimited:
-        waits = (found.ready - found.due).astype(np.float64)
+        waits = (sending.ready - sending.due).astype(np.float64)
         return bool((waits[half:] > 0).all()) and _rises(waits)
-    done = np.searchsorted(np.sort(found.done), found.due, side="right")
-    in_progress = np.arange(found.due.size) - done
+    done = np.searchsorted(np.sort(sending.done), sending.due, side="right")
+    in_progress = np.arange(sending.due.size) - done
     busy = bool((in_progress[half:] > 0).all())
     return busy and _rises(times) and _rises(in_progress)
 

@@ -212,27 +212,26 @@ def measure_search(
 ) -> Measurement:
     """Time a search in a closed loop, and keep what it answers.
 
-    After the warm-up every call is timed alone, one after the other. So no query waits for another,
-    as they do where they come whether others are answered or not: `measure_load` has them come so.
+    After the warm-up every call is timed alone, one after the other, so that no query waits for
+    another; in `measure_load` they come at a rate.
 
-    Nothing stands between the two readings of the clock but the call. So a search has to return
-    what is ready: on an accelerator it waits for its result, as ``.cpu()`` does; and memory that
-    the next call writes to again has to be copied first. A search that keeps answers is timed by
-    them where the same queries come again: `warmup_queries` and a single pass avoid that.
+    The clock is read right before and after the call. So a search has to return what is ready: on
+    an accelerator it waits for its result, as ``.cpu()`` does, and it copies memory that the next
+    call writes to again. A search that keeps answers is faster where the same queries come again:
+    `warmup_queries` and a single pass avoid that.
 
     An answer is a mapping of documents to scores; (document, score) pairs; document ids from the
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
     n - 1, … 1. Answers of the last pass make the run.
 
-    A search that is ``async def`` is awaited, one call after the other, in an event loop of its
-    own; the loop's time does not count.
+    A search that is ``async def`` is awaited in an event loop of its own, whose time does not
+    count.
 
-    CPU time and memory are those of the whole process with all of its threads. The peak of memory,
-    from the warm-up on, is exact where calls take more than the process has ever held. Else it is
-    the most that was seen: every ms of the warm-up, and between timed calls. What one system has
-    loaded counts for the next that the process measures: a process each tells them apart. Memory on
-    accelerators is that of torch's tensors, without its cache. Of children's memory, pages that
-    they share count for each; their CPU time is exact to some 10 ms.
+    CPU time and memory are those of the whole process, so what one system has loaded counts for the
+    next one that it measures. The peak of memory, from the warm-up on, is exact where calls take
+    more than the process has ever held; else it is the most that was seen every ms of the warm-up
+    and between timed calls. Memory on accelerators is that of torch's tensors, without its cache.
+    Pages that children share count for each of them; their CPU time is exact to some 10 ms.
 
     Args:
         search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of

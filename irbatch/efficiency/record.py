@@ -177,10 +177,10 @@ class Latency:
             check_choice("arrivals", self.arrivals, (None, *ARRIVALS))
         for name, (low, high) in self.intervals.items():
             if name not in STATISTICS or low > high:
-                known = "two bounds in order, of a statistic"
-                raise field_error("latency", f"intervals: {shown(name)}", f"is not {known}", name)
-        known_percentiles = [name for name in PERCENTILES if getattr(self, name) is not None]
-        for lower, upper in pairwise(known_percentiles):
+                problem = "is not two bounds in order, of a statistic"
+                raise field_error("latency", f"intervals: {shown(name)}", problem, name)
+        measured = [name for name in PERCENTILES if getattr(self, name) is not None]
+        for lower, upper in pairwise(measured):
             low, high = getattr(self, lower), getattr(self, upper)
             if low > high:
                 raise field_error("latency", lower, f"is {low:g}, more than {upper}, {high:g}", low)
@@ -251,14 +251,12 @@ def _as_times(milliseconds: Any) -> Floats:
         except ValueError as error:  # lists of different lengths
             raise InputError(f"times are not numbers: {error}") from None
         if times.dtype.kind not in "iuf" or times.ndim != 2 or not times.size:
-            wanted = "numbers of calls, or of repeats and calls, at least one"
-            raise InputError(f"times are {shown(milliseconds)}, not {wanted}", value=milliseconds)
+            form = "numbers of calls, or of repeats and calls, at least one"
+            raise InputError(f"times are {shown(milliseconds)}, not {form}", value=milliseconds)
         times = times.astype(np.float64)
-        wrong = np.argwhere(~(np.isfinite(times) & (times >= 0)))
-        if len(wrong):
-            repeat, call = wrong[0].tolist()
-            value = float(times[repeat, call])
-            problem = f"time {value:g} of call {call} is negative or not finite"
+        for place in np.argwhere(~(np.isfinite(times) & (times >= 0))).tolist():
+            value = float(times[*place])
+            problem = f"time {value:g} of call {place[1]} is negative or not finite"
             raise InputError(problem, value=value)
     return times
 
@@ -358,7 +356,7 @@ class EfficiencyRecord:
             raise field_error(source, "throughput", "is 0: nothing was answered", 0.0)
 
     def __repr__(self) -> str:
-        defaults = {each.name: each.default for each in fields(self)} | {"hardware": Hardware()}
+        defaults = {field.name: field.default for field in fields(self)} | {"hardware": Hardware()}
         parts = [f"{name}={v!r}" for name, v in vars(self).items() if v != defaults[name]]
         return f"{type(self).__name__}({', '.join(parts)})"
 
@@ -437,7 +435,7 @@ class EfficiencyRecord:
         follows = name == "cost_per_million" and self.stated_cost is None
         if not follows or bounds is None or cost is None or not self.latency.mean:
             return None
-        low, high = (cost * each / self.latency.mean for each in bounds)
+        low, high = (cost * bound / self.latency.mean for bound in bounds)
         return low, high
 
     def priced(self, price_per_hour: float, currency: str | None = None) -> EfficiencyRecord:
@@ -459,8 +457,8 @@ class EfficiencyRecord:
         return {**values, "derived": derived} if derived else values
 
     def _units(self, names: Sequence[str]) -> dict[str, str]:
-        known = {name: with_currency(UNITS[name], self.currency) for name in names if name in UNITS}
-        return {name: unit for name, unit in known.items() if unit}
+        units = {name: with_currency(UNITS[name], self.currency) for name in names if name in UNITS}
+        return {name: unit for name, unit in units.items() if unit}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
@@ -476,16 +474,16 @@ class EfficiencyRecord:
         if not isinstance(system, str):
             raise InputError("a record names its system", source="efficiency record", value=system)
         source = of_system(system)
-        fields_read = {key: each for key, each in values.items() if key not in ("units", "derived")}
+        fields_read = {key: v for key, v in values.items() if key not in ("units", "derived")}
         if "stated_cost" not in values and "cost_per_million" in values:
             fields_read["stated_cost"] = fields_read.pop("cost_per_million")
         with ErrorsIn(source=source):
             record: EfficiencyRecord = read_fields(cls, fields_read, also=ALIASES)
             units = check_value("units", dict[str, str], values.get("units") or {})
-        known = record._units([*units])
+        own_units = record._units([*units])
         for name, unit in units.items():
-            if unit != known.get(name):
-                problem = f"is {shown(unit)}; it is read as {shown(known.get(name))}"
+            if unit != own_units.get(name):
+                problem = f"is {shown(unit)}; it is read as {shown(own_units.get(name))}"
                 raise field_error(source, f"unit of {shown(name)}", problem, unit)
         return record
 

@@ -173,11 +173,12 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures)
         label = axis.label
         if axis.name.startswith("latency_"):
-            loops = {each.latency.loop for each in self.records if each.latency is not None}
+            timed = [record.latency for record in self.records if record.latency is not None]
+            loops = {latency.loop for latency in timed}
             loop = loops.pop() if len(loops) == 1 else None
             label = label if loop is None else f"{loop}-loop {label}"
         currencies = self.currencies(name)
-        several = "/".join(each or "?" for each in currencies) if any(currencies) else None
+        several = "/".join(currency or "?" for currency in currencies) if any(currencies) else None
         unit = with_currency(axis.unit, several)
         return axis._replace(unit=unit, label=label)
 
@@ -196,8 +197,7 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures).name
         if axis in self.measures:
             return self.means[:, self.measures.index(axis)].copy()
-        known = (record.value(axis) for record in self.records)
-        values = np.array([np.nan if value is None else value for value in known], np.float64)
+        values = np.array([record.value(axis) for record in self.records], np.float64)
         for place in np.flatnonzero(np.isinf(values)).tolist():
             raise field_error(of_system(self.systems[place]), axis, "is not finite", np.inf)
         return values
@@ -207,15 +207,15 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures).name
         if axis in self.measures:
             return self.intervals[:, self.measures.index(axis)].copy()
-        found = [each.interval(axis) or (np.nan, np.nan) for each in self.records]
-        return np.array(found, np.float64).reshape(-1, 2)
+        ends = [record.interval(axis) or (np.nan, np.nan) for record in self.records]
+        return np.array(ends, np.float64).reshape(-1, 2)
 
     def levels(self, name: str) -> list[float | None]:
         """Return the chance that each system's interval misses; None where that isn't known."""
         if find_axis(name, self.measures).name in self.measures:
             return [self.level] * len(self)
-        timed = [each.latency for each in self.records]
-        return [self.level if each is None else each.level for each in timed]
+        timed = [record.latency for record in self.records]
+        return [self.level if latency is None else latency.level for latency in timed]
 
     def conditions(self, names: Iterable[str]) -> list[str]:
         """Say under what conditions each system's times and rates among some axes were measured."""
@@ -226,11 +226,11 @@ class Leaderboard(Reported):
         axis = find_axis(name, self.measures)
         if axis.name in self.measures or "{currency}" not in axis.unit:
             return {}
-        found: dict[str | None, str] = {}
+        owners: dict[str | None, str] = {}
         for record in self.records:
             if record.value(axis.name) is not None:
-                found.setdefault(record.currency, record.system)
-        return found
+                owners.setdefault(record.currency, record.system)
+        return owners
 
     def sorted(self, by: str) -> Self:
         """Return the leaderboard in the order of an axis, the best first; without a value last.
@@ -302,9 +302,10 @@ class Leaderboard(Reported):
                 hint = did_you_mean(instance, filter(None, instances))
                 problem = f"no system was measured on {shown(instance)}{hint}"
                 raise InputError(problem, source="prices", value=instance)
-        found = [prices.get(record.hardware.instance or "") for record in self.records]
-        both = zip(self.records, found, strict=True)
-        records = [each if price is None else each.priced(price, currency) for each, price in both]
+        records = []
+        for record in self.records:
+            price = prices.get(record.hardware.instance or "")
+            records.append(record if price is None else record.priced(price, currency))
         return self._with(records=records)
 
     def tested(self, *, level: float = 0.05, draws: int = 10_000, seed: int = 0) -> Self:
@@ -408,9 +409,12 @@ class Leaderboard(Reported):
         """Say so of systems that don't meet ``"RR@10 >= 0.3"``, or ``not dominated on …``."""
         return self._check(requirements, required=True)
 
-    def _check(self, given: Iterable[object], *, required: bool) -> list[str]:
-        found = (find_failures(self, each, required=required) for each in each_condition(given))
-        return [said for some in found for said in some]
+    def _check(self, conditions: Iterable[object], *, required: bool) -> list[str]:
+        return [
+            failure
+            for condition in each_condition(conditions)
+            for failure in find_failures(self, condition, required=required)
+        ]
 
     def plot(self, x: str, y: str | None = None, *, ax: Any = None) -> Any:
         """Plot systems between two axes, and the Pareto frontier: those that no other dominates.

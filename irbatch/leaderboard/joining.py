@@ -203,20 +203,23 @@ def _warn_of_missing(
 
 def _common_settings(systems: Sequence[str], results: Sequence[Any]) -> dict[str, str]:
     """Return what the results have in common; warn where systems answered other queries."""
-    means = {
-        system: each
-        for system, each in zip(systems, results, strict=True)
-        if isinstance(each, Results)
+    evaluated = {
+        system: own
+        for system, own in zip(systems, results, strict=True)
+        if isinstance(own, Results)
     }
-    queries = [set(each.query_ids) for each in means.values() if each.has_values]
-    if any(each != queries[0] for each in queries):
+    queries = [set(own.query_ids) for own in evaluated.values() if own.has_values]
+    if any(query_ids != queries[0] for query_ids in queries):
         warn("systems on the leaderboard were evaluated on different queries")
-    stated = [set(each.settings.items()) for each in means.values()]
-    first: dict[str, str] = next(iter(means.values())).settings if means else {}
-    settings = {k: v for k, v in first.items() if all((k, v) in each for each in stated)}
+    first: dict[str, str] = next(iter(evaluated.values())).settings if evaluated else {}
+    settings = {
+        name: value
+        for name, value in first.items()
+        if all(own.settings.get(name) == value for own in evaluated.values())
+    }
     missing = [
-        f"{each.counts.missing} of {system}"
-        for system, each in means.items()
-        if each.counts.missing
+        f"{own.counts.missing} of {system}"
+        for system, own in evaluated.items()
+        if own.counts.missing
     ]
     return {**settings, "queries without a ranking": ", ".join(missing)} if missing else settings

@@ -88,7 +88,7 @@ class Statement:
             raise field_error(SOURCE, "systems", "are none", self.systems)
 
 
-OURS = [each.name for each in fields(Row)]
+OURS = [own.name for own in fields(Row)]
 Rows = dict[str, Row]  # by the names of the rows
 
 
@@ -141,11 +141,11 @@ def stated_fields(statement: Statement, rows: Rows) -> dict[str, Any]:
     names = [row.row or name for name, row in rows.items()]
     if len(set(names)) < len(names):
         raise field_error(SOURCE, "row", "is the same of two systems", names)
-    said = ("level", "settings", "constraints", "left_out", "significance")
+    stated = ("level", "settings", "constraints", "left_out", "significance")
     return {
         "systems": names,
         "n_queries": [row.queries for row in rows.values()],
-        **{name: getattr(statement, name) for name in said},
+        **{name: getattr(statement, name) for name in stated},
     }
 
 
@@ -179,8 +179,8 @@ def evaluate_systems(
             if run.is_file() and not begins_as_run(run):
                 # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
                 line = problem.line
-                told = InputError("this is not a run", source=source, path=str(run), line=line)
-                raise told from None
+                unread = InputError("this is not a run", source=source, path=str(run), line=line)
+                raise unread from None
             raise problem.with_fields(source=source) from None
     return results
 
