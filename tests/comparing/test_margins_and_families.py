@@ -222,16 +222,6 @@ def test_every_test_compares_weighted_means(test: str) -> None:
     assert parts["odd"].means[1, 0] == pytest.approx(mean, rel=1e-12)
 
 
-def test_weights_that_are_alike_change_nothing() -> None:
-    labels = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]] * 8)
-    runs = {name: irbatch.evaluate_matrix(np.roll(labels, by, axis=0), "GAUC AUC")
-            for by, name in enumerate("ab")}  # fmt: skip
-    found = compare(runs)
-    assert found.means[:, 0] == pytest.approx(found.means[:, 1])
-    assert found.p_values[:, 0] == found.p_values[:, 1]
-    assert found.difference_intervals[:, 0] == pytest.approx(found.difference_intervals[:, 1])
-
-
 # ---------------------------------------------------------------- what is judged
 
 QRELS = {f"q{i}": {f"d{j}": j % 2 for j in range(6)} for i in range(4)}

@@ -98,11 +98,6 @@ def test_score_of_more_digits_than_python_prints() -> None:
     input_error(lambda: evaluate_runs(QRELS, runs, "RR"), "'long'", query="q1", document="d1")
 
 
-def test_scores_of_ignored_queries_are_not_read() -> None:
-    run = {"q1": {"d1": 1.0}, "unjudged": {"d": math.nan}}
-    assert evaluate(QRELS, run, "RR")["RR"] == 1.0
-
-
 HIGHER = [math.inf, True, np.bool_(True), np.float16(0.75), np.float32(0.75), np.int64(3),
           np.array(0.75), Fraction(2, 3), 10**300]  # fmt: skip
 LOWER = [False, np.longdouble(0.25), np.uint8(0), Decimal("0.25")]

@@ -104,11 +104,6 @@ def test_recall_points_of_the_preset(version: str | None, values: tuple[float, f
     assert tuple(results.values[:, 0].tolist()) == values
 
 
-def test_a_rounding_of_ones_own_wins() -> None:
-    results = irbatch.evaluate(JUDGED, RANKED, "IPrec(recall=0.7,rounding=up)", trec_eval="10")
-    assert results.values.tolist() == [[2 / 3], [0.0]]
-
-
 @pytest.mark.parametrize(
     ("settings", "named"),
     [

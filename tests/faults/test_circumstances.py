@@ -107,6 +107,10 @@ ABSENT: dict[str, tuple[tuple[str, ...], str, Callable[[Path], Any]]] = {
         ("psutil",), "efficiency",
         lambda _: measure_search(list, ["q"]),
     ),
+    "progress": (
+        ("rich.progress",), "cli",
+        lambda _: irbatch.evaluate(QRELS, RUN, "RR", progress=True),
+    ),
     "YAML": (("yaml",), "yaml", lambda _: EfficiencyRecord(system="a").to_ir_metadata()),
 }  # fmt: skip
 

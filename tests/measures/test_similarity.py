@@ -60,14 +60,6 @@ def test_compat_looks_at_1000_ranks() -> None:
     assert values[0] == values[2] == values[3] > values[1] == 0
 
 
-def test_a_document_judged_twice_is_refused(tmp_path: Path) -> None:
-    """compatibility.py keeps the larger preference, without a word."""
-    path = tmp_path / "qrels"
-    path.write_text("q 0 d1 1\nq 0 d1 2\n", encoding="utf-8")
-    with pytest.raises(irbatch.InputError, match="'d1'"):
-        irbatch.evaluate(path, RUN, "Compat")
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_rank_correlation_is_that_of_lists_of_scores(seed: int) -> None:
     gains = [(7 * i * i + seed) % 5 for i in range(9)]

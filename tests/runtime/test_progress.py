@@ -57,12 +57,6 @@ def test_it_goes_when_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown.getvalue().endswith("\x1b[2K"), "the line is erased"
 
 
-def test_without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    with pytest.raises(ImportError, match=r"irbatch\[cli\]"):
-        irbatch.evaluate(QRELS, RUN, "RR", progress=True)
-
-
 def test_what_is_not_a_function_is_rejected() -> None:
     for progress in ("yes", 2, [print]):
         with pytest.raises(InputError, match=r"progress=.* must be one of True, False"):

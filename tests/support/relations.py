@@ -18,7 +18,7 @@ from support.random_problems import Qrels, Run, nasty_problems
 # No expected values stand in the tests of relations: each changes a problem in a way whose effect
 # on every measure is known, and compares the two evaluations; bit for bit unless the relation
 # itself is about more or less. Thread counts, blocks, and compiled against plain kernels are in
-# test_jit.py.
+# runtime/test_compiled_and_plain.py.
 
 EXPONENTIAL = "nDCG(gain=exp)"
 
