@@ -117,6 +117,14 @@ class Plan:
         filled += [each.weight for each in filled if each.aggregate == "weighted"]
         self.filled, self.columns = tuple(filled), len(filled)
         self._check_reads(items=items)
+        self._scaled = [m for m in filled if "max_grade" in m.declaration.parameters]
+        self._undecided = [
+            measure
+            for measure in filled
+            if "rel" in measure.declaration.parameters
+            and not measure.declaration.graded
+            and measure["rel"] is None
+        ]
         groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(filled):
             threshold = float(_parameter(each, "rel", DEFAULT_REL))
@@ -166,22 +174,18 @@ class Plan:
 
     def check_levels(self, levels: Floats) -> None:
         """Reject grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
-        for each in self.filled:
-            highest = _parameter(each, "max_grade", math.inf)
+        for measure in self._scaled:
+            highest = _parameter(measure, "max_grade", math.inf)
             if levels.size and levels[-1] > highest:
                 grade = float(levels[-1])
-                problem = f"grade {grade:g} is above the max_grade of {each}, {highest:g}"
+                problem = f"grade {grade:g} is above the max_grade of {measure}, {highest:g}"
                 raise InputError(problem, value=grade)
         fractional = levels[levels != np.floor(levels)]
-        if not fractional.size:
-            return
-        for each in self.filled:
-            undecided = "rel" in each.declaration.parameters and not each.declaration.graded
-            if undecided and each["rel"] is None:
-                problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
-                rel = float(levels[levels.size // 2])
-                problem += f" a document is relevant, e.g. {each(rel=rel)}"
-                raise InputError(problem, value=float(fractional[0]))
+        if fractional.size and self._undecided:
+            problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
+            example = self._undecided[0](rel=float(levels[levels.size // 2]))
+            problem += f" a document is relevant, e.g. {example}"
+            raise InputError(problem, value=float(fractional[0]))
 
     def reads_cells(self, *, ties: bool) -> bool:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
@@ -211,8 +215,10 @@ class Plan:
                 self._from_prefixes(linear, expected, of_tied)
                 positions = [position for group in linear for position in group.positions]
                 values[expected.rows[:, None], positions] = of_tied[:, positions]
-        self._from_judged(matrix, values)
-        self._check_weights(values)
+        if self._of_judged:
+            self._from_judged(matrix, values)
+        if self.columns > len(self.measures):
+            self._check_weights(values)
         if matrix.ties is not None:
             self._over_orders(matrix, values, threads, skip=skip_no_relevant)
         if skip_no_relevant:
@@ -221,30 +227,21 @@ class Plan:
                     relevant = relevant_levels(group.measure, matrix.levels)
                     nothing = np.flatnonzero(matrix.judged[:, relevant].sum(axis=1) == 0)
                     values[nothing[:, None], group.positions] = np.nan
-        else:
-            self._fill_undefined(values)
+            return values
+        for position, measure in enumerate(self.filled):
+            if measure.declaration.undefined is not None:
+                column = values[:, position]
+                column[np.isnan(column)] = measure.declaration.undefined
         return values
 
     def first_failing(self, matrix: RelevanceMatrix) -> int | None:
         """Return the first row for which a formula fails alone, too; None if there is no such."""
-
-        def fails(rows: RelevanceMatrix) -> bool:
+        for row in range(matrix.retrieved.size):
             try:
-                self.values(rows)
+                self.values(matrix.of_rows(row, row + 1))
             except FormulaError:
-                return True
-            return False
-
-        first, last = 0, matrix.retrieved.size
-        while last - first > 1:
-            middle = (first + last) // 2
-            if fails(matrix.of_rows(first, middle)):
-                last = middle
-            elif fails(matrix.of_rows(middle, last)):
-                first = middle
-            else:
-                return None
-        return first
+                return row
+        return None
 
     def _from_rows(self, scanned: Scan, values: Floats, threads: int | None) -> None:
         """Write the values of measures of prefixes, of rows that fit into the cache together."""
@@ -285,8 +282,6 @@ class Plan:
         for group in self._of_judged:
             for depth, position in zip(group.depths, group.positions, strict=True):
                 by_depth.setdefault(float(depth), []).append((group, position))
-        if not by_depth:
-            return
         from irbatch.engine.judged import JudgedRanks, collect_judged, collect_relevant
 
         deepest = max(by_depth)
@@ -314,13 +309,6 @@ class Plan:
             value = float(values[row, column])
             problem = f"the formula of {self.filled[column].name} returned {value:g}, below 0"
             raise InputError(problem, source="measures", value=value)
-
-    def _fill_undefined(self, values: Floats) -> None:
-        """Put what undefined values count as in their places."""
-        for position, each in enumerate(self.filled):
-            if each.declaration.undefined is not None:
-                column = values[:, position]
-                column[np.isnan(column)] = each.declaration.undefined
 
     def _over_orders(
         self, matrix: RelevanceMatrix, values: Floats, threads: int | None, *, skip: bool

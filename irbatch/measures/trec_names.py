@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from irbatch.errors import InputError
@@ -39,14 +39,27 @@ def list_values(trec: TrecName, parameters: str = "", *, strict: bool = False) -
 
     Like trec_eval it reads the beginning of each number, unless it is `strict`.
     """
-    found = []
-    for label, settings, cutoff in _read(trec, parameters, strict):
-        if not trec.meaning:
-            found.append(TrecValue(label, None, settings.get("length")))
-        else:
-            meaning = CATALOGUE[trec.meaning].measure(**settings)
-            found.append(TrecValue(label, meaning if cutoff is None else meaning @ cutoff))
-    return found
+    label = f"{trec.name}_{parameters}" if parameters else trec.name
+    if not trec.takes:
+        if parameters and strict:
+            raise _rejection(trec, parameters, "left out: it has neither cutoffs nor parameters")
+        return [_value(trec, trec.name)]
+    if trec.takes == "gains":
+        return [_value(trec, label, **_read_gains(trec, parameters))]
+    numbers = _read_numbers(trec, parameters, strict)
+    if trec.takes == "cutoffs":
+        return [_value(trec, f"{trec.name}_{k}", k) for k in numbers]
+    if trec.takes == "points":
+        name = trec.into[0]
+        return [_value(trec, f"{trec.name}_{point:3.2f}", **{name: point}) for point in numbers]
+    return [_value(trec, label, **_settings(trec, parameters, numbers))]
+
+
+def _value(trec: TrecName, label: str, cutoff: int | None = None, **settings: Any) -> TrecValue:
+    if not trec.meaning:
+        return TrecValue(label, None, settings.get("length"))
+    measure = CATALOGUE[trec.meaning].measure(**settings)
+    return TrecValue(label, measure if cutoff is None else measure @ cutoff)
 
 
 def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:
@@ -68,31 +81,10 @@ def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:
     return {name: parameters[name] for name in known if name in parameters}
 
 
-def _read(
-    trec: TrecName, parameters: str, strict: bool
-) -> Iterator[tuple[str, dict[str, Any], int | None]]:
-    """Yield label, parameters of ours and cutoff of each value that is printed."""
-    label = f"{trec.name}_{parameters}" if parameters else trec.name
-    if not trec.takes:
-        if parameters and strict:
-            raise _rejection(trec, parameters, "left out: it has neither cutoffs nor parameters")
-        yield trec.name, {}, None
-    elif trec.takes == "gains":
-        yield label, _read_gains(trec, parameters), None
-    elif trec.takes == "cutoffs":
-        for cutoff in _read_numbers(trec, parameters, strict):
-            yield f"{trec.name}_{int(cutoff)}", {}, int(cutoff)
-    elif trec.takes == "points":
-        for point in _read_numbers(trec, parameters, strict):
-            yield f"{trec.name}_{point:3.2f}", {trec.into[0]: point}, None
-    else:
-        yield label, _settings(trec, parameters, _read_numbers(trec, parameters, strict)), None
-
-
-def _read_numbers(trec: TrecName, parameters: str, strict: bool) -> list[float]:
+def _read_numbers(trec: TrecName, parameters: str, strict: bool) -> list[Any]:
     """Read numbers separated by commas; of whole numbers the digits, as C's atol does."""
     whole = trec.takes == "cutoffs"
-    match, numbers = re.fullmatch if strict else re.match, list[float]()
+    match, numbers = re.fullmatch if strict else re.match, list[Any]()
     for text in (parameters or trec.defaults).split(","):
         number = match(WHOLE if whole else NUMBER, text)
         if number is None:
