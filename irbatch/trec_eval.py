@@ -115,7 +115,7 @@ def take_logarithms(values: Floats, measures: Sequence[Measure]) -> None:
     """Turn values ``(queries, measures)`` of geometric means, in place, into their logarithms."""
     for place, measure in enumerate(measures):
         if measure.aggregate == "geometric":
-            values[:, place] = [math.log(each) for each in values[:, place].tolist()]
+            values[:, place] = [math.log(value) for value in values[:, place].tolist()]
 
 
 class Printed:
@@ -127,13 +127,13 @@ class Printed:
         self.prefix = ""
         self.stopped_at: str | None = None
         self.missing = 0
-        wanted = dict.fromkeys(each.measure for each in self.columns if each.measure)
-        self._places = {measure: place for place, measure in enumerate(wanted)}
+        measures = dict.fromkeys(column.measure for column in self.columns if column.measure)
+        self._places = {measure: place for place, measure in enumerate(measures)}
         self._strings: dict[str, dict[int, str]] = {
-            each.label: {} for each in self.columns if each.length is not None
+            column.label: {} for column in self.columns if column.length is not None
         }
         settings = options.settings()
-        plan = Plan(list(wanted), settings.open_parameters() | {"docs": float(options.docs)})
+        plan = Plan(list(measures), settings.open_parameters() | {"docs": float(options.docs)})
         self.name = run.name
         watch = Watch(self._spell)
         computed = compute_run(Work(plan, settings, watch=watch), qrels, run)
@@ -141,23 +141,23 @@ class Printed:
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]
-        take_logarithms(self._values, list(wanted))
+        take_logarithms(self._values, list(measures))
         self._make_up(np.flatnonzero(QueryMark.MISSING.holds(computed.marks)))
 
     def _choose_queries(self, answered: Collection[str]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
         order = sorted(range(len(self.qrels)), key=self.qrels.queries.__getitem__)
-        there = [self.qrels.queries[row] in answered for row in order]
+        is_answered = [self.qrels.queries[row] in answered for row in order]
         complete = self.options.complete and self.options.version != "9"
-        if not any(there) and not complete:
+        if not any(is_answered) and not complete:
             raise InputError("no query of it is judged", source="run", path=self.name)
         rows = np.array(order, np.intp)
         if self.options.version == "9":
-            return rows[there]
-        if not complete and not all(there):
-            until = there.index(False)
+            return rows[is_answered]
+        if not complete and not all(is_answered):
+            until = is_answered.index(False)
             self.stopped_at = self.qrels.queries[order[until]]
-            self.missing = there.count(False)
+            self.missing = is_answered.count(False)
             rows = rows[:until]
         return rows
 
@@ -171,32 +171,34 @@ class Printed:
         rows = self.rows[places]
         levels = self.qrels.levels >= self.options.level
         relevant = self.qrels.level_counts(rows)[:, levels].sum(axis=1)
-        for each in self.columns:
-            measure = each.measure
-            if each.length is not None:
-                spelled = "" if each.label == "relstring" else "-" * min(retrieved, each.length)
-                self._strings[each.label].update(dict.fromkeys(rows.tolist(), spelled))
+        for printed in self.columns:
+            measure = printed.measure
+            if printed.length is not None:
+                spelled = (
+                    "" if printed.label == "relstring" else "-" * min(retrieved, printed.length)
+                )
+                self._strings[printed.label].update(dict.fromkeys(rows.tolist(), spelled))
             elif measure is not None and measure.name == "Utility":
                 rest = float(self.options.docs) - retrieved - relevant
                 value = measure["b"] * retrieved + measure["c"] * relevant + measure["d"] * rest
                 column = self._places[measure]
-                self._values[places, column] = 0.0 if each.label == "utility" else value
+                self._values[places, column] = 0.0 if printed.label == "utility" else value
 
     def _spell(self, rows: Positions, matrix: RelevanceMatrix) -> None:
         """Write the relevance strings of some queries."""
-        for each in self.columns:
-            if each.length is not None:
-                spelled = zip(rows.tolist(), _spell_top(matrix, each.length), strict=True)
-                self._strings[each.label].update(spelled)
+        for column in self.columns:
+            if column.length is not None:
+                spelled = zip(rows.tolist(), _spell_top(matrix, column.length), strict=True)
+                self._strings[column.label].update(spelled)
 
     def standardize(self, zscores: ZScores) -> None:
         """Turn values into deviations from a mean, in standard deviations."""
         self.prefix = "Z"
-        labels = {each.measure: each.label for each in self.columns}
+        labels = {column.measure: column.label for column in self.columns}
         for row, query in enumerate(self.queries):
-            known = zscores.get(query, {})
+            of_query = zscores.get(query, {})
             for measure, place in self._places.items():
-                mean, deviation = known.get(labels[measure], (math.nan, 0.0))
+                mean, deviation = of_query.get(labels[measure], (math.nan, 0.0))
                 off = float(self._values[row, place]) - mean
                 without = 0.0 if off == 0 else MISSING_ZSCORE
                 self._values[row, place] = off / deviation if deviation else without
@@ -204,12 +206,12 @@ class Printed:
     def query_lines(self) -> Iterator[str]:
         """Print each query's values; some measures are of all queries only."""
         columns = [
-            each
-            for each in self.columns
+            column
+            for column in self.columns
             if (
-                each.length is not None
-                if each.measure is None
-                else each.measure.aggregate != "geometric" and each.measure.name != "NumQ"
+                column.length is not None
+                if column.measure is None
+                else column.measure.aggregate != "geometric" and column.measure.name != "NumQ"
             )
         ]
         if not columns:
@@ -217,32 +219,32 @@ class Printed:
         # One format for all of a query's lines: a line at a time takes five times as long.
         form = "\n".join(map(self._form, columns))
         cells: list[list[Any]] = []
-        for each in columns:
-            if each.measure is None:
-                strings = self._strings[each.label]
+        for column in columns:
+            if column.measure is None:
+                strings = self._strings[column.label]
                 cells.append([strings.get(row, "") for row in self.rows.tolist()])
             else:
-                cells.append(self._values[:, self._places[each.measure]].tolist())
+                cells.append(self._values[:, self._places[column.measure]].tolist())
         for query, *row in zip(self.queries, *cells, strict=True):
             filled: list[Any] = [on_one_line(query)] * (2 * len(row))
             filled[1::2] = row
             yield from (form % tuple(filled)).split("\n")
 
-    def _form(self, each: TrecValue) -> str:
+    def _form(self, column: TrecValue) -> str:
         """Return what makes a query and a value a line."""
-        label = f"{each.label:22}".replace("%", "%%")
-        if each.measure is None:
-            return f"{label}\t%s\t%s" if each.length is None else f"{label}\t%s\t'%s'"
-        whole = each.measure.aggregate == "sum" and not self.prefix
+        label = f"{column.label:22}".replace("%", "%%")
+        if column.measure is None:
+            return f"{label}\t%s\t%s" if column.length is None else f"{label}\t%s\t'%s'"
+        whole = column.measure.aggregate == "sum" and not self.prefix
         return f"{self.prefix}{label}\t%s\t%{'.0f' if whole else '6.4f'}"
 
     def summary_lines(self) -> Iterator[str]:
         """Print the averages."""
-        for each in self.columns:
-            if each.measure is not None:
-                yield self._form(each) % ("all", self._average(each.measure))
-            elif each.length is None:
-                yield self._form(each) % ("all", on_one_line(self.tag or ""))
+        for column in self.columns:
+            if column.measure is not None:
+                yield self._form(column) % ("all", self._average(column.measure))
+            elif column.length is None:
+                yield self._form(column) % ("all", on_one_line(self.tag or ""))
 
     def _average(self, measure: Measure) -> float:
         """Sum a column in the order of queries; and divide, unless it is a count."""

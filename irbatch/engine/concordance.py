@@ -74,11 +74,11 @@ def compare_pairs(starts: Ints, values: Floats, above: Ints | None = None) -> Co
     if above is None:
         above = np.arange(values.size) - np.repeat(starts[:-1], np.diff(starts))
     kinds, order = np.unique(values, return_inverse=True)
-    found = np.empty((3, values.size), np.int64)
+    counts = np.empty((3, values.size), np.int64)
     tree = np.zeros(kinds.size + 1, np.int64)
     work = 20 * values.size + starts.size
-    _compare_above.run(work, starts, above, order.reshape(-1).astype(np.int64), tree, found)
-    return Concordance(starts, above, *found)
+    _compare_above.run(work, starts, above, order.reshape(-1).astype(np.int64), tree, counts)
+    return Concordance(starts, above, *counts)
 
 
 def _divide(numerator: Floats, denominator: Floats) -> Floats:
@@ -87,7 +87,7 @@ def _divide(numerator: Floats, denominator: Floats) -> Floats:
 
 
 @kernel
-def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, found: Ints2) -> None:
+def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, counts: Ints2) -> None:
     """Write documents above of a higher value and of the same, and all of a higher value.
 
     The tree (Fenwick's) counts documents seen by the place of their value in ascending order,
@@ -101,14 +101,14 @@ def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, found: In
             end = begin
             while end < last and above[end] == above[begin]:
                 place = order[end]
-                found[0, end] = above[end] - _count(tree, place + 1)
-                found[1, end] = above[end] - _count(tree, place) - found[0, end]
+                counts[0, end] = above[end] - _count(tree, place + 1)
+                counts[1, end] = above[end] - _count(tree, place) - counts[0, end]
                 end += 1
             for i in range(begin, end):
                 _add(tree, order[i] + 1, 1)
             begin = end
         for i in range(first, last):
-            found[2, i] = last - first - _count(tree, order[i] + 1)
+            counts[2, i] = last - first - _count(tree, order[i] + 1)
         for i in range(first, last):
             _add(tree, order[i] + 1, -1)
 

@@ -8,62 +8,17 @@ tried. Rows without ties are not looked at: their statistics are those of the sc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats, Floats3, Ints
 from irbatch.engine.matrix import NEGATIVE, PAD, Entries, RelevanceMatrix, SparseMatrix
-from irbatch.engine.scan import (
-    PrefixStatistics,
-    Scan,
-    ScanRequest,
-    choose_blank,
-    empty_sums,
-    tabulate,
-)
+from irbatch.engine.scan import Scan, ScanRequest, choose_blank, empty_sums, tabulate
 from irbatch.engine.scan_rows import KernelRequest, PrefixSums
 from irbatch.engine.ties import OpenTies
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
-from irbatch.runtime.threads import cached_property
-
-
-class ExpectedStatistics(PrefixStatistics):
-    """What is to be expected of the first k documents of each ranking.
-
-    A formula that is linear in one statistic, the others being the same in every order, has its
-    expected value when it is given these.
-    """
-
-    _scan: ExpectedScan
-
-    @cached_property
-    def any_hit(self) -> Floats:
-        """Chance that there is a hit among the first k."""
-        return self._at(self._scan.any_hit[self._threshold])
-
-    @cached_property
-    def reciprocal_rank(self) -> Floats:
-        """Expected reciprocal rank of the first hit among the first k."""
-        return self._at(self._scan.reciprocal[self._threshold])
-
-    @cached_property
-    def first_hit(self) -> Floats:
-        """One over `reciprocal_rank`, 0 where that is 0."""
-        nothing = np.zeros_like(self.reciprocal_rank)
-        return np.divide(1.0, self.reciprocal_rank, out=nothing, where=self.reciprocal_rank > 0)
-
-
-@dataclass(eq=False, repr=False)
-class ExpectedScan(Scan):
-    """Expected statistics of queries with ties; of what is not a sum, those of any scan."""
-
-    view = ExpectedStatistics
-    rows: Ints  # (queries,): theirs in the block
-    any_hit: Floats  # (thresholds, queries, cutoffs): chance of a hit
-    reciprocal: Floats  # of that shape, expected reciprocal rank of the first hit
 
 
 class TiedRow(NamedTuple):
@@ -82,8 +37,8 @@ class TiedRow(NamedTuple):
 
 def expect(
     matrix: RelevanceMatrix, ties: OpenTies, request: ScanRequest, scanned: Scan
-) -> ExpectedScan:
-    """Compute the expected statistics of a block's queries with ties, of which there are some."""
+) -> tuple[Ints, Scan]:
+    """Return the rows of a block's queries with ties, of which there are some, and expectations."""
     rows, tie_starts = np.unique(ties.rows, return_index=True)
     tabulated = tabulate(matrix, request)
     entries = _list_entries(matrix, rows, choose_blank(matrix, tabulated))
@@ -108,7 +63,7 @@ def expect(
     _expect_rows.run(work, entries, ties, bounds, lengths, tabulated, sums, any_hit, reciprocal)
     if matrix.complete:  # those passed over are judged, too
         np.minimum(tabulated.cutoffs, lengths[:, None], out=sums.judged)
-    return ExpectedScan(scanned.cutoffs, scanned.retrieved[rows], sums, rows, any_hit, reciprocal)
+    return rows, Scan(scanned.cutoffs, scanned.retrieved[rows], sums, any_hit, reciprocal)
 
 
 def _list_entries(matrix: RelevanceMatrix, rows: Ints, blank: int) -> Entries:

@@ -24,7 +24,7 @@ class GroupShares(NamedTuple):
     """The groups of the items of a catalogue.
 
     `vectors` has each distinct membership once, float64 ``(memberships, groups)``; `codes` says
-    which of them an item has, int64 ``(items,)``, or `UNGROUPED`. `target` are the shares wanted
+    which of them an item has, int64 ``(items,)``, or `UNGROUPED`. `target` are the shares due
     for every query, float64 ``(groups,)``, `targets` those by query id.
     """
 
@@ -34,8 +34,8 @@ class GroupShares(NamedTuple):
     target: Floats | None
     targets: Mapping[Any, Floats] | None
 
-    def wanted(self, queries: Sequence[Any]) -> Floats:
-        """Return the shares wanted for some queries: float64 ``(queries, groups)``.
+    def targets_of(self, queries: Sequence[Any]) -> Floats:
+        """Return the shares due for some queries: float64 ``(queries, groups)``.
 
         Raises:
             InputError: if no target is given, or none for one of them.
@@ -48,16 +48,16 @@ class GroupShares(NamedTuple):
         for query in queries:
             if query not in self.targets:
                 raise InputError("it has no target", source="groups", query=query)
-        found = [self.targets[query] for query in queries]
-        return np.array(found).reshape(len(queries), len(self.names))
+        targets = [self.targets[query] for query in queries]
+        return np.array(targets).reshape(len(queries), len(self.names))
 
     def place_of(self, name: str) -> int:
         """Return a group's place among the names, as text; InputError if there is no such group."""
-        known = list(map(str, self.names))
-        if name not in known:
+        names = list(map(str, self.names))
+        if name not in names:
             problem = f"no group is called {shown(name)}: there are {shown(list(self.names), 200)}"
             raise InputError(problem, source="groups", value=name)
-        return known.index(name)
+        return names.index(name)
 
     def count_members(self, starts: Ints, rows: Ints) -> Floats:
         """Add up the memberships of the items of some queries: float64 ``(queries, groups)``.
@@ -68,7 +68,7 @@ class GroupShares(NamedTuple):
         queries = row_index_of(starts)[rows >= 0]
         none = np.zeros((1, len(self.names)))  # has the place `UNGROUPED`
         shares = np.concatenate([self.vectors, none])[self.codes[rows[rows >= 0]]]
-        sums = [np.bincount(queries, each, starts.size - 1) for each in shares.T]
+        sums = [np.bincount(queries, share, starts.size - 1) for share in shares.T]
         return np.stack(sums, axis=1).astype(np.float64, copy=False)
 
 
@@ -96,7 +96,7 @@ class QueryPropensities(NamedTuple):
 
     def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
         """Do as `Propensities`; InputError for one that is not given."""
-        places = np.array([self.places.get(each, -1) for each in queries], np.int64)[row_index]
+        places = np.array([self.places.get(query, -1) for query in queries], np.int64)[row_index]
         at = np.where(places >= 0, _find(self.keys, places * self.size + rows), -1)
         if (at < 0).any():
             lacking = int(np.argmin(at))
@@ -106,12 +106,12 @@ class QueryPropensities(NamedTuple):
         return self.values[at]
 
 
-def _find(keys: Ints, wanted: Ints) -> Ints:
+def _find(keys: Ints, others: Ints) -> Ints:
     """Return where keys stand among ascending ones, -1 where they don't."""
     if not keys.size:
-        return np.full(wanted.size, -1)
-    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    return np.where(keys[at] == wanted, at, -1)
+        return np.full(others.size, -1)
+    at = np.minimum(np.searchsorted(keys, others), keys.size - 1)
+    return np.where(keys[at] == others, at, -1)
 
 
 OUTSIDE = -1  # a document that is not an item of the catalogue
@@ -197,11 +197,11 @@ class ItemArrays:
 
     def need(self, name: str) -> Any:
         """Return one of `GIVEN_BY`, or raise InputError saying how it is given."""
-        found = getattr(self, name)
-        if found is None:
+        value = getattr(self, name)
+        if value is None:
             problem = f"{name} of items is not known: give Items({GIVEN_BY[name]})"
             raise InputError(problem, source="items")
-        return found
+        return value
 
 
 class JudgedItems(NamedTuple):
@@ -240,7 +240,7 @@ class ItemRanks:
 
     def at(self, cutoff: int | None, rel: float = 1.0) -> ItemRanks:
         """Return the same up to a cutoff (None: none), with a least relevant grade."""
-        others = [each.at(cutoff, rel) for each in self.others]
+        others = [other.at(cutoff, rel) for other in self.others]
         rows = self.rows
         if cutoff is not None and cutoff < rows.shape[1]:
             rows = rows[:, :cutoff]
@@ -255,7 +255,7 @@ class ItemRanks:
     @property
     def longest(self) -> Ints:
         """As `retrieved`, of each query's longest ranking."""
-        return np.max([each.retrieved for each in (self, *self.others)], axis=0)
+        return np.max([ranking.retrieved for ranking in (self, *self.others)], axis=0)
 
     @cached_property
     def there(self) -> Bools:
@@ -347,7 +347,7 @@ class ItemCounts:
 
         `lists` are as `ItemRanks` has them, without what is past the end.
         """
-        cut = lists if math.isinf(cutoff) else [each[: int(cutoff)] for each in lists]
+        cut = lists if math.isinf(cutoff) else [ranking[: int(cutoff)] for ranking in lists]
         lengths = np.fromiter(map(len, cut), np.int64, len(cut))
         rows = np.concatenate([np.empty(0, np.int32), *cut]).astype(np.int64)
         row_index = np.repeat(np.arange(len(cut)), lengths)
@@ -355,13 +355,13 @@ class ItemCounts:
             rows, row_index = rows[~outside], row_index[~outside]
             lengths = np.bincount(row_index, minlength=len(cut))
         of_length = np.bincount(lengths, minlength=1).astype(np.int64)
-        found = [np.empty((2, 0), np.int64)]
+        columns = [np.empty((2, 0), np.int64)]
         for length in np.flatnonzero(of_length).tolist():
             some = rows if of_length[length] == len(cut) else rows[lengths[row_index] == length]
             counts = np.bincount(some, minlength=items.size)
             listed = np.flatnonzero(counts)
-            found.append(np.stack([length * items.size + listed, counts[listed]]))
-        keys, numbers = np.concatenate(found, axis=1)
+            columns.append(np.stack([length * items.size + listed, counts[listed]]))
+        keys, numbers = np.concatenate(columns, axis=1)
         return cls(items, keys, numbers, of_length)
 
     def __add__(self, other: ItemCounts) -> ItemCounts:
@@ -397,9 +397,9 @@ class ItemCounts:
 
 def lists_of(rows: Ints) -> list[ItemRows]:
     """Return each ranking of ``(queries, depth)`` as an array of its own length."""
-    there = rows != PAST_END
-    flat = rows[there].astype(np.int32)
-    bounds = offsets_of(there.sum(axis=1)).tolist()
+    ranked = rows != PAST_END
+    flat = rows[ranked].astype(np.int32)
+    bounds = offsets_of(ranked.sum(axis=1)).tolist()
     return [flat[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
@@ -414,15 +414,15 @@ def expose(r: ItemRanks, attention: Floats, *, only_relevant: bool = False) -> F
     groups: GroupShares = r.items.need("groups")
     exposure = np.zeros((len(r.queries), len(groups.names)))
     rankings = [r, *r.others]
-    for each in rankings:
-        rows = np.ascontiguousarray(each.rows)
+    for ranking in rankings:
+        rows = np.ascontiguousarray(ranking.rows)
         if only_relevant:
             rows = np.full_like(rows, OUTSIDE)
-            rows[each.there] = np.where(each.relevant, each.listed, OUTSIDE)
+            rows[ranking.there] = np.where(ranking.relevant, ranking.listed, OUTSIDE)
         work = rows.size * (1 + len(groups.names))
         _expose.run(work, rows, groups.codes, groups.vectors, attention, exposure)
     if r.others:
-        number = np.sum([each.retrieved > 0 for each in rankings], axis=0)
+        number = np.sum([ranking.retrieved > 0 for ranking in rankings], axis=0)
         exposure /= np.maximum(number, 1)[:, None]
     return exposure
 

@@ -316,7 +316,7 @@ class JudgedRanks(Ranked):
             return ranks, ranks
         base = self.whole.depth + 1
         places = np.searchsorted(ties.rows * base + ties.ends, rows * base + ranks)
-        begins, ends = (np.append(each, 0)[places] for each in (ties.begins, ties.ends))
+        begins, ends = (np.append(bounds, 0)[places] for bounds in (ties.begins, ties.ends))
         tied = (np.append(ties.rows, -1)[places] == rows) & (begins < ranks)
         return np.where(tied, begins + 1, ranks), np.where(tied, ends, ranks)
 

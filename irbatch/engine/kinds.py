@@ -176,7 +176,7 @@ class Strata(Sample):
         cutoff still takes a rank, as in sample_eval.
         """
         if (cutoff, whole) not in self._ideals:
-            sums = [_ideal_dcg(each, cutoff, whole=whole) for each in self.graded]
+            sums = [_ideal_dcg(grades, cutoff, whole=whole) for grades in self.graded]
             self._ideals[cutoff, whole] = np.array(sums, np.float64)
         return self._ideals[cutoff, whole]
 
@@ -243,7 +243,7 @@ class StratumRanks(SampleRanks):
         )
 
     @cached_property
-    def found(self) -> Floats:
+    def estimated_hits(self) -> Floats:
         """How many documents are estimated to be relevant of those retrieved, ``(queries,)``."""
         estimates = np.concatenate(([0.0], self.estimates))
         return np.where(self.ends > self.starts[:-1], estimates[self.ends], 0.0)
@@ -292,10 +292,10 @@ def _estimate(
             space[1, own] += sampled[i]
             space[2, own] += relevant[i]
             total = 0.0
-            for each in range(counts[q]):
-                if space[0, each] > 0:
-                    share = (space[2, each] + EPSILON) / (space[1, each] + 3 * EPSILON)
-                    total += space[0, each] * share
+            for stratum in range(counts[q]):
+                if space[0, stratum] > 0:
+                    share = (space[2, stratum] + EPSILON) / (space[1, stratum] + 3 * EPSILON)
+                    total += space[0, stratum] * share
             estimates[i] = total
 
 

@@ -94,7 +94,7 @@ class RelevanceMatrix:
         """View some of the queries."""
         ties = None if self.ties is None else self.ties.of_rows(first, last)
         codes, retrieved, judged = (
-            each[first:last] for each in (self.codes, self.retrieved, self.judged)
+            array[first:last] for array in (self.codes, self.retrieved, self.judged)
         )
         costs = None if self.costs is None else self.costs.of_rows(first, last)
         return RelevanceMatrix(codes, self.levels, retrieved, judged, self.complete, ties, costs)

@@ -40,24 +40,23 @@ def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator
     # Sorted, so that the draws don't depend on the order that the block happens to have.
     tied = [np.sort(codes[span]) for span in spans]
     counts = []  # of the orders of each tie that differ
-    for each in tied:
-        _, times = np.unique(each, return_counts=True)
+    for tie in tied:
+        _, times = np.unique(tie, return_counts=True)
         counts.append(math.prod(map(math.comb, np.cumsum(times).tolist(), times.tolist())))
     if math.prod(counts) <= MOST_ORDERS:
         number = math.prod(counts)
-        arranged = [_arrange(each) for each in tied]
+        arranged = [_arrange(tie) for tie in tied]
         picks = np.unravel_index(np.arange(number), counts)
     else:
-        largest = max(each.size for each in tied)
+        largest = max(tie.size for tie in tied)
         number = -(-DRAWS // largest) * largest if largest <= DRAWS else DRAWS
         # Of grades, not of codes: those are places among the grades of all queries of the block.
         grades = np.append(matrix.levels + 0.0, [NEGATIVE, UNJUDGED])
         own = [
-            zlib.crc32(grades[each].data, span.start)
-            for each, span in zip(tied, spans, strict=True)
+            zlib.crc32(grades[tie].data, span.start) for tie, span in zip(tied, spans, strict=True)
         ]
         random = np.random.default_rng([SEED, *own])
-        arranged = [_draw(each, number, random) for each in tied]
+        arranged = [_draw(tie, number, random) for tie in tied]
         picks = (np.arange(number),) * len(tied)
     at_once = max(8 * BLOCK_BYTES // max(codes.nbytes, 1), 1)
     for start in range(0, number, at_once):
@@ -86,17 +85,17 @@ def _draw(codes: Codes, number: int, random: np.random.Generator) -> Codes:
 
 def _arrange(codes: Codes) -> Codes:
     """List a tie's different orders, ``(orders, documents)``; the most frequent code fills gaps."""
-    found, counts = np.unique(codes, return_counts=True)
+    kinds, counts = np.unique(codes, return_counts=True)
     most = int(counts.argmax())
-    orders = [(np.full_like(codes, found[most]), tuple(range(codes.size)))]
-    others = [i for i in range(found.size) if i != most]
-    for code, count in zip(found[others].tolist(), counts[others].tolist(), strict=True):
+    orders = [(np.full_like(codes, kinds[most]), tuple(range(codes.size)))]
+    others = [i for i in range(kinds.size) if i != most]
+    for code, count in zip(kinds[others].tolist(), counts[others].tolist(), strict=True):
         longer = []
         for order, free in orders:
             for places in itertools.combinations(free, count):
                 filled = order.copy()
                 filled[list(places)] = code
-                left = () if code == found[others[-1]] else set(free).difference(places)
+                left = () if code == kinds[others[-1]] else set(free).difference(places)
                 longer.append((filled, tuple(sorted(left))))
         orders = longer
     return np.stack([order for order, _ in orders])

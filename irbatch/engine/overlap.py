@@ -68,23 +68,23 @@ def sum_up(first: Side, second: Side, p: float, tables: Tables, ties: str | None
     the variant by which groups count, None if documents stand in the order given.
     """
     sizes = np.stack([first.sizes, second.sizes])
-    found = np.zeros((VALUES, first.starts.size - 1))
+    values = np.zeros((VALUES, first.starts.size - 1))
     if ties is not None:
         work = 20 * int(sizes.sum()) + sizes.size
-        _sum_up_tied.run(work, first, second, VARIANTS[ties], 1.0 - p, tables, found)
-        return found
+        _sum_up_tied.run(work, first, second, VARIANTS[ties], 1.0 - p, tables, values)
+        return values
     starts = offsets_of(sizes.max(axis=0))
     common = np.flatnonzero(second.partners >= 0)
     rows = row_index_of(second.starts)[common]
     met = np.maximum(second.partners[common], common - second.starts[rows])
     counts = np.bincount(starts[rows] + met, minlength=starts[-1]).astype(np.int8)
-    _sum_up.run(4 * counts.size, counts, starts, sizes.min(axis=0), 1.0 - p, tables, found)
-    return found
+    _sum_up.run(4 * counts.size, counts, starts, sizes.min(axis=0), 1.0 - p, tables, values)
+    return values
 
 
 @kernel
 def _sum_up(
-    counts: Counts, starts: Ints, shorts: Ints, rest: float, tables: Tables, found: Floats2
+    counts: Counts, starts: Ints, shorts: Ints, rest: float, tables: Tables, values: Floats2
 ) -> None:
     """Write the values of each pair of rankings; `counts` are documents that come to be common.
 
@@ -108,49 +108,49 @@ def _sum_up(
             if d <= shorter:
                 common_short = common
                 agreement = common / d
-                found[3, q] += powers[d - 1] * agreement
-                found[5, q] += agreement
+                values[3, q] += powers[d - 1] * agreement
+                values[5, q] += agreement
             elif shorter > 0:
-                known = common * shorter + common_short * (d - shorter)
-                agreement = known / (shorter * d)
+                overlap = common * shorter + common_short * (d - shorter)
+                agreement = overlap / (shorter * d)
             else:
                 agreement = 0.0
             extrapolated += (agreement - before) * powers[d - 1]
             before = agreement
             if d == shorter:
-                found[4, q] = min(extrapolated, 1.0)
+                values[4, q] = min(extrapolated, 1.0)
         if longer == 0:
             extrapolated = 1.0
-            found[4, q] = 1.0
-            found[5, q] = 1.0
+            values[4, q] = 1.0
+            values[5, q] = 1.0
         full = longer + shorter - common
         residual = rest * (beyond[shorter] + beyond[longer] - beyond[full])
         extrapolated = min(extrapolated, 1.0)
         minimum = min(rest * minimum, extrapolated)
-        found[0, q] = minimum
-        found[1, q] = min(max(residual, extrapolated - minimum), 1.0 - minimum)
-        found[2, q] = extrapolated
-        found[3, q] = min(rest * found[3, q], 1.0)
-        found[5, q] = min(found[5, q] / max(shorter, 1), 1.0)
+        values[0, q] = minimum
+        values[1, q] = min(max(residual, extrapolated - minimum), 1.0 - minimum)
+        values[2, q] = extrapolated
+        values[3, q] = min(rest * values[3, q], 1.0)
+        values[5, q] = min(values[5, q] / max(shorter, 1), 1.0)
 
 
 @kernel
 def _sum_up_tied(
-    first: Side, second: Side, variant: int, rest: float, tables: Tables, found: Floats2
+    first: Side, second: Side, variant: int, rest: float, tables: Tables, values: Floats2
 ) -> None:
     """Write the values of each pair of rankings whose groups of ties count by a variant."""
-    for q in range(found.shape[1]):
+    for q in range(values.shape[1]):
         size_first = first.starts[q + 1] - first.starts[q]
         size_second = second.starts[q + 1] - second.starts[q]
         if size_first <= size_second:
-            _walk_tied(q, first, second, variant, rest, tables, found)
+            _walk_tied(q, first, second, variant, rest, tables, values)
         else:
-            _walk_tied(q, second, first, variant, rest, tables, found)
+            _walk_tied(q, second, first, variant, rest, tables, values)
 
 
 @kernel
 def _walk_tied(
-    q: int, short: Side, long: Side, variant: int, rest: float, tables: Tables, found: Floats
+    q: int, short: Side, long: Side, variant: int, rest: float, tables: Tables, values: Floats
 ) -> None:
     """Write the values of a pair; `short` has the shorter ranking.
 
@@ -195,17 +195,17 @@ def _walk_tied(
         extra += (agreement - before) * powers[d - 1]
         before = agreement
         if d == shorter:
-            found[4, q] = min(extra, 1.0)
+            values[4, q] = min(extra, 1.0)
     if longer == 0:
-        extra = average = found[4, q] = 1.0
+        extra = average = values[4, q] = 1.0
     # At the end all are whole.
     spread += 2.0 * beyond[longer] + (longer - shorter) * tails[longer]
     spread -= beyond[longer + shorter - whole]
-    found[2, q] = min(extra, 1.0)
-    found[0, q] = min(rest * (least + whole * tails[longer]), found[2, q])
-    found[1, q] = min(max(rest * spread, found[2, q] - found[0, q]), 1.0 - found[0, q])
-    found[3, q] = min(rest * truncated, 1.0)
-    found[5, q] = min(average / max(shorter, 1), 1.0)
+    values[2, q] = min(extra, 1.0)
+    values[0, q] = min(rest * (least + whole * tails[longer]), values[2, q])
+    values[1, q] = min(max(rest * spread, values[2, q] - values[0, q]), 1.0 - values[0, q])
+    values[3, q] = min(rest * truncated, 1.0)
+    values[5, q] = min(average / max(shorter, 1), 1.0)
 
 
 @kernel

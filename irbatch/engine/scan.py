@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,9 @@ class PrefixStatistics:
     are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff, ``(queries, 1)``;
     float64, so that they divide and broadcast without care.
 
-    Each is computed when it is first asked for, and read-only: measures share them.
+    Of queries with ties they are what is to be expected: a formula that is linear in one of them,
+    the others being the same in every order, has its expected value when it is given these. Each is
+    computed when it is first asked for, and read-only: measures share them.
     """
 
     def __init__(self, scan: Scan, threshold: int, weighting: int, columns: Sequence[int]) -> None:
@@ -105,19 +107,24 @@ class PrefixStatistics:
     @cached_property
     def first_hit(self) -> Floats:
         """Rank of the first relevant document, 0 if none is among the first k."""
+        if self._scan.reciprocal is not None:
+            return _frozen(_invert(self.reciprocal_rank))
         first_hit = self._of_queries(self._sums.first_hit)
         return _frozen(np.where(first_hit <= self.cutoff, first_hit, 0.0))
 
     @cached_property
     def any_hit(self) -> Floats:
         """1 where there is a hit, else 0."""
+        if self._scan.any_hit is not None:
+            return self._at(self._scan.any_hit[self._threshold])
         return _frozen((self.hits > 0).astype(np.float64))
 
     @cached_property
     def reciprocal_rank(self) -> Floats:
         """1 over `first_hit`, 0 if there is no hit."""
-        nothing = np.zeros_like(self.first_hit)
-        return _frozen(np.divide(1.0, self.first_hit, out=nothing, where=self.first_hit > 0))
+        if self._scan.reciprocal is not None:
+            return self._at(self._scan.reciprocal[self._threshold])
+        return _frozen(_invert(self.first_hit))
 
     @cached_property
     def hits_at_relevant(self) -> Floats:
@@ -170,16 +177,17 @@ class PrefixStatistics:
 
 @dataclass(eq=False, repr=False)
 class Scan:
-    """Everything one pass collected; measures have a `view` of it."""
+    """Everything one pass collected; or, of queries with ties, what is to be expected."""
 
-    view: ClassVar[type[PrefixStatistics]] = PrefixStatistics
     cutoffs: Floats  # (cutoffs,)
     retrieved: Ints  # (queries,)
     sums: PrefixSums
+    any_hit: Floats | None = None  # (thresholds, queries, cutoffs): the chance of a hit
+    reciprocal: Floats | None = None  # of that shape: the expected reciprocal rank of the first hit
 
     def of_rows(self, rows: slice) -> Scan:
         """View the statistics of some queries."""
-        parts = (each[rows] if i < 2 else each[:, rows] for i, each in enumerate(self.sums))
+        parts = (array[rows] if i < 2 else array[:, rows] for i, array in enumerate(self.sums))
         return Scan(self.cutoffs, self.retrieved[rows], PrefixSums(*parts))
 
 
@@ -187,6 +195,11 @@ def as_slice(columns: Sequence[int]) -> slice | list[int]:
     """Return the same columns as a slice if they are consecutive: a slice is not copied."""
     first, last = min(columns, default=0), max(columns, default=0)
     return slice(first, last + 1) if [*columns] == [*range(first, last + 1)] else list(columns)
+
+
+def _invert(values: Floats) -> Floats:
+    """Return one over values, 0 where they are 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def _frozen(values: Floats) -> Floats:
@@ -240,7 +253,9 @@ def tabulate(matrix: RelevanceMatrix, request: ScanRequest) -> KernelRequest:
         gains=gains,
         # Equal gains in any order sum the same.
         ideal_order=np.argsort(-levels, axis=1, kind="stable"),
-        divisors=np.stack([each.discount(deepest)[:deepest] for each in request.weightings]),
+        divisors=np.stack(
+            [weighting.discount(deepest)[:deepest] for weighting in request.weightings]
+        ),
     )
 
 

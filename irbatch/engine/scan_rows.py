@@ -150,7 +150,7 @@ def _collect_judged(rows: Rows, space: Space, first: int, stop: int) -> int:
     Returns where these rows end. Words are written down first and then kept or not, without a
     branch: which of them hold documents cannot be predicted.
     """
-    starts, found, places, codes = space.starts, space.words, space.places, space.codes
+    starts, filled_words, places, codes = space.starts, space.words, space.places, space.codes
     n = 0
     q = first
     last = min(first + starts.size - 1, stop)
@@ -159,7 +159,7 @@ def _collect_judged(rows: Rows, space: Space, first: int, stop: int) -> int:
         n_words = ((length << rows.code_shift) + 63) >> 6
         filled = 0
         for w in range(n_words):
-            found[filled] = w
+            filled_words[filled] = w
             filled += words[w] != rows.blank_word
         places[n] = 0
         codes[n] = 0

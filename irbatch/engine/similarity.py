@@ -67,11 +67,11 @@ def _choose(items: ItemArrays, by: str) -> str:
     """Return what similarity is by; of `AS_GIVEN` what is given, or else co-occurrence."""
     if by != AS_GIVEN:
         return by
-    given = [name for name in ("embeddings", "similarity") if getattr(items, name) is not None]
-    if len(given) > 1:
+    names = [name for name in ("embeddings", "similarity") if getattr(items, name) is not None]
+    if len(names) > 1:
         problem = "embeddings and similarity are both given: say which, by=embeddings or"
         raise InputError(f"{problem} by=similarity", source="items")
-    return given[0] if given else "cooccurrence"
+    return names[0] if names else "cooccurrence"
 
 
 def _lists(ranks: ItemRanks) -> Lists:
@@ -100,21 +100,22 @@ def _users(ranks: ItemRanks, histories: Histories) -> Ints:
         if isinstance(user, str) != isinstance(query, str):
             problem = f"the users of interactions are such as {user!r}, and queries {query!r}"
             raise InputError(problem, source="items", query=query)
-    return np.array([places.get(each, NO_HISTORY) for each in queries], np.int64)
+    return np.array([places.get(query, NO_HISTORY) for query in queries], np.int64)
 
 
 @kernel
-def _add_vector(vectors: Vectors, item: int, space: Floats) -> None:
-    """Add an item's vector to `space`."""
+def _add_vectors(vectors: Vectors, rows: Ints, first: int, last: int, space: Floats) -> None:
+    """Add the vectors of some items to `space`."""
     starts, columns, numbers, _, _ = vectors
-    begin = starts[item]
-    if columns.size > 0:
-        for e in range(begin, starts[item + 1]):
-            space[columns[e]] += numbers[e]
-    else:
-        row = numbers[begin : begin + space.size]
-        for c in range(space.size):
-            space[c] += row[c]
+    for i in range(first, last):
+        begin = starts[rows[i]]
+        if columns.size > 0:
+            for e in range(begin, starts[rows[i] + 1]):
+                space[columns[e]] += numbers[e]
+        else:
+            row = numbers[begin : begin + space.size]
+            for c in range(space.size):
+                space[c] += row[c]
 
 
 @kernel
@@ -134,25 +135,22 @@ def _product(vectors: Vectors, item: int, space: Floats) -> float:
 
 
 @kernel
-def _square_and_clear(vectors: Vectors, item: int, space: Floats) -> float:
-    """Sum the squares of what a sparse vector was added to, and set it to 0."""
-    total = 0.0
-    for e in range(vectors.starts[item], vectors.starts[item + 1]):
-        column = vectors.columns[e]
-        total += space[column] * space[column]
-        space[column] = 0.0
-    return total
-
-
-@kernel
-def _clear(vectors: Vectors, item: int, space: Floats) -> None:
-    """Set to 0 what an item's vector was added to."""
+def _square_and_clear(vectors: Vectors, rows: Ints, first: int, last: int, space: Floats) -> float:
+    """Sum the squares of `space`, to which some items' vectors were added, and set it to 0."""
     starts, columns, _, _, _ = vectors
-    if columns.size > 0:
-        for e in range(starts[item], starts[item + 1]):
-            space[columns[e]] = 0.0
-    else:
+    total = 0.0
+    if columns.size == 0:
+        for c in range(space.size):
+            total += space[c] * space[c]
         space[:] = 0.0
+        return total
+    for i in range(first, last):
+        own = 0.0
+        for e in range(starts[rows[i]], starts[rows[i] + 1]):
+            own += space[columns[e]] * space[columns[e]]
+            space[columns[e]] = 0.0
+        total += own
+    return total
 
 
 @kernel
@@ -161,21 +159,12 @@ def _add_pairs(
 ) -> None:
     """Write the sum over ordered pairs of different items of some lists; `space` is zeros."""
     starts, rows = lists
-    dense = vectors.columns.size == 0
     for q in range(first, last):
+        _add_vectors(vectors, rows, starts[q], starts[q + 1], space)
         own = 0.0
         for i in range(starts[q], starts[q + 1]):
-            _add_vector(vectors, rows[i], space)
             own += vectors.squares[rows[i]]
-        total = 0.0
-        if dense:
-            for c in range(space.size):
-                total += space[c] * space[c]
-            space[:] = 0.0
-        else:
-            for i in range(starts[q], starts[q + 1]):
-                total += _square_and_clear(vectors, rows[i], space)
-        sums[q] = total - own
+        sums[q] = _square_and_clear(vectors, rows, starts[q], starts[q + 1], space) - own
 
 
 @kernel
@@ -208,12 +197,10 @@ def _add_histories(
         if users[q] < 0:
             continue
         begin, end = before.starts[users[q]], before.starts[users[q] + 1]
-        for h in range(begin, end):
-            _add_vector(vectors, before.rows[h], space)
+        _add_vectors(vectors, before.rows, begin, end, space)
         for i in range(starts[q], starts[q + 1]):
             means[i] = _product(vectors, rows[i], space) / (end - begin)
-        for h in range(begin, end):
-            _clear(vectors, before.rows[h], space)
+        _square_and_clear(vectors, before.rows, begin, end, space)
 
 
 @kernel

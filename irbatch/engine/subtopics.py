@@ -84,8 +84,8 @@ class Subtopics:
         """Each query's relevant documents by their sets."""
         keys = row_index_of(self.judged_starts) * (self.set_starts.size - 1) + self.judged_sets
         places = np.argsort(keys, kind="stable")
-        found, begins = np.unique(keys[places], return_index=True)
-        rows, sets = np.divmod(found, max(self.set_starts.size - 1, 1))
+        group_keys, begins = np.unique(keys[places], return_index=True)
+        rows, sets = np.divmod(group_keys, max(self.set_starts.size - 1, 1))
         starts = np.searchsorted(rows, np.arange(self.judged_starts.size))
         return Groups(starts, sets, np.append(begins, places.size), places)
 

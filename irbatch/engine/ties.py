@@ -105,17 +105,17 @@ def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8
 
 
 def find_ranks(
-    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, rows: Ints, near: Ints
+    scores: Floats, begins: Ints, ends: Ints, targets: Floats, rows: Ints, near: Ints
 ) -> tuple[Ints, Ints]:
-    """Count for wanted scores, of rankings `rows`, those above and those equal, itself included.
+    """Count the scores above each target, of ranking `rows`, and those equal, itself included.
 
-    Scores descend from `begins` to `ends` of a ranking and contain those wanted; `near` is where
+    Scores descend from `begins` to `ends` of a ranking and contain the targets; `near` is where
     each may stand in them, -1 where that is not known.
     """
-    above = np.empty(wanted.size, np.int64)
-    equal = np.empty(wanted.size, np.int64)
+    above = np.empty(targets.size, np.int64)
+    equal = np.empty(targets.size, np.int64)
     places = begins[rows], ends[rows]
-    _search.run(20 * wanted.size, as_input(scores), *places, wanted, near, above, equal)
+    _search.run(20 * targets.size, as_input(scores), *places, targets, near, above, equal)
     return above, equal
 
 
@@ -139,35 +139,35 @@ def _check_order(
 
 @kernel
 def _search(
-    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, near: Ints, above: Ints, equal: Ints
+    scores: Floats, begins: Ints, ends: Ints, targets: Floats, near: Ints, above: Ints, equal: Ints
 ) -> None:
-    """Binary search for the first and the last place of each wanted score."""
-    for i in range(wanted.size):
+    """Binary search for the first and the last place of each target."""
+    for i in range(targets.size):
         low = begins[i]
         high = ends[i]
         at = near[i]
         if (
             at >= 0
-            and (at == low or scores[at - 1] > wanted[i])
-            and (at + 1 == high or scores[at + 1] < wanted[i])
+            and (at == low or scores[at - 1] > targets[i])
+            and (at + 1 == high or scores[at + 1] < targets[i])
         ):
             above[i] = at - low
             equal[i] = 1
             continue
         while low < high:
             middle = (low + high) // 2
-            if scores[middle] > wanted[i]:
+            if scores[middle] > targets[i]:
                 low = middle + 1
             else:
                 high = middle
         first = low
         high = ends[i]
-        if first + 1 < high and scores[first + 1] < wanted[i]:
+        if first + 1 < high and scores[first + 1] < targets[i]:
             high = first + 1  # no tie, as a rule
             low = high
         while low < high:
             middle = (low + high) // 2
-            if scores[middle] >= wanted[i]:
+            if scores[middle] >= targets[i]:
                 low = middle + 1
             else:
                 high = middle
@@ -177,7 +177,7 @@ def _search(
 
 def id_texts(ids: Sequence[Any]) -> Sequence[str]:
     """Return ids as they compare."""
-    return ids if set(map(type, ids)) == {str} else [str(each) for each in ids]
+    return ids if set(map(type, ids)) == {str} else [str(document) for document in ids]
 
 
 def order_documents(

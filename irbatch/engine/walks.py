@@ -67,24 +67,24 @@ class Walk:
     @cached_property
     def gains(self) -> Floats:
         """The gain of each rank, from 0 to 1: float64 ``(queries, ranks)``."""
-        known = self.documents
-        gains = np.full((self.last - self.first, known.length), known.of_unjudged)
-        begin, end = np.searchsorted(known.row_index, (self.first, self.last)).tolist()
-        ranks = known.ranks[begin:end]
-        near = ranks <= known.length
-        rows = known.row_index[begin:end][near] - self.first
-        gains[rows, ranks[near] - 1] = known.gains[begin:end][near]
+        documents = self.documents
+        gains = np.full((self.last - self.first, documents.length), documents.of_unjudged)
+        begin, end = np.searchsorted(documents.row_index, (self.first, self.last)).tolist()
+        ranks = documents.ranks[begin:end]
+        near = ranks <= documents.length
+        rows = documents.row_index[begin:end][near] - self.first
+        gains[rows, ranks[near] - 1] = documents.gains[begin:end][near]
         return gains
 
     @cached_property
     def costs(self) -> Floats:
         """The cost of each rank: ``(queries, ranks)``, or ``(ranks,)`` where each is 1."""
-        known = self.documents
-        if known.costs is None:
-            return np.ones(known.length)
-        costs = np.full((self.last - self.first, known.length), known.of_unknown)
-        given = known.costs[self.first : self.last, : known.length]
-        np.copyto(costs[:, : given.shape[1]], given, where=~np.isnan(given))
+        documents = self.documents
+        if documents.costs is None:
+            return np.ones(documents.length)
+        costs = np.full((self.last - self.first, documents.length), documents.of_unknown)
+        of_ranks = documents.costs[self.first : self.last, : documents.length]
+        np.copyto(costs[:, : of_ranks.shape[1]], of_ranks, where=~np.isnan(of_ranks))
         return costs
 
     @cached_property
@@ -163,12 +163,12 @@ def expect(documents: Documents, model: Model) -> Floats:
 
 
 def _read(walk: Walk, model: Model) -> Reading:
-    found = model(walk)
-    if isinstance(found, Reading):
-        return found
+    reading = model(walk)
+    if isinstance(reading, Reading):
+        return reading
     if walk.is_cut:
-        found[..., -1] = 0.0
-    return go_on(found)
+        reading[..., -1] = 0.0
+    return go_on(reading)
 
 
 def _sum_up(walk: Walk, reading: Reading, numbers: Floats) -> None:

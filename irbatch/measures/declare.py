@@ -321,19 +321,21 @@ class Measure:
         """
         if read:
             return self.declaration.call(self(**parameters), read)
-        known = self.declaration.parameters
+        declared = self.declaration.parameters
         settings = dict(self.parameters)
         for name, value in parameters.items():
-            if name not in known:
-                has = ", ".join(known) or "none"
+            if name not in declared:
+                has = ", ".join(declared) or "none"
                 raise InputError(f"{self.name} has no parameter {name!r} (it has: {has})")
             try:
-                settings[name] = known[name].check(value)
+                settings[name] = declared[name].check(value)
             except ValueError as what:
                 problem = f"{self.name}: {name}={shown(value)} must be {what}"
                 raise InputError(problem, value=value) from None
-        changed = {name: each for name, each in settings.items() if each != known[name].default}
-        ordered = tuple((name, changed[name]) for name in known if name in changed)
+        changed = {
+            name: value for name, value in settings.items() if value != declared[name].default
+        }
+        ordered = tuple((name, changed[name]) for name in declared if name in changed)
         return replace(self, parameters=ordered, asked="")
 
     def __matmul__(self, cutoff: int) -> Measure:
@@ -400,7 +402,7 @@ class Measure:
             return False  # nRBP is not NRBP
         settings = str(self).removeprefix(self.name)
         names = [alias + settings for alias in (self.name, *self.declaration.names[0])]
-        names += [self.spelled(each.style) for each in self.declaration.names[1]]
+        names += [self.spelled(spelling.style) for spelling in self.declaration.names[1]]
         return normal(name) in map(normal, names)
 
     def spelled(self, style: str) -> str:
@@ -428,7 +430,7 @@ class Measure:
                 spelled[name] = self[name]
                 if form and float(format(spelled[name], form)) != spelled[name]:
                     return ""
-        if tuple(each for each in self.parameters if each[0] not in spelled) != spelling.parameters:
+        if tuple(pair for pair in self.parameters if pair[0] not in spelled) != spelling.parameters:
             return ""
         return template.format(k=self.cutoff, **spelled)
 

@@ -51,13 +51,13 @@ class Form:
         self.supported = type(example)(**values)
         self._not_provided = base.NOT_PROVIDED
 
-    def fits(self, wanted: Any) -> bool:
+    def fits(self, measure: Any) -> bool:
         """Tell whether a measure of theirs has this form."""
-        if wanted.NAME != self.supported.NAME:
+        if measure.NAME != self.supported.NAME:
             return False
-        return all(values.validate(wanted[name]) for name, values in self.supported.params.items())
+        return all(values.validate(measure[name]) for name, values in self.supported.params.items())
 
-    def meaning(self, wanted: Any, *, opened: bool) -> Measure:
+    def meaning(self, measure: Any, *, opened: bool) -> Measure:
         """Return our measure for one of theirs that fits, with all its parameters.
 
         Or, if `opened`, without those that ours leaves open and that have their default: a level
@@ -65,12 +65,12 @@ class Form:
         """
         settings = {}
         for name, own in self._ours.items():
-            default = wanted.SUPPORTED_PARAMS[name].default
-            left = opened and self._meaning[own] is None and wanted[name] == default
-            if wanted[name] is not self._not_provided and not left:
-                settings[own] = wanted[name]
+            default = measure.SUPPORTED_PARAMS[name].default
+            left = opened and self._meaning[own] is None and measure[name] == default
+            if measure[name] is not self._not_provided and not left:
+                settings[own] = measure[name]
         meaning = self._meaning(**settings)
-        return meaning @ wanted["cutoff"] if self._at_cutoff else meaning
+        return meaning @ measure["cutoff"] if self._at_cutoff else meaning
 
 
 @functools.cache
@@ -86,14 +86,16 @@ def list_forms(theirs: Any) -> list[Form]:
     ]
 
 
-def find_meaning(wanted: Any, *, opened: bool = False) -> Measure | None:
+def find_meaning(measure: Any, *, opened: bool = False) -> Measure | None:
     """Return what a measure of ir_measures is here, or None if it is not here.
 
     Raises:
         InputError: if a parameter cannot be what it is.
     """
     forms = list_forms(sys.modules[STYLE])
-    return next((form.meaning(wanted, opened=opened) for form in forms if form.fits(wanted)), None)
+    return next(
+        (form.meaning(measure, opened=opened) for form in forms if form.fits(measure)), None
+    )
 
 
 def read_object(wish: Any) -> Measure:

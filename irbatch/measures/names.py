@@ -116,9 +116,11 @@ def parse_measures(
         try:
             # What names mean depends on the measures that users have defined.
             some = _parse_text(name, CATALOGUE.users) if isinstance(name, str) else [_take(name)]
-            for each in some:
-                takes = each.cutoff is None and each.declaration.takes_cutoff
-                several = [each if k is None else each @ k for k in at] if takes else [each]
+            for measure in some:
+                takes = measure.cutoff is None and measure.declaration.takes_cutoff
+                several = (
+                    [measure if k is None else measure @ k for k in at] if takes else [measure]
+                )
                 parsed.update(dict.fromkeys(several))
         except InputError as problem:
             problems.extend(problem.problems)
@@ -177,7 +179,7 @@ def _index(users: int) -> dict[str, tuple[str, Spelling | None]]:
             for name in (spelling.full, stem):
                 if name and not set("({") & set(name):
                     index.setdefault(normal(name), (canonical, spelling))
-    for name in [each for each in index if each != normal(each)]:
+    for name in [name for name in index if name != normal(name)]:
         index.pop(normal(name), None)
     return index
 
@@ -210,8 +212,11 @@ def _parse_text(names: str, users: int) -> tuple[Measure, ...]:
             some = [replace(some[0], asked=text)]
         elif "(" not in text:
             some = [
-                replace(each, asked=f"{head}@{each.cutoff}" if at else each.spelled("trec_eval"))
-                for each in some
+                replace(
+                    measure,
+                    asked=f"{head}@{measure.cutoff}" if at else measure.spelled("trec_eval"),
+                )
+                for measure in some
             ]
         parsed += some
     raise_problems(problems)
@@ -250,22 +255,22 @@ def _parse_one(text: str) -> list[Measure]:
         settings["rel"] = float(form["rel"])
     plain = form["at"] is None and form["settings"] is None and name not in CATALOGUE
     if plain and (undivided := _parse_undivided(name, text)):
-        return [each(**settings) for each in undivided]
+        return [measure(**settings) for measure in undivided]
     _reject_ambiguous(text, name, form["at"])
     if (meaning_of_name := _look_up(name)) is None:
         _reject_unknown(text, name)
     if form["settings"]:
         settings |= parse_settings(form["settings"], text)
-    meant = [meaning_of_name(**each) for each in _alternatives(settings, meaning_of_name)]
+    meant = [meaning_of_name(**words) for words in _alternatives(settings, meaning_of_name)]
     cuts = split_braced(form["at"]) if form["at"] is not None else []
     cuts = cuts[0].strip("[]").split(",") if len(cuts) == 1 else cuts  # @5,10 and @[5,10]
-    points = any("." in each for each in cuts)
+    points = any("." in cut for cut in cuts)
     if points and "recall" in meaning_of_name.declaration.parameters:  # ir_measures' IPrec@0.1
         if "recall" in settings:
             raise measure_error(f"{shown(text)} gives two recall points", value=text)
-        return [meant[0](recall=parse_value(each, text)) for each in cuts]
-    cutoffs = [_parse_cutoff(each, text) for each in cuts]
-    return [each @ cutoff for each in meant for cutoff in cutoffs] if cutoffs else meant
+        return [meant[0](recall=parse_value(cut, text)) for cut in cuts]
+    cutoffs = [_parse_cutoff(cut, text) for cut in cuts]
+    return [measure @ cutoff for measure in meant for cutoff in cutoffs] if cutoffs else meant
 
 
 def _parse_undivided(name: str, text: str) -> list[Measure]:
@@ -280,13 +285,13 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
     if suffixed:
         _reject_ambiguous(text, suffixed["name"], suffixed["cutoff"])
     try:
-        found = _parse_trec_eval(name, None if stem else _look_up(name))  # nerr_8 is nERR@8
+        measures = _parse_trec_eval(name, None if stem else _look_up(name))  # nerr_8 is nERR@8
     except InputError:
         if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
             raise
         _reject_unknown(text, name)
-    if found or not suffixed or not stem:
-        return found
+    if measures or not suffixed or not stem:
+        return measures
     return [stem @ _parse_cutoff(suffixed["cutoff"], text)]
 
 
@@ -298,17 +303,22 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     from irbatch.measures.trec_names import list_values
 
     if name in NICKNAMES:
-        values = [value for each in TREC_EVAL if name in each.groups for value in list_values(each)]
-        return [each.measure for each in values if each.measure]
+        values = [
+            value
+            for trec_name in TREC_EVAL
+            if name in trec_name.groups
+            for value in list_values(trec_name)
+        ]
+        return [value.measure for value in values if value.measure]
     splits = [(name, "")]
     if meaning is None:
         ends = re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name[:LONGEST_NAME])
         splits += [(name[: end.start()], name[end.start() + 1 :]) for end in ends]
     elif normal(name) in map(normal, (meaning.name, *meaning.declaration.names[0])):
         return []
-    known = {normal(each.name): each for each in TREC_EVAL if each.meaning}
+    by_name = {normal(trec_name.name): trec_name for trec_name in TREC_EVAL if trec_name.meaning}
     for stem, parameters in splits:
-        trec = known.get(normal(stem))
+        trec = by_name.get(normal(stem))
         if trec is not None and (parameters or stem == name):
             if parameters.isdecimal() and not trec.takes:
                 problem = f"trec_eval's {trec.name} takes no cutoff: {shown(name)}"
@@ -316,7 +326,7 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
                     f"{problem}; did you mean {_look_up(trec.meaning)}@{parameters}?", value=name
                 )
             values = list_values(trec, parameters, strict=True)
-            return [each.measure for each in values if each.measure]
+            return [value.measure for value in values if value.measure]
     return []
 
 
@@ -369,7 +379,7 @@ def parse_settings(text: str, whole: str) -> dict[str, object]:
     """Parse ``rel=2,gain={1:3,2:9}``; ir_measures' ``dcg=`` and the like are understood."""
     settings: dict[str, object] = {}
     for part in split(text, ","):
-        name, equals, value = (each.strip() for each in part.partition("="))
+        name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():
             raise measure_error(
                 f"{shown(part)} in {shown(whole)} is not of the form parameter=value", value=whole
@@ -401,7 +411,8 @@ def parse_value(text: str, whole: str) -> object:
     for item in items:
         pair = item.partition(":")
         grade, gain = (
-            _parse_number(each.strip(), item, "of the form grade:gain", whole) for each in pair[::2]
+            _parse_number(number.strip(), item, "of the form grade:gain", whole)
+            for number in pair[::2]
         )
         if grade in gains:
             raise measure_error(f"grade {pair[0]} has two gains in {shown(whole)}", value=whole)
@@ -431,4 +442,4 @@ def split(text: str, separator: str | None) -> list[str]:
 def split_braced(text: str) -> list[str]:
     """Return the items of ``{1,5}``; anything else is one item."""
     braced = text.startswith("{") and text.endswith("}")
-    return [each.strip() for each in text[1:-1].split(",")] if braced else [text]
+    return [item.strip() for item in text[1:-1].split(",")] if braced else [text]

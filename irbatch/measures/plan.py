@@ -38,23 +38,23 @@ class FormulaError(InputError):
     """A formula failed, or returned what no value can be, for some query."""
 
 
-def apply_formula(measure: Measure, known: Any, at: tuple[int, ...]) -> Floats:
+def apply_formula(measure: Measure, statistics: Any, at: tuple[int, ...]) -> Floats:
     """Return a formula's values of what it reads, float64 ``(queries, *at)``, checked."""
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
-    # Gains and relevance are told by what is known; of items only relevance.
-    told = ("rel",) if declaration.reads == "items" else GRADED
-    own = {name: measure[name] for name in declaration.parameters if name not in told}
-    shape = (known.retrieved.shape[0], *at)
+    # Gains and relevance are in the statistics; of items only relevance.
+    skipped = ("rel",) if declaration.reads == "items" else GRADED
+    own = {name: measure[name] for name in declaration.parameters if name not in skipped}
+    shape = (statistics.retrieved.shape[0], *at)
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are rejected below
-            returned = declaration.formula(known, **own)
+            returned = declaration.formula(statistics, **own)
             values = np.asarray(returned, np.float64)
     except (InputError, MemoryError):
         raise
     except Exception as problem:
-        said = f"{who} failed: {type(problem).__name__}: {problem}"
-        raise FormulaError(said, source="measures") from problem
+        message = f"{who} failed: {type(problem).__name__}: {problem}"
+        raise FormulaError(message, source="measures") from problem
     if returned is None:
         raise InputError(f"{who} returned None: has it a return?", source="measures")
     if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
@@ -110,11 +110,12 @@ class Plan:
     ) -> None:
         self.measures, self._defaults = tuple(measures), dict(defaults or {})
         filled = []
-        for each in measures:  # parameters that it leaves open; those of gain take no rel
-            has = each.declaration.parameters.keys() - dict(each.parameters)
-            has -= {"rel"} if each.declaration.graded else set()
-            filled.append(each(**{key: self._defaults[key] for key in has & self._defaults.keys()}))
-        filled += [each.weight for each in filled if each.aggregate == "weighted"]
+        for measure in measures:  # parameters that it leaves open; those of gain take no rel
+            left = measure.declaration.parameters.keys() - dict(measure.parameters)
+            left -= {"rel"} if measure.declaration.graded else set()
+            settings = {key: value for key, value in self._defaults.items() if key in left}
+            filled.append(measure(**settings))
+        filled += [measure.weight for measure in filled if measure.aggregate == "weighted"]
         self.filled, self.columns = tuple(filled), len(filled)
         self._check_reads(items=items)
         self._scaled = [m for m in filled if "max_grade" in m.declaration.parameters]
@@ -126,27 +127,28 @@ class Plan:
             and measure["rel"] is None
         ]
         groups: dict[tuple[object, ...], Group] = {}
-        for position, each in enumerate(filled):
-            threshold = float(_parameter(each, "rel", DEFAULT_REL))
-            new = Group(each, threshold, _weights(each), [], [])
-            group = groups.setdefault((each.name, each.parameters, each.is_linear()), new)
-            group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
+        for position, measure in enumerate(filled):
+            threshold = float(_parameter(measure, "rel", DEFAULT_REL))
+            new = Group(measure, threshold, _weights(measure), [], [])
+            group = groups.setdefault((measure.name, measure.parameters, measure.is_linear()), new)
+            group.depths.append(FULL_DEPTH if measure.cutoff is None else measure.cutoff)
             group.positions.append(position)
-        every = list(groups.values())
-        self._of_prefixes = [each for each in every if each.reads == "prefix"]
-        self._of_judged = [each for each in every if each.reads in ("judged", "relevant")]
-        self._linear = [each for each in every if each.measure.is_linear()]
-        self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
-        self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
+        self._of_prefixes = [group for group in groups.values() if group.reads == "prefix"]
+        self._of_judged = [
+            group for group in groups.values() if group.reads in ("judged", "relevant")
+        ]
+        self._linear = [group for group in groups.values() if group.measure.is_linear()]
+        self._thresholds = list(dict.fromkeys(group.threshold for group in self._of_prefixes))
+        self._weights = list(dict.fromkeys(group.weights for group in self._of_prefixes))
         self._cutoffs = sorted(
             {depth for group in self._of_prefixes for depth in group.depths}
             | {FULL_DEPTH for group in self._of_prefixes if group.measure.declaration.whole}
         )
-        self.is_catalogued = all(each.declaration.builtin for each in filled) and all(
+        self.is_catalogued = all(measure.declaration.builtin for measure in filled) and all(
             gain in CATALOGUED[0] and discount in CATALOGUED[1]
             for gain, discount, _ in map(_weights, filled)
         )
-        weightings = [make_weighting(*each) for each in self._weights]
+        weightings = [make_weighting(*weight) for weight in self._weights]
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
         # How many queries to compute together, so that memory stays bounded; counts are 4 bytes.
         of_cutoff = 8 + 12 * len(self._thresholds) + 32 * len(self._weights)
@@ -155,17 +157,17 @@ class Plan:
 
     def _check_reads(self, *, items: bool) -> None:
         """Find the measures of items; reject those of what is not known."""
-        reads = [each.declaration.reads for each in self.filled]
+        reads = [measure.declaration.reads for measure in self.filled]
         self.of_items = [i for i, kind in enumerate(reads) if kind == "items"]
         if self.of_items and not items:
             name = str(self.filled[self.of_items[0]])
             problem = f"{name} reads what is known of items: give it, items=irbatch."
             problem += "Items(interactions=train), or the command --items or --interactions"
             raise InputError(problem, source="measures", value=name)
-        for each, kind in zip(self.measures, reads, strict=False):
+        for measure, kind in zip(self.measures, reads, strict=False):
             if kind in MARKED:
-                problem = f"{each} reads judgments of {kind}: see irbatch.Qrels"
-                raise InputError(problem, source="measures", value=str(each))
+                problem = f"{measure} reads judgments of {kind}: see irbatch.Qrels"
+                raise InputError(problem, source="measures", value=str(measure))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Weightings hold functions.
@@ -209,12 +211,12 @@ class Plan:
             if matrix.ties is not None and matrix.ties.rows.size:
                 from irbatch.engine.expected import expect  # for those who have ties
 
-                expected = expect(matrix, matrix.ties, self._request, scanned)
-                of_tied = np.empty((expected.rows.size, self.columns))
-                linear = [each for each in self._linear if each in self._of_prefixes]
+                rows, expected = expect(matrix, matrix.ties, self._request, scanned)
+                of_tied = np.empty((rows.size, self.columns))
+                linear = [group for group in self._linear if group in self._of_prefixes]
                 self._from_prefixes(linear, expected, of_tied)
                 positions = [position for group in linear for position in group.positions]
-                values[expected.rows[:, None], positions] = of_tied[:, positions]
+                values[rows[:, None], positions] = of_tied[:, positions]
         if self._of_judged:
             self._from_judged(matrix, values)
         if self.columns > len(self.measures):
@@ -255,7 +257,7 @@ class Plan:
             self._from_prefixes(self._of_prefixes, scanned, values)
             return
         # Users' own formulas need not be made for threads.
-        builtin = all(each.measure.declaration.builtin for each in self._of_prefixes)
+        builtin = all(group.measure.declaration.builtin for group in self._of_prefixes)
         cells = CELLS_OF_VALUE * values.size
         map_ranges(write, values.shape[0], cells=cells, threads=threads if builtin else 1)
 
@@ -266,7 +268,7 @@ class Plan:
         for group in groups:
             key = group.threshold, group.weights, tuple(group.depths)
             if key not in views:
-                views[key] = scanned.view(
+                views[key] = PrefixStatistics(
                     scanned,
                     self._thresholds.index(group.threshold),
                     self._weights.index(group.weights),
@@ -298,8 +300,8 @@ class Plan:
                 key = group.threshold, group.weights
                 if key not in views:
                     weighting = make_weighting(*group.weights)
-                    known = matrix, within, group.threshold, weighting, depth, ideals
-                    views[key] = JudgedRanks(*known)
+                    arguments = matrix, within, group.threshold, weighting, depth, ideals
+                    views[key] = JudgedRanks(*arguments)
                 values[:, position] = apply_formula(group.measure, views[key], ())
 
     def _check_weights(self, values: Floats) -> None:
@@ -328,7 +330,7 @@ class Plan:
                 for some in orders
                 for first in range(0, some.retrieved.size, plan.rows_at_once)
             )
-            of_each = [plan.values(each, skip_no_relevant=skip, threads=threads) for each in parts]
+            of_each = [plan.values(part, skip_no_relevant=skip, threads=threads) for part in parts]
             values[row, positions] = np.concatenate(of_each).mean(axis=0)[: len(positions)]
 
     @cached_property
@@ -345,13 +347,13 @@ def plan_of(
 ) -> Plan:
     """Return the `Plan` of measures; those asked for lately are kept."""
     # Equal measures may be asked for by other names, or be of other declarations.
-    told = tuple((each, each.asked, each.declaration) for each in measures)
-    return _plan(told, tuple(defaults.items()), items)
+    keys = tuple((measure, measure.asked, measure.declaration) for measure in measures)
+    return _plan(keys, tuple(defaults.items()), items)
 
 
 @functools.lru_cache(maxsize=64)
-def _plan(told: tuple[Any, ...], defaults: tuple[tuple[str, object], ...], items: bool) -> Plan:
-    return Plan([each for each, *_ in told], dict(defaults), items=items)
+def _plan(keys: tuple[Any, ...], defaults: tuple[tuple[str, object], ...], items: bool) -> Plan:
+    return Plan([measure for measure, *_ in keys], dict(defaults), items=items)
 
 
 def relevant_levels(measure: Measure, levels: Floats) -> Bools:

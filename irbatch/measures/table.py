@@ -570,28 +570,28 @@ def words_of(name: str) -> Words:
     """Return what is said of a measure of the table."""
     family, row = ROWS[name]
     sentences, past_end = (
-        {key: line.partition(" ")[2] for key, line in _split_rows(each).items()}
-        for each in (SENTENCES, PAST_END)
+        {key: line.partition(" ")[2] for key, line in _split_rows(text).items()}
+        for text in (SENTENCES, PAST_END)
     )
     definition, source, past, *_ = *row.split("|")[1:], "", ""
     past = past.strip() or past_end.get(family, "Ranks past the end add 0.")
-    return Words(*(each.strip().format(**sentences) for each in (definition, source, past)))
+    return Words(*(text.strip().format(**sentences) for text in (definition, source, past)))
 
 
 @functools.cache
 def names_of(name: str) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
     """Return what a measure of the table is called besides: here, and by other tools."""
     own, *others = ROWS[name][1].partition("|")[0].split(";")
-    spellings = [each.spelling for each in TREC_EVAL if each.meaning == name]
+    spellings = [trec.spelling for trec in TREC_EVAL if trec.meaning == name]
     for other in others:
         tools, *words = other.replace("_at_k", "_at_{k}").split()
-        settings = [each for each in words if "=" in each and "(" not in each]
-        names = " ".join(each for each in words if each not in settings)
+        settings = [word for word in words if "=" in word and "(" not in word]
+        names = " ".join(word for word in words if word not in settings)
         names = re.sub(r"(\S+)\[@k\]", r"\1 \1@k", names)
         for tool in tools.split(","):
             spelled = names.replace("@k", CUTOFF_FORMS.get(tool, "@{k}")).split()
-            full = next((each for each in spelled if "{k" not in each), "")
-            cut = next((each for each in spelled if "{k" in each), "")
+            full = next((form for form in spelled if "{k" not in form), "")
+            cut = next((form for form in spelled if "{k" in form), "")
             spellings.append(Spelling(tool, full, cut, tuple(map(_read_setting, settings))))
     return tuple(own.split()[1:]), tuple(spellings)
 

@@ -30,7 +30,7 @@ class TrecValue(NamedTuple):
     length: int | None = None  # how many documents a relstring shows
 
 
-TREC_MEASURES = {each.name: each for each in TREC_EVAL}
+TREC_MEASURES = {trec.name: trec for trec in TREC_EVAL}
 """trec_eval's measures by name, in the order of its output."""
 
 
@@ -67,18 +67,18 @@ def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:
 
     Of parameters given twice the first count, as in trec_eval.
     """
-    known = {each.name: each.groups for each in TREC_EVAL if each.since <= int(version)}
+    groups_of = {trec.name: trec.groups for trec in TREC_EVAL if trec.since <= int(version)}
     parameters: dict[str, str] = {}
-    for each in asked:
-        name, dot, text = each.partition(".")
-        group = [one for one, groups in known.items() if name in groups]
-        if (dot and not text) or not (group or name in known):
-            raise InputError(f"illegal measure {each!r}", source="measures", value=each)
+    for wish in asked:
+        name, dot, text = wish.partition(".")
+        group = [one for one, groups in groups_of.items() if name in groups]
+        if (dot and not text) or not (group or name in groups_of):
+            raise InputError(f"illegal measure {wish!r}", source="measures", value=wish)
         for one in group:
             parameters.setdefault(one, "")
         if not group and not parameters.get(name):
             parameters[name] = text
-    return {name: parameters[name] for name in known if name in parameters}
+    return {name: parameters[name] for name in groups_of if name in parameters}
 
 
 def _read_numbers(trec: TrecName, parameters: str, strict: bool) -> list[Any]:

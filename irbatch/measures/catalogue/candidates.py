@@ -111,8 +111,8 @@ def median_rank(j: JudgedRanks) -> Floats:
     middle = []
     for number in ((relevant - 1) // 2, relevant // 2):
         places = j.hits.starts[:-1] + number
-        found = (places < j.hits.starts[1:]) & (relevant > 0)
-        middle.append(np.where(found, ranks[np.where(found, places, -1)], behind))
+        is_found = (places < j.hits.starts[1:]) & (relevant > 0)
+        middle.append(np.where(is_found, ranks[np.where(is_found, places, -1)], behind))
     # Halves of each, as two cutoffs may be more than float64 holds.
     return middle[0] / 2.0 + middle[1] / 2.0
 
@@ -139,14 +139,14 @@ def _rank_behind(j: JudgedRanks) -> Floats:
     return np.full(j.queries, j.cutoff + 1.0)
 
 
-def _is_unranked(known: JudgedRanks | PrefixStatistics) -> Bools:
+def _is_unranked(statistics: JudgedRanks | PrefixStatistics) -> Bools:
     """Tell which queries have relevant documents, and no ranking."""
-    return (known.retrieved == 0) & (known.relevant > 0)
+    return (statistics.retrieved == 0) & (statistics.relevant > 0)
 
 
 def _share(
-    known: JudgedRanks | PrefixStatistics, part: Floats, whole: Floats, worst: float
+    statistics: JudgedRanks | PrefixStatistics, part: Floats, whole: Floats, worst: float
 ) -> Floats:
     """Divide, with NaN where there is nothing to divide by, but the worst without a ranking."""
     shares = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
-    return np.where(_is_unranked(known), worst, shares)
+    return np.where(_is_unranked(statistics), worst, shares)

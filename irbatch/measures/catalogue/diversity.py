@@ -29,8 +29,8 @@ def alpha_dcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
 @of_subtopics("alpha_nDCG")
 def alpha_ndcg(s: SubtopicRanks, alpha: float = SHARE) -> Floats:
     divisors = divisors_of("log2", s.longest)[: s.longest]
-    found = s.add_up(s.gains(alpha) / divisors[s.ranks - 1])
-    return ratio(found, s.ideal(alpha, 1.0 / divisors))
+    gained = s.add_up(s.gains(alpha) / divisors[s.ranks - 1])
+    return ratio(gained, s.ideal(alpha, 1.0 / divisors))
 
 
 @of_subtopics("ERR_IA")
@@ -53,14 +53,14 @@ def _rank_biased(s: SubtopicRanks, alpha: float, beta: float) -> tuple[Floats, F
 
 @of_subtopics("NRBP")
 def nrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats:
-    _, found = _rank_biased(s, alpha, beta)
-    return ratio((1.0 - (1.0 - alpha) * beta) * found, s.counts)
+    _, gained = _rank_biased(s, alpha, beta)
+    return ratio((1.0 - (1.0 - alpha) * beta) * gained, s.counts)
 
 
 @of_subtopics("nNRBP")
 def nnrbp(s: SubtopicRanks, alpha: float = SHARE, beta: float = SHARE) -> Floats:
-    weights, found = _rank_biased(s, alpha, beta)
-    return ratio(found, s.ideal(alpha, weights))
+    weights, gained = _rank_biased(s, alpha, beta)
+    return ratio(gained, s.ideal(alpha, weights))
 
 
 @of_subtopics("AP_IA")
@@ -69,8 +69,8 @@ def ap_ia(s: SubtopicRanks) -> Floats:
     queries = s.query_rows[s.row_index[document]]
     relevant = s.judgments.relevant[s.judgments.relevant_starts[queries] + member]
     terms = number / s.ranks[document] / relevant
-    found = np.bincount(document, terms, s.sets.size).astype(np.float64)
-    return ratio(s.add_up(found), s.counts)
+    added = np.bincount(document, terms, s.sets.size).astype(np.float64)
+    return ratio(s.add_up(added), s.counts)
 
 
 @of_subtopics("P_IA")

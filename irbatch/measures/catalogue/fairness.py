@@ -52,11 +52,11 @@ def _shares(amounts: Floats) -> Floats:
     return ratio(amounts, np.broadcast_to(amounts.sum(axis=1, keepdims=True), amounts.shape))
 
 
-def _wanted(r: ItemRanks, target: str) -> Floats:
+def _target_shares(r: ItemRanks, target: str) -> Floats:
     """Return the share that each group should get: float64 ``(queries, groups)``."""
     groups = _groups(r)
     if target == "given":
-        return groups.wanted(r.queries)
+        return groups.targets_of(r.queries)
     if target == "uniform":
         return np.full((len(r.queries), len(groups.names)), 1.0 / len(groups.names))
     starts, rows, grades = r.judged
@@ -66,9 +66,9 @@ def _wanted(r: ItemRanks, target: str) -> Floats:
 # ---------------------------------------------------------------- shares of the attention
 
 
-def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
+def _awrf(exposure: Floats, target: Floats, base: float) -> Floats:
     """Return 1 - the divergence of two shares of groups, or 0 where one of them is nothing."""
-    between = (found + wanted) / 2.0
+    between = (exposure + target) / 2.0
 
     def diverge(shares: Floats) -> Floats:
         some = shares > 0
@@ -76,13 +76,13 @@ def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
         terms[some] = shares[some] * np.log(shares[some] / between[some])
         return terms.sum(axis=1)
 
-    divergence = np.maximum(diverge(found) + diverge(wanted), 0.0) / (2.0 * math.log(base))
-    return np.where(found.any(axis=1) & wanted.any(axis=1), 1.0 - divergence, 0.0)
+    divergence = np.maximum(diverge(exposure) + diverge(target), 0.0) / (2.0 * math.log(base))
+    return np.where(exposure.any(axis=1) & target.any(axis=1), 1.0 - divergence, 0.0)
 
 
 @of_exposure("AWRF", parameters={**AGAINST, "base": Number(math.e, above=1.0)})
 def awrf(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
-    return _awrf(_shares(_exposure(r, discount)), _wanted(r, target), base)
+    return _awrf(_shares(_exposure(r, discount)), _target_shares(r, target), base)
 
 
 @of_exposure("FairnDCG", parameters={**AGAINST, "base": Number(math.e, above=1.0)}, no_relevant="0")
@@ -91,10 +91,10 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     relevant = np.bincount(row_index_of(starts), grades >= r.rel, starts.size - 1)
     best = np.minimum(relevant, r.cutoff).astype(np.int64)
     attention = _attention(discount, max(int(best.max(initial=1)), r.rows.shape[1]))
-    found = r.add_up(np.where(r.relevant, attention[r.ranks - 1], 0.0))
+    gained = r.add_up(np.where(r.relevant, attention[r.ranks - 1], 0.0))
     ideal = np.concatenate(([0.0], np.cumsum(attention)))[best]
-    fair = _awrf(_shares(_exposure(r, discount)), _wanted(r, target), base)
-    return ratio(found, ideal) * fair
+    fair = _awrf(_shares(_exposure(r, discount)), _target_shares(r, target), base)
+    return ratio(gained, ideal) * fair
 
 
 @of_exposure("Exposure", better="neither", parameters={})
@@ -105,15 +105,15 @@ def group_exposure(r: ItemRanks, group: str = Word(), discount: str = Discount("
 @of_exposure("ExposureRatio", better="neither", parameters=AGAINST, range=(0.0, math.inf))
 def exposure_ratio(r: ItemRanks, target: str, discount: str, group: str = Word()) -> Floats:
     place = _groups(r).place_of(group)
-    return ratio(_shares(_exposure(r, discount))[:, place], _wanted(r, target)[:, place])
+    return ratio(_shares(_exposure(r, discount))[:, place], _target_shares(r, target)[:, place])
 
 
 @of_exposure("ExposureParity", parameters=AGAINST)
 def exposure_parity(r: ItemRanks, target: str, discount: str) -> Floats:
-    found, wanted = _exposure(r, discount), _wanted(r, target)
-    ratios = ratio(found, wanted)
-    least = np.where(wanted > 0, ratios, math.inf).min(axis=1)
-    return ratio(np.where(wanted.any(axis=1), least, 0.0), ratios.max(axis=1))
+    exposure, targets = _exposure(r, discount), _target_shares(r, target)
+    ratios = ratio(exposure, targets)
+    least = np.where(targets > 0, ratios, math.inf).min(axis=1)
+    return ratio(np.where(targets.any(axis=1), least, 0.0), ratios.max(axis=1))
 
 
 # ---------------------------------------------------------------- expected exposure
@@ -130,7 +130,7 @@ def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
     depth = r.longest if endless else np.full(len(r.queries), int(r.cutoff))
     deepest = int(depth.max(initial=1))
     sums = np.concatenate(([0.0], np.cumsum(_attention(discount, deepest))))
-    return _wanted(r, target) * sums[depth, None]
+    return _target_shares(r, target) * sums[depth, None]
 
 
 of_expected = functools.partial(of_exposure, range=(0.0, math.inf))
@@ -146,8 +146,8 @@ def ee_loss(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
     "EED", better="neither", parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")}
 )
 def ee_disparity(r: ItemRanks, discount: str, of: str) -> Floats:
-    found = _exposure(r, discount, of)
-    return (found * found).sum(axis=1)
+    exposure = _exposure(r, discount, of)
+    return (exposure * exposure).sum(axis=1)
 
 
 @of_expected("EER", parameters=OF_EXPECTED)

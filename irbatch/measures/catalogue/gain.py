@@ -48,29 +48,31 @@ def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
 
 @of_judged("nDCGrel", parameters=GRADED)
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
-    found, ideal = j.gainful, j.ideal
-    dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
-    rows = found.row_index
-    reached = ideal.starts[rows] + np.minimum(found.ranks, ideal.sizes[rows])
-    total = found.add_up(dcg / best[reached - 1])
-    total += ratio((ideal.sizes - found.sizes) * found.last_of(dcg), ideal.last_of(best))
-    return np.where(found.sizes > 0, ratio(total, ideal.sizes), 0.0)
+    gainful, ideal = j.gainful, j.ideal
+    dcg, best = _running_dcg(j, gainful), _running_dcg(j, ideal)
+    rows = gainful.row_index
+    reached = ideal.starts[rows] + np.minimum(gainful.ranks, ideal.sizes[rows])
+    total = gainful.add_up(dcg / best[reached - 1])
+    total += ratio((ideal.sizes - gainful.sizes) * gainful.last_of(dcg), ideal.last_of(best))
+    return np.where(gainful.sizes > 0, ratio(total, ideal.sizes), 0.0)
 
 
 @of_judged("RnDCG", parameters=GRADED)
 def ndcg_at_levels(j: JudgedRanks, level: float | None = Number(None, least=0.0)) -> Floats:
-    found, ideal = j.gainful, j.ideal
-    dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
+    gainful, ideal = j.gainful, j.ideal
+    dcg, best = _running_dcg(j, gainful), _running_dcg(j, ideal)
     rows, codes = ideal.row_index, ideal.gains
     ends = np.append((codes[1:] != codes[:-1]) | (rows[1:] != rows[:-1]), rows.size > 0)
     at = np.flatnonzero(ends)  # the last of the ideal ranking of each gain
     rows, base = rows[at], j.divisors.size + 1
-    keys = found.row_index * base + found.ranks
-    above = np.searchsorted(keys, rows * base + ideal.ranks[at], side="right") - found.starts[rows]
-    shares = found.value_at(dcg, found.starts[rows], above) / best[at]
+    keys = gainful.row_index * base + gainful.ranks
+    above = (
+        np.searchsorted(keys, rows * base + ideal.ranks[at], side="right") - gainful.starts[rows]
+    )
+    shares = gainful.value_at(dcg, gainful.starts[rows], above) / best[at]
     total = np.bincount(rows, shares, j.queries).astype(np.float64)
     beyond = (ideal.sizes > 0) & (j.retrieved > ideal.sizes + 1)
-    at_end = ratio(found.last_of(dcg), ideal.last_of(best))
+    at_end = ratio(gainful.last_of(dcg), ideal.last_of(best))
     total += np.where(beyond, at_end, 0.0)
     values = ratio(total, np.bincount(rows, minlength=j.queries) + beyond)
     if level is not None:
@@ -95,10 +97,10 @@ def graded_average_precision(j: JudgedRanks) -> Floats:
 @of_judged("G", parameters=UNDISCOUNTED)
 def normalized_gain(j: JudgedRanks) -> Floats:
     values = np.zeros(j.queries)
-    found, ideal = j.gainful, j.ideal
-    work = 10 * (found.ranks.size + ideal.gains.size + j.queries)
+    gainful, ideal = j.gainful, j.ideal
+    work = 10 * (gainful.ranks.size + ideal.gains.size + j.queries)
     ideals = ideal.starts, ideal.gains
-    _discount_by_loss.run(work, found.starts, found.ranks, found.gains, *ideals, values)
+    _discount_by_loss.run(work, gainful.starts, gainful.ranks, gainful.gains, *ideals, values)
     return values
 
 

@@ -46,18 +46,20 @@ def rank_biased_precision(
 ) -> Floats:
     highest = j.highest_gains(max_grade)
     least = 1.0 if max_grade is None else 0.0
-    found = j.gainful
-    shares = ratio(found.gains, np.maximum(highest, least)[found.row_index])
-    return (1.0 - p) * found.add_up(shares * chances_of(p, j.depth)[found.ranks - 1])
+    gainful = j.gainful
+    shares = ratio(gainful.gains, np.maximum(highest, least)[gainful.row_index])
+    return (1.0 - p) * gainful.add_up(shares * chances_of(p, j.depth)[gainful.ranks - 1])
 
 
 @of_gains("nRBP")
 def normalized_rbp(j: JudgedRanks, p: float = PERSISTENCE) -> Floats:
     ideal = j.ideal.within(j.cutoff)
-    deepest = max(int(each.ranks.max(initial=1)) for each in (j.gainful, ideal))
+    deepest = max(int(ranked.ranks.max(initial=1)) for ranked in (j.gainful, ideal))
     chances = chances_of(p, deepest)
-    found, best = (each.add_up(each.gains * chances[each.ranks - 1]) for each in (j.gainful, ideal))
-    return np.minimum(ratio(found, best), 1.0)  # rounding may pass it
+    gained, best = (
+        ranked.add_up(ranked.gains * chances[ranked.ranks - 1]) for ranked in (j.gainful, ideal)
+    )
+    return np.minimum(ratio(gained, best), 1.0)  # rounding may pass it
 
 
 @of_judged("RBPresid", parameters={}, no_relevant=AS_ANY_OTHER)
@@ -102,16 +104,16 @@ def o_measure(j: JudgedRanks, beta: float = BETA) -> Floats:
 
 @of_gains("Pmeasure")
 def p_measure(j: JudgedRanks, beta: float = BETA) -> Floats:
-    preferred, found = _preferred(j), np.diff(j.gainful.starts) > 0
-    return np.where(found, np.append(blended_ratios(j, beta), 0.0)[preferred], 0.0)
+    preferred, has_gain = _preferred(j), np.diff(j.gainful.starts) > 0
+    return np.where(has_gain, np.append(blended_ratios(j, beta), 0.0)[preferred], 0.0)
 
 
 @of_gains("Pplus")
 def p_plus(j: JudgedRanks, beta: float = BETA) -> Floats:
-    found, preferred = j.gainful, _preferred(j)
-    within = np.arange(found.ranks.size) <= preferred[found.row_index]
-    counts = np.bincount(found.row_index[within], minlength=j.queries).astype(np.float64)
-    return ratio(found.add_up(np.where(within, blended_ratios(j, beta), 0.0)), counts)
+    gainful, preferred = j.gainful, _preferred(j)
+    within = np.arange(gainful.ranks.size) <= preferred[gainful.row_index]
+    counts = np.bincount(gainful.row_index[within], minlength=j.queries).astype(np.float64)
+    return ratio(gainful.add_up(np.where(within, blended_ratios(j, beta), 0.0)), counts)
 
 
 @of_gains("NCUrb")
@@ -122,9 +124,9 @@ def rank_biased_ncu(
     p: float = PATIENCE,
     beta: float = BETA,
 ) -> Floats:
-    found = j.gainful
+    gainful = j.gainful
     chances = chances_of(gamma, int(j.rewarding.max(initial=0)))
-    total = found.add_up(chances[found.numbers - 1] * _utilities(j, utility, p, beta))
+    total = gainful.add_up(chances[gainful.numbers - 1] * _utilities(j, utility, p, beta))
     best = np.concatenate(([0.0], np.cumsum(chances)))[j.rewarding]
     return ratio(total, best if np.isinf(j.cutoff) else np.minimum(j.rewarding, j.cutoff))
 
@@ -136,42 +138,42 @@ def graded_uniform_ncu(
     stops: Any = Gain("linear"),
     beta: float = BETA,
 ) -> Floats:
-    found = j.gainful
+    gainful = j.gainful
     weights = make_weighting(stops, "log2", None).gain(j.whole.levels)
-    total = found.add_up(weights[found.codes] * _utilities(j, utility, 1.0, beta))
+    total = gainful.add_up(weights[gainful.codes] * _utilities(j, utility, 1.0, beta))
     return ratio(total, j.ideal.add_up(weights[j.ideal.codes]))
 
 
 def blended_ratios(j: JudgedRanks, beta: float) -> Floats:
     """Return the blended ratio at each document of positive gain, float64 ``(documents,)``."""
-    found, ideal = j.gainful, j.ideal
-    rows = found.row_index
-    reached = ideal.starts[rows] + np.minimum(found.ranks, j.rewarding[rows])
-    gained = beta * found.running_sums
-    ratios: Floats = (found.numbers + gained) / (
-        found.ranks + beta * ideal.running_sums[reached - 1]
+    gainful, ideal = j.gainful, j.ideal
+    rows = gainful.row_index
+    reached = ideal.starts[rows] + np.minimum(gainful.ranks, j.rewarding[rows])
+    gained = beta * gainful.running_sums
+    ratios: Floats = (gainful.numbers + gained) / (
+        gainful.ranks + beta * ideal.running_sums[reached - 1]
     )
     return ratios
 
 
 def _utilities(j: JudgedRanks, utility: str, p: float, beta: float) -> Floats:
     """Return the utility at each document of positive gain, float64 ``(documents,)``."""
-    found = j.gainful
+    gainful = j.gainful
     if utility == "BR":
         return blended_ratios(j, beta)
     if utility == "P":
-        return found.numbers / found.ranks
-    return chances_of(p, int(found.ranks.max(initial=0)))[found.ranks]
+        return gainful.numbers / gainful.ranks
+    return chances_of(p, int(gainful.ranks.max(initial=0)))[gainful.ranks]
 
 
 def _preferred(j: JudgedRanks) -> Positions:
     """Return which document of positive gain is each query's first of its highest gain."""
-    found = j.gainful
+    gainful = j.gainful
     highest = np.zeros(j.queries)
-    np.maximum.at(highest, found.row_index, found.gains)
+    np.maximum.at(highest, gainful.row_index, gainful.gains)
     preferred = np.zeros(j.queries, np.intp)
-    best = np.flatnonzero(found.gains == highest[found.row_index])[::-1]
-    preferred[found.row_index[best]] = best  # of several the last one written, the first
+    best = np.flatnonzero(gainful.gains == highest[gainful.row_index])[::-1]
+    preferred[gainful.row_index[best]] = best  # of several the last one written, the first
     return preferred
 
 
@@ -254,15 +256,15 @@ def compatibility(
     j: JudgedRanks, p: float = Number(0.95, above=0.0, below=1.0), normalize: bool = Flag(True)
 ) -> Floats:
     depth = int(min(j.cutoff, COMPARED))
-    found, weights = j.gainful.within(depth), chances_of(p, depth - 1)
+    gainful, weights = j.gainful.within(depth), chances_of(p, depth - 1)
     # What a document adds that is in both rankings from a rank on; sums from the far end.
     adds = np.cumsum((weights / np.arange(1.0, depth + 1.0))[::-1])[::-1]
-    shared_from = np.maximum(found.ranks, found.ideal_ranks(j.ideal))
+    shared_from = np.maximum(gainful.ranks, gainful.ideal_ranks(j.ideal))
     terms = np.where(shared_from <= depth, adds[np.minimum(shared_from, depth) - 1], 0.0)
     # Rankings that are alike add all of it, which is the sum of p^(i - 1), too.
     alike = np.concatenate(([0.0], np.cumsum(adds)))
     most = alike[np.minimum(j.rewarding, depth)] if normalize else alike[-1:]
-    return np.minimum(ratio(found.add_up(terms), most), 1.0)  # rounding may pass it
+    return np.minimum(ratio(gainful.add_up(terms), most), 1.0)  # rounding may pass it
 
 
 @of_gains(

@@ -75,8 +75,8 @@ def entropy(
     per: str = Choice("run", ("run", "recommended", "most")),
 ) -> float:
     log = math.log2 if unit == "bits" else math.log
-    found, times = np.unique(c.counts[c.counts > 0], return_counts=True)
-    shares = (count / c.total for count in found.tolist())
+    counts, times = np.unique(c.counts[c.counts > 0], return_counts=True)
+    shares = (count / c.total for count in counts.tolist())
     terms = (-n * share * log(share) for n, share in zip(times.tolist(), shares, strict=True))
     whole = math.fsum(terms)
     if per == "recommended":
@@ -115,9 +115,9 @@ def _in_tail(items: ItemArrays, tail: float) -> Floats:
     if tail > 1:
         return ((popularity > 0) & (popularity <= tail)).astype(np.float64)
     order = np.argsort(popularity[trained], kind="stable")
-    found = np.zeros(items.size)
-    found[trained[order[: max(int(tail * trained.size), 1)]]] = 1.0
-    return found
+    in_tail = np.zeros(items.size)
+    in_tail[trained[order[: max(int(tail * trained.size), 1)]]] = 1.0
+    return in_tail
 
 
 @of_items("Novelty", range=INFINITE)
@@ -133,11 +133,11 @@ def run_novelty(c: ItemCounts, of: str = OF, unseen: str = UNSEEN) -> float:
 
 def _reach(items: ItemArrays) -> Floats:
     """Return how many users had each item."""
-    found: Floats = items.need("popularity") if items.reach is None else items.reach
-    if found.size and found.max() > items.need("users"):
-        problem = f"an item has popularity {found.max():g}, and there are {items.users:g} users"
-        raise InputError(problem, source="items", value=float(found.max()))
-    return found
+    reach: Floats = items.need("popularity") if items.reach is None else items.reach
+    if reach.size and reach.max() > items.need("users"):
+        problem = f"an item has popularity {reach.max():g}, and there are {items.users:g} users"
+        raise InputError(problem, source="items", value=float(reach.max()))
+    return reach
 
 
 def _information(items: ItemArrays, of: str, unseen: str) -> Floats:

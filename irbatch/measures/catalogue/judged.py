@@ -87,20 +87,20 @@ def graded_preference(
     max_grade: float | None = Number(None, above=0.0),
 ) -> Floats:
     """Return the sum; gain x penalty is gain x rank less what is shared with those above."""
-    found, rows = j.gainful, j.gainful.row_index
+    gainful, rows = j.gainful, j.gainful.row_index
     counted = np.concatenate(([0], np.cumsum(j.codes >= 0)))
     ranks = counted[j.gainful_places + 1] - counted[j.starts[rows]]  # among judged documents
-    shared = found.shared_gains()
+    shared = gainful.shared_gains()
     gains = j.ideal.add_up(j.ideal.gains)
     if norm == "relative2":
         terms = shared / ranks
     elif norm == "relative":
-        terms = ratio(shared - found.gains, ranks - 1.0)
+        terms = ratio(shared - gainful.gains, ranks - 1.0)
     else:
         most = j.whole.judged.sum(axis=1) - ratio(gains, j.highest_gains(max_grade))
-        penalties = np.maximum(found.gains * ranks - shared, 0.0)  # rounding may pass it
-        terms = found.gains - ratio(penalties, most[rows])
-    return np.minimum(ratio(found.add_up(terms), gains), 1.0)
+        penalties = np.maximum(gainful.gains * ranks - shared, 0.0)  # rounding may pass it
+        terms = gainful.gains - ratio(penalties, most[rows])
+    return np.minimum(ratio(gainful.add_up(terms), gains), 1.0)
 
 
 @of_judged("GMBpref", aggregate="geometric", range=(LEAST_MEAN, 1.0), no_relevant="0.00001")

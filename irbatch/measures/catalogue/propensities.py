@@ -25,9 +25,9 @@ of_items = functools.partial(builtin, reads="items")
 
 def _weights(r: ItemRanks, row_index: Ints, rows: Ints, relevant: Bools) -> Floats:
     """Return what items of queries weigh, 0 if they are not relevant: float64 ``(items,)``."""
-    known = r.items.need("propensities")
+    propensities = r.items.need("propensities")
     weights = np.zeros(rows.size)
-    weights[relevant] = 1.0 / known.find(r.queries, row_index[relevant], rows[relevant])
+    weights[relevant] = 1.0 / propensities.find(r.queries, row_index[relevant], rows[relevant])
     return weights
 
 
@@ -37,7 +37,7 @@ def _of_judged(r: ItemRanks) -> Floats:
     return _weights(r, row_index_of(starts), rows, (grades >= r.rel) & (rows >= 0))
 
 
-def _found(r: ItemRanks, discount: str = "none") -> Floats:
+def _gained(r: ItemRanks, discount: str = "none") -> Floats:
     """Add up what a ranking's items weigh, discounted."""
     divisors = divisors_of(discount, r.rows.shape[1])
     return r.add_up(_weights(r, r.row_index, r.listed, r.relevant) / divisors[r.ranks - 1])
@@ -65,8 +65,8 @@ def of_means(name: str, *, in_order: bool = False) -> Callable[[Parts], Measure]
 
     def declare(parts: Parts) -> Measure:
         def share(r: ItemRanks, norm: str = Choice("ideal", ("ideal", "none"))) -> Floats:
-            found, best, divisor = parts(r)
-            return ratio(found, best if norm == "ideal" else divisor)
+            gained, best, divisor = parts(r)
+            return ratio(gained, best if norm == "ideal" else divisor)
 
         def weight(r: ItemRanks, norm: str) -> Floats:
             _, best, divisor = parts(r)
@@ -83,7 +83,7 @@ def scored_precision(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     if math.isinf(r.cutoff):
         raise InputError("PSP needs a cutoff, such as PSP@5", source="measures", value="PSP")
     best, _ = _ideal(r)
-    return _found(r), best, np.full(best.size, r.cutoff)
+    return _gained(r), best, np.full(best.size, r.cutoff)
 
 
 @of_means("PSnDCG", in_order=True)
@@ -91,18 +91,18 @@ def scored_ndcg(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     best, counts = _ideal(r, "log2")
     ranks = np.minimum(counts, r.cutoff).astype(np.int64)
     sums = np.cumsum(1.0 / divisors_of("log2", int(ranks.max(initial=1))))
-    return _found(r, "log2"), best, np.concatenate(([0.0], sums))[ranks]
+    return _gained(r, "log2"), best, np.concatenate(([0.0], sums))[ranks]
 
 
 @of_means("PSR")
 def scored_recall(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
     best, counts = _ideal(r)
-    return _found(r), best, counts
+    return _gained(r), best, counts
 
 
 @of_items("IPS", in_order=True, range=(0.0, math.inf))
 def inverse_propensity_score(r: ItemRanks, discount: str = LOG2) -> Floats:
-    return _found(r, discount)
+    return _gained(r, discount)
 
 
 def _whole(r: ItemRanks) -> Floats:
@@ -121,4 +121,4 @@ def _weight_of_query(r: ItemRanks, over: str, discount: str) -> Floats:
 def self_normalised(
     r: ItemRanks, over: str = Choice("query", ("query", "all")), discount: str = LOG2
 ) -> Floats:
-    return ratio(_found(r, discount), _whole(r))
+    return ratio(_gained(r, discount), _whole(r))

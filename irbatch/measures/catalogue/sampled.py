@@ -41,14 +41,14 @@ def inferred_ndcg(s: StratumRanks, version: str = VERSION) -> Floats:
 
 @of_strata("InfP", no_relevant=AS_ANY_OTHER)
 def inferred_precision(s: StratumRanks) -> Floats:
-    return ratio(s.found, s.depth)
+    return ratio(s.estimated_hits, s.depth)
 
 
 @of_strata("InfIPrec", no_relevant=AS_ANY_OTHER)
 def inferred_interpolated_precision(
     s: StratumRanks, recall: float = Number(0.0, least=0.0, most=1.0)
 ) -> Floats:
-    higher = [each for each in reversed(ELEVEN_POINTS) if each > recall]
+    higher = [point for point in reversed(ELEVEN_POINTS) if point > recall]
     return s.interpolated(np.array([*higher, recall]))
 
 
@@ -59,7 +59,7 @@ def inferred_number_relevant(s: StratumRanks) -> Floats:
 
 @of_strata("InfNumRelRet", aggregate="sum", range=UNBOUNDED, no_relevant=AS_ANY_OTHER)
 def inferred_number_relevant_retrieved(s: StratumRanks) -> Floats:
-    return s.found
+    return s.estimated_hits
 
 
 @of_probabilities("StatAP")

@@ -22,7 +22,7 @@ from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter,
 
 RESIDUAL = "res"
 COMMON: dict[str, Parameter] = {
-    "number": Choice("EU", (*NUMBERS, *(RESIDUAL + each for each in NUMBERS))),
+    "number": Choice("EU", (*NUMBERS, *(RESIDUAL + number for number in NUMBERS))),
     "max_n": Number(1000.0, least=1.0, most=1e6, whole=True),
     "max_grade": Number(1.0, above=0.0),
     **UNDISCOUNTED,
@@ -72,8 +72,8 @@ def _documents(j: JudgedRanks, max_n: int, max_grade: float) -> Documents:
     is_cut = j.cutoff <= max_n
     length = int(min(j.cutoff, max_n))
     judged = j.rewarding.astype(np.float64)
-    known = () if j.costs is None else (j.costs.of_ranks, 0.0, j.costs.highest)
-    return Documents(j.row_index, j.ranks, shares, judged, length, is_cut, *known)
+    costs = () if j.costs is None else (j.costs.of_ranks, 0.0, j.costs.highest)
+    return Documents(j.row_index, j.ranks, shares, judged, length, is_cut, *costs)
 
 
 TARGET = Number(1.0, above=0.0)
@@ -111,8 +111,8 @@ def adaptive_inverse_squares(walk: Walk, T: float = Number(1.0, least=0.5)) -> F
     return _inverse_squares(walk.ranks, T + (T - walk.gained))
 
 
-def _inverse_squares(ranks: Floats, wanted: Floats | float) -> Floats:
-    far = ranks + wanted
+def _inverse_squares(ranks: Floats, goal: Floats | float) -> Floats:
+    far = ranks + goal
     return ((far - 1.0) / far) ** 2
 
 
