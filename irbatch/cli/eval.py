@@ -133,10 +133,13 @@ def _with_required(
     """Add the measures that conditions are of, which are read here first."""
     if not options.conditions:
         return measures
-    from irbatch.comparing.gate import MISSING, parse_alone  # for those who have a gate
+    from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
 
-    limits = [parse_alone(text, required=required) for text, required in options.conditions]
-    named = [each.name for each in limits if each.name != MISSING]
+    conditions = [
+        parse_condition(text, required=required, alone=True)
+        for text, required in options.conditions
+    ]
+    named = [condition.form.name for condition in conditions if condition.form.name != MISSING]
     return parse_measures([*measures, *named])
 
 

@@ -25,7 +25,7 @@ FORMS = (*TABLES, "csv", "json")
 WRITTEN = ("html", "latex", "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for
     **dict.fromkeys(("digits", "intervals", "judged", "pairs", "sort"), TABLES),
-    "power": ("text", "markdown", "html", "csv", "json"),
+    "power": FORMS,
     **dict.fromkeys(("caption", "label", "environment", "daggers"), ("latex",)),
 }
 

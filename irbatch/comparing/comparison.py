@@ -364,14 +364,13 @@ class Comparison(Reported, Differences):
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals of means and differences (default: 4); `intervals`, whether means come with
     theirs (False); `judged`, whether they stand beside the share of documents that are judged, up
-    to each cutoff (False); `pairs`, whether the
-    table of pairs follows, by default where there is a baseline, of few pairs, and on a page: in
-    LaTeX it is written in place of the means, and only if asked for; `power`, whether it tells of
-    each pair which difference these queries could have shown and how many queries the observed one
-    takes, with a power of 0.8 (False), which takes SciPy; `sort`, the measure by whose means
-    systems stand, in both tables, from the best on, on a page the first one, else as they were
-    given; `daggers`,
-    whether † and ‡ mark what is significantly better and worse than the baseline, in place of
+    to each cutoff (False); `pairs`, whether the table of pairs follows, by default where there is a
+    baseline, of few pairs, and on a page: in LaTeX it is written in place of the means, and only if
+    asked for; `power`, whether that table tells which difference these queries could have shown and
+    how many queries the observed one takes, with a power of 0.8 (False), which takes SciPy; `sort`,
+    the measure by whose means systems stand, in both tables, from the best on, on a page the first
+    one, else as they were given; `daggers`, whether † and ‡ mark what is significantly better and
+    worse than the baseline, in place of
     arrows (False). On a page: `plots` of differences (True), which take matplotlib, and `pair`, the
     two systems whose differences are plotted query by query; by default the best of the first
     measure and the baseline, or else the second best.
@@ -484,9 +483,9 @@ class Comparison(Reported, Differences):
 
             figures += plot_figures(self, pair)
         few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
-        default = not paper and (few or form in ("html", "notebook"))
+        default = power or (not paper and (few or form in ("html", "notebook")))
         listed = default if pairs is None else pairs
-        means = not (paper and pairs)
+        means = not (paper and listed)
         sort = self.measures[0] if sort is None and page else sort
         told = {"means": intervals, "differences": listed}
         hidden, settings = remarks(self, **told), self.signature

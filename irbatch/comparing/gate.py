@@ -37,8 +37,12 @@ ROUNDING = 1e-12  # as near as this a value is the limit, and a mean that drops 
 LEVEL = 0.05  # chance of the interval of a mean alone to miss
 EVERY = "every group"
 MISSING = "missing queries"  # those that a system has no ranking for
-SIDES = {"drops": -1, "rises": 1, "changes": 0}
-FAIL_BY = (*SIDES, "worsens", "improves")  # what must not happen; other verbs are requirements
+# Verbs of what must not happen to a mean: whether it is a rise (1), a drop (-1) or either (0), and
+# whether that is so of a measure of which higher values are better. Other verbs are requirements.
+FAIL_BY = {
+    "drops": (-1, False), "rises": (1, False), "changes": (0, False),
+    "worsens": (-1, True), "improves": (1, True),
+}  # fmt: skip
 
 # A number can be read in one way: so the time that a text takes is linear in its length.
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
@@ -130,7 +134,8 @@ class Verdict(NamedTuple):
 
     def side(self, sign: int) -> int:
         """Return 1 for a rise, -1 for a drop, 0 for either; `sign` is the measure's."""
-        return SIDES.get(self.verb, sign if self.verb == "improves" else -sign)
+        side, by_sign = FAIL_BY.get(self.verb, (-1, True))
+        return side * sign if by_sign else side
 
 
 class Condition(NamedTuple):
@@ -145,48 +150,42 @@ class Condition(NamedTuple):
     scope: str | None = None
 
 
-def parse_condition(text: str, *, required: bool) -> Condition:
+def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condition:
     """Read a condition on measures, as `Comparison.failures` and `Comparison.unmet` take it.
 
     Raises:
         InputError: if it has no known form, is for the other purpose, cannot hold, always holds, or
-            its measure is unknown.
+            its measure is unknown; of systems that are each `alone`, if it takes a baseline or
+            groups.
 
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05", required=False).form
     ... # doctest: +NORMALIZE_WHITESPACE
     Verdict(name='nDCG@10', verb='drops', margin=Margin(amount=0.01, relative=True), p=0.05,
             baseline=None)
     """
-    scope, said = split_scope(text, "in") if isinstance(text, str) else (None, "")
-    if (verdict := VERDICT.fullmatch(said)) is not None:
-        must = verdict["verb"] not in FAIL_BY
-        if (verdict["by"] and verdict["amount"]) if must else not verdict["baseline"]:
-            check_purpose(text, is_requirement=must, required=required)
-            return Condition(text, required, _read_verdict(verdict, text), scope)
-    elif (limit := read_limit(said, share=True)) is not None:
+    scope, rest = split_scope(text, "in") if isinstance(text, str) else (None, "")
+    form: Limit | Verdict | None = None
+    if (verdict := VERDICT.fullmatch(rest)) is not None:
+        is_requirement = verdict["verb"] not in FAIL_BY
+        is_whole = verdict["by"] and verdict["amount"]
+        if is_whole if is_requirement else not verdict["baseline"]:
+            check_purpose(text, is_requirement=is_requirement, required=required)
+            form = _read_verdict(verdict, text)
+    elif (limit := read_limit(rest, share=True)) is not None:
         name = " ".join(limit.name.split())
         if name == MISSING or " " not in name:
             of = None if name == MISSING else measure(name)
-            limit = limit._replace(name=MISSING if of is None else str(of))
+            form = limit = limit._replace(name=MISSING if of is None else str(of))
             check_side(text, limit, -1 if of is None else of.sign, required=required)
             check_range(text, limit, *((0.0, math.inf) if of is None else of.range))
-            return Condition(text, required, limit, scope)
-    forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
-    raise InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
-
-
-def parse_alone(text: str, *, required: bool) -> Limit:
-    """Read a condition that looks at one system alone.
-
-    Raises:
-        InputError: as `parse_condition`, and if it takes a baseline or groups.
-    """
-    found = parse_condition(text, required=required)
-    if isinstance(found.form, Limit) and found.scope is None:
-        return found.form
-    needs, option = ("a baseline", "baseline") if found.scope is None else ("groups", "groups")
-    problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
-    raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
+    if form is None:
+        forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
+        raise InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
+    if alone and (scope is not None or isinstance(form, Verdict)):
+        needs, option = ("a baseline", "baseline") if scope is None else ("groups", "groups")
+        problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
+        raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
+    return Condition(text, required, form, scope)
 
 
 def read_limit(text: str, *, share: bool = False) -> Limit | None:
@@ -199,7 +198,7 @@ def read_limit(text: str, *, share: bool = False) -> Limit | None:
     if matched is None or not name or (matched[3] and not share):
         return None
     number = float(matched[2]) / (100 if matched[3] else 1)
-    bound = next((each for each in BOUNDS if name.endswith(each)), "")
+    bound = next((words for words in BOUNDS if name.endswith(words)), "")
     name = name.removesuffix(bound).strip()
     if any(word in name for word in (*OPERATORS, " and ", " or ")):
         problem = f"{shown(text)} is more than one condition: give each by itself"
@@ -232,15 +231,15 @@ def check_range(text: str, limit: Limit, low: float, high: float) -> None:
 
 def each_condition(conditions: Iterable[object]) -> list[Any]:
     """List conditions that are given one by one or as several; InputError if there is none."""
-    found: list[Any] = []
-    for each in conditions:
-        if isinstance(each, Iterable) and not isinstance(each, (str, bytes)):
-            found += each
+    texts: list[Any] = []
+    for text in conditions:
+        if isinstance(text, Iterable) and not isinstance(text, (str, bytes)):
+            texts += text
         else:
-            found.append(each)
-    if not found:
+            texts.append(text)
+    if not texts:
         raise InputError("there is no condition to check", source="conditions")
-    return found
+    return texts
 
 
 def split_scope(text: str, word: str) -> tuple[str | None, str]:
@@ -264,13 +263,11 @@ def _read_verdict(form: re.Match[str], text: str) -> Verdict:
     amount = float(form["amount"] or 0.0) / (100 if relative else 1)
     p = None if form["p"] is None else float(form["p"])
     of, verb = measure(form["name"]), " ".join(form["verb"].split())
-    found = Verdict(str(of), verb, Margin(amount, relative), p, form["baseline"])
+    verdict = Verdict(str(of), verb, Margin(amount, relative), p, form["baseline"])
     most = 1.0 if relative else of.range[1] - of.range[0]
-    bounded = verb not in FAIL_BY or not relative or found.side(of.sign) < 0
+    bounded = verb not in FAIL_BY or not relative or verdict.side(of.sign) < 0
     problem = ""
-    if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
-        problem = " asks for what cannot be"
-    elif verb == "drops" and of.sign < 0:
+    if verb == "drops" and of.sign < 0:
         problem = f": lower values of {of} are better: say 'worsens', 'improves' or 'rises'"
     elif verb in ("worsens", "improves", "not worse") and not of.sign:
         hint = "worse" if verb == "not worse" else "better: say 'drops' or 'rises'"
@@ -279,11 +276,16 @@ def _read_verdict(form: re.Match[str], text: str) -> Verdict:
         whole = f"{form['amount']} is the whole range of {of}; did you mean {form['amount']}%?"
         whole = f"100% is the whole mean of {of}" if relative else whole
         problem = f" asks for no less than all: {whole}"
-    elif (bounded and amount >= most) or (verb not in FAIL_BY and not amount):
+    elif (
+        (p is not None and not 0 < p <= 1)
+        or (bounded and amount >= most)
+        or (verb not in FAIL_BY and not amount)
+        or not math.isfinite(amount)
+    ):
         problem = " asks for what cannot be"  # or a per cent sign is missing, or a point
     if problem:
         raise InputError(f"condition {shown(text)}{problem}", value=text)
-    return found
+    return verdict
 
 
 def failures(
@@ -318,7 +320,7 @@ def unmet(
 
 def failed(outcomes: Iterable[Outcome]) -> list[str]:
     """Return the sentences of what does not pass."""
-    return [each.told for each in outcomes if not each.passed]
+    return [outcome.told for outcome in outcomes if not outcome.passed]
 
 
 def check(
@@ -330,25 +332,70 @@ def check(
     """Judge systems, compared or each alone, by conditions; errors as `failures`."""
     outcomes: list[Outcome] = []
     for text in each_condition(texts):
-        if isinstance(systems, Differences):
-            outcomes += _check_scope(systems, parse_condition(text, required=required))
-            continue
-        limit = parse_alone(text, required=required)
-        named = {systems.name or "run": systems} if isinstance(systems, Results) else systems
-        values = [(name, _value_of(each, limit)) for name, each in named.items()]
-        outcomes += _check_limit(Condition(text, required, limit), limit, values)
+        alone = not isinstance(systems, Differences)
+        condition = parse_condition(text, required=required, alone=alone)
+        if condition.scope is None:
+            outcomes += _judge(systems, condition)
+        for name, group in _groups_of(systems, condition.scope):
+            lone = "it has one query, which says nothing of others"
+            judged = [Outcome(text, "", False, math.nan, math.nan, None, lone)]
+            judged = judged if group is None else [*_judge(group, condition)]
+            outcomes += [
+                outcome._replace(told=f"in {printable(name)}: {outcome.told}") for outcome in judged
+            ]
     return outcomes
 
 
-def _check_limit(
-    condition: Condition, limit: Limit, values: Iterable[tuple[str, float]]
+def _groups_of(systems: Any, scope: str | None) -> list[tuple[str, Differences | None]]:
+    """Return the groups of a comparison that a condition names; None for one of one query."""
+    if scope is None:
+        return []
+    names = [*systems.groups, *systems.alone]
+    if scope != EVERY and scope not in names:
+        there = join_words([shown(name) for name in names]) or "none"
+        problem = f"there is no group {shown(scope)} that is compared; there are: {there}"
+        raise InputError(problem, source="groups", value=scope)
+    if not names:
+        raise InputError("there are no groups: give groups= to compare", source="groups")
+    return [(name, systems.groups.get(name)) for name in names if scope in (EVERY, name)]
+
+
+def _judge(
+    systems: Differences | Results | Mapping[str, Results], condition: Condition
 ) -> Iterator[Outcome]:
-    """Compare each named value; NaN does not pass."""
-    for name, value in values:
+    """Judge by a limit or a verdict; NaN does not pass."""
+    form = condition.form
+    if isinstance(form, Verdict) and isinstance(systems, Differences):
+        if systems.baseline is None:
+            raise InputError("a condition needs a baseline to compare with", source="baseline")
+        yield from _judge_pairs(systems, form, condition)
+        return
+    limit: Any = form
+    for name, value in _values_of(systems, limit):
         holds = limit.holds(value)
         told = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
         passed = holds == condition.required and not math.isnan(value)
         yield Outcome(condition.text, name, passed, value, limit.limit, None, told)
+
+
+def _values_of(
+    systems: Differences | Results | Mapping[str, Results], limit: Limit
+) -> list[tuple[str, float]]:
+    """Return each system but the baseline, and what a limit looks at; NaN where it has none."""
+    if not isinstance(systems, Differences):
+        named = {systems.name or "run": systems} if isinstance(systems, Results) else systems
+        return [(name, _value_of(results, limit)) for name, results in named.items()]
+    values: Any
+    if limit.name == MISSING:
+        lacking = systems.unanswered, systems.missing
+        values = [sum(len(of.get(name, ())) for of in lacking) for name in systems.systems]
+    else:
+        column = systems.find_measure(limit.name)
+        values = systems.means[:, column]
+        if limit.bound is not None:
+            values = systems.sure_intervals(column)[:, limit.bound]
+    of_systems = zip(systems.systems, map(float, values), strict=True)
+    return [(name, value) for name, value in of_systems if name != systems.baseline]
 
 
 def _value_of(results: Results, limit: Limit) -> float:
@@ -363,92 +410,44 @@ def _value_of(results: Results, limit: Limit) -> float:
     return find_interval(results, limit.name, "bounded", LEVEL)[limit.bound]
 
 
-def _check_scope(comparison: Differences, condition: Condition) -> Iterator[Outcome]:
-    """Yield what comes of all queries, or of the groups that a condition names."""
-    if condition.scope is None:
-        yield from _check_compared(comparison, condition)
-        return
-    names = [*comparison.groups, *comparison.alone]
-    if condition.scope != EVERY:
-        if condition.scope not in names:
-            known = join_words([shown(name) for name in names]) or "none"
-            problem = f"there is no group {shown(condition.scope)} that is compared; there are: "
-            raise InputError(problem + known, source="groups", value=condition.scope)
-        names = [condition.scope]
-    if not names:
-        raise InputError("there are no groups: give groups= to compare", source="groups")
-    for name in names:
-        told = "it has one query, which says nothing of others"
-        found = iter([Outcome(condition.text, "", False, math.nan, math.nan, None, told)])
-        if name in comparison.groups:
-            found = _check_compared(comparison.groups[name], condition)
-        yield from (each._replace(told=f"in {printable(name)}: {each.told}") for each in found)
-
-
-def _check_compared(comparison: Differences, condition: Condition) -> Iterator[Outcome]:
-    form = condition.form
-    if isinstance(form, Limit):
-        if form.name == MISSING:
-            lacking = comparison.unanswered, comparison.missing
-            values = [sum(len(some.get(each, ())) for some in lacking)
-                      for each in comparison.systems]  # fmt: skip
-        else:
-            column = comparison.find_measure(form.name)
-            of_systems = comparison.means[:, column]
-            if form.bound is not None:
-                of_systems = comparison.sure_intervals(column)[:, form.bound]
-            values = of_systems.tolist()
-        named = zip(comparison.systems, map(float, values), strict=True)
-        candidates = [each for each in named if each[0] != comparison.baseline]
-        return _check_limit(condition, form, candidates)
-    if comparison.baseline is None:
-        raise InputError("a condition needs a baseline to compare with", source="baseline")
-    return _check_verdict(comparison, form, condition)
-
-
-def _check_verdict(
-    comparison: Differences, form: Verdict, condition: Condition
-) -> Iterator[Outcome]:
+def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -> Iterator[Outcome]:
     """Yield whether means have not changed as they must not, or are shown to be as good."""
     column = comparison.find_measure(form.name)
-    if problem := _never(comparison, form, column):
-        raise InputError(f"condition {shown(condition.text)}{problem}", value=condition.text)
     level = comparison.level if form.p is None else form.p
+    if problem := _never(comparison, form, column, level):
+        raise InputError(f"condition {shown(condition.text)}{problem}", value=condition.text)
     side, margin, few = form.side(comparison.sign_of(column)), form.margin, ""
-    p_values = comparison.corrected
+    p_values, what = comparison.corrected, "apart" if form.verb == "equivalent" else "worse"
     if condition.required:
-        equivalent = form.verb == "equivalent"
-        what = "apart" if equivalent else "worse"
-        test = comparison.equivalent_to if equivalent else comparison.not_worse_than
+        test = comparison.equivalent_to if what == "apart" else comparison.not_worse_than
         p_values = test(str(margin) if margin.relative else margin.amount)
         queries, least = len(comparison.query_ids), comparison.queries_for(margin, column, level)
         if least is not None and queries < least:
             few = f": {queries} queries are too few, {least} could show it if none were {what}"
     for pair, (a, b) in enumerate(comparison.pairs):
         difference, share, p = (
-            float(each[pair, column])
-            for each in (comparison.differences, comparison.relative, p_values)
+            float(numbers[pair, column])
+            for numbers in (comparison.differences, comparison.relative, p_values)
         )
         value = share if margin.relative else difference
-        name, other = (printable(comparison.systems[each]) for each in (a, b))
-        told = "" if math.isnan(share) else f" ({share:+.1%})"
-        told = f"{name}: {comparison.measures[column]} {difference:+.4f}{told} against {other}"
-        said = f"p {show_p(p, level)}"
+        name, other = (printable(comparison.systems[system]) for system in (a, b))
+        of_mean = "" if math.isnan(share) else f" ({share:+.1%})"
+        told = f"{name}: {comparison.measures[column]} {difference:+.4f}{of_mean} against {other}, "
         if condition.required:
             passed = p < level
-            shown_to = "shown to be" if passed else "not shown to be"
-            told += f", {shown_to} less than {margin} {what}, {said}{'' if passed else few}"
+            told += "shown" if passed else "not shown"
+            told += f" to be less than {margin} {what}, p {show_p(p, level)}{'' if passed else few}"
         else:
             # Of a mean of 0 any difference is more than a share.
             size = math.copysign(math.inf, difference) if math.isnan(value) else value
             signed = size * side if side else abs(size)
             far = difference and signed > 0 and signed >= margin.amount - ROUNDING
             passed = not (far and (form.p is None or p < form.p))
-            told += f", {said}" + (f"; not so: {condition.text}" if passed else "")
+            told += f"p {show_p(p, level)}" + (f"; not so: {condition.text}" if passed else "")
         yield Outcome(condition.text, comparison.systems[a], passed, value, margin.amount, p, told)
 
 
-def _never(comparison: Differences, form: Verdict, column: int) -> str:
+def _never(comparison: Differences, form: Verdict, column: int, level: float) -> str:
     """Say why a condition can never hold, or never be met; nothing if it can."""
     if form.verb not in FAIL_BY:
         if form.baseline not in (None, "baseline", comparison.baseline):
@@ -456,7 +455,6 @@ def _never(comparison: Differences, form: Verdict, column: int) -> str:
         correction = margin_correction(comparison.test, comparison.correction)
         sizes = comparison.family_size, len(comparison.query_ids), comparison.draws
         least = least_p(comparison.margin_test, correction, *sizes, "greater")
-        level = comparison.level if form.p is None else form.p
         if comparison.margin_test == "randomisation" and level <= least:
             return " can never be met with so few queries; margin_test='t' can tell"
     elif form.p is not None:
@@ -465,6 +463,5 @@ def _never(comparison: Differences, form: Verdict, column: int) -> str:
             return f" can never hold. {comparison.undecided}{more}"
         other = {"greater": -1, "less": 1}.get(comparison.alternative)
         if form.side(comparison.sign_of(column)) == other:
-            tests = f"alternative={comparison.alternative!r} tests the other side"
-            return f" can never hold: {tests}"
+            return f" can never hold: alternative={comparison.alternative!r} tests the other side"
     return ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -21,7 +19,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import parse_measures
-from irbatch.report.document import Column, Document, Record, make_table
+from irbatch.report.document import Column, Document, Record, list_records, make_table
 from irbatch.report.numbers import check_digits, show, show_change, show_p
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number, check_whole
@@ -84,21 +82,21 @@ class Reproducibility(Reported):
         check_digits(digits)
         absent = {"rmse", "tau_union", "rbo"} if self.replicated else set()
         absent |= set() if ADVANCED in self.runs else {"effect_ratio", "delta_relative_improvement"}
-        columns = [each for each in _columns(digits) if each.name not in absent]
+        columns = [column for column in self._columns(digits) if column.name not in absent]
         title = f"{'Replication' if self.replicated else 'Reproduction'} of an experiment"
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-        table = make_table(title, columns, self._records()[1])
-        said = []
-        for run, (original, reproduced), ranked in zip(
-            self.runs, self.n_queries, self.tau_union or [{}] * 2, strict=False
+        sentences = []
+        for i, (run, (original, reproduced)) in enumerate(
+            zip(self.runs, self.n_queries, strict=True)
         ):
             told = f"{run.capitalize()}: {many(original, 'query')}"
             if self.replicated:
                 told += f", and {reproduced} of the other judgments"
-            elif len(ranked) != original:
-                told += f"; rankings of {many(len(ranked), 'query')}"
-            said.append(f"{told}.")
-        return Document(title, " ".join(said), [], [table], settings)
+            elif len(self.tau_union[i]) != original:
+                told += f"; rankings of {many(len(self.tau_union[i]), 'query')}"
+            sentences.append(f"{told}.")
+        table = make_table(title, columns, self._places())
+        return Document(title, " ".join(sentences), [], [table], settings)
 
     def _everything(self) -> Record:
         rankings = {
@@ -113,28 +111,51 @@ class Reproducibility(Reported):
         }
 
     def _records(self) -> tuple[list[str], list[Record]]:
-        records = []
-        nothing = [math.nan] * len(self.measures)
-        for (k, measure), (i, run) in itertools.product(
-            enumerate(self.measures), enumerate(self.runs)
-        ):
-            effects = (self.effect_ratio, self.delta_relative_improvement)
-            ratio, improvement = effects if run == ADVANCED else (nothing, nothing)
-            records.append({
-                "measure": measure,
-                "run": run,
-                "queries": self.n_queries[i][0],
-                "queries_reproduced": self.n_queries[i][1],
-                "original": float(self.means[i, 0, k]),
-                "reproduced": float(self.means[i, 1, k]),
-                "rmse": float(self.rmse[i, k]),
-                "p": float(self.p_values[i, k]),
-                "tau_union": math.nan if self.replicated else _mean(self.tau_union[i]),
-                "rbo": math.nan if self.replicated else _mean(self.rbo[i]),
-                "effect_ratio": float(ratio[k]),
-                "delta_relative_improvement": float(improvement[k]),
-            })  # fmt: skip
-        return list(records[0]), records
+        return list_records(self._columns(), self._places())
+
+    def _places(self) -> list[tuple[int, int]]:
+        """Return the positions of each run and measure in what is ``(runs, measures)``."""
+        return [(i, k) for k in range(len(self.measures)) for i in range(len(self.runs))]
+
+    def _columns(self, digits: int = 4) -> list[Column]:
+        """Return the columns, whose items are positions."""
+        shape = len(self.runs), len(self.measures)
+
+        def number(
+            heading: str, name: str, array: Floats, meaning: str = "", **more: Any
+        ) -> Column:
+            more = {"show": lambda value: show(value, digits), **more}
+            return Column(heading, name=name, value=lambda at: float(array[at]), meaning=meaning,
+                          **more)  # fmt: skip
+
+        def of_rankings(values: list[dict[Any, float]]) -> Floats:
+            means = [math.nan] * shape[0] if self.replicated else list(map(_mean, values))
+            return np.broadcast_to(np.array(means)[:, None], shape)
+
+        def of_advanced(values: Floats) -> Floats:
+            return np.stack([np.full(shape[1], np.nan), values])[: shape[0]]
+
+        return [
+            Column("measure", "name", name="measure", value=lambda at: self.measures[at[1]]),
+            Column("run", "name", name="run", value=lambda at: self.runs[at[0]]),
+            Column("", name="queries", value=lambda at: self.n_queries[at[0]][0]),
+            Column("", name="queries_reproduced", value=lambda at: self.n_queries[at[0]][1]),
+            number("original", "original", self.means[:, 0]),
+            number("reproduced", "reproduced", self.means[:, 1]),
+            number("RMSE", "rmse", self.rmse, "root mean square error of the queries' values",
+                   descends=False),
+            number("p", "p", self.p_values, "of the difference between original and reproduced "
+                   "values", show=lambda p: show_p(p, LEVEL)),
+            number("τ union", "tau_union", of_rankings(self.tau_union),
+                   "Kendall's tau union of the rankings, whatever the measure"),
+            number("RBO", "rbo", of_rankings(self.rbo), "rank-biased overlap of the rankings"),
+            number("ER", "effect_ratio", of_advanced(self.effect_ratio),
+                   "effect ratio, 1 for the original improvement on the baseline", descends=False),
+            number("ΔRI", "delta_relative_improvement",
+                   of_advanced(self.delta_relative_improvement),
+                   "relative improvement on the baseline, the original less the reproduced one",
+                   show=lambda value: show_change(value, digits), descends=False),
+        ]  # fmt: skip
 
 
 def _as_text(of_queries: Mapping[Any, float]) -> dict[str, float]:
@@ -143,31 +164,8 @@ def _as_text(of_queries: Mapping[Any, float]) -> dict[str, float]:
 
 def _mean(of_queries: Mapping[Any, float]) -> float:
     """Return the mean over queries that have a value; NaN of none."""
-    values = [each for each in of_queries.values() if not math.isnan(each)]
+    values = [value for value in of_queries.values() if not math.isnan(value)]
     return math.fsum(values) / len(values) if values else math.nan
-
-
-def _columns(digits: int) -> list[Column]:
-    def column(heading: str, name: str, meaning: str = "", **more: Any) -> Column:
-        more = {"show": lambda value: show(value, digits), **more}
-        return Column(heading, name=name, value=itemgetter(name), meaning=meaning, **more)
-
-    return [
-        column("measure", "measure", kind="name", show=str),
-        column("run", "run", kind="name", show=str),
-        column("original", "original"),
-        column("reproduced", "reproduced"),
-        column("RMSE", "rmse", "root mean square error of the queries' values", descends=False),
-        column("p", "p", "of the difference between original and reproduced values",
-               show=lambda p: show_p(p, LEVEL)),
-        column("τ union", "tau_union", "Kendall's tau union of the rankings, whatever the measure"),
-        column("RBO", "rbo", "rank-biased overlap of the rankings"),
-        column("ER", "effect_ratio", "effect ratio, 1 for the original improvement on the baseline",
-               descends=False),
-        column("ΔRI", "delta_relative_improvement",
-               "relative improvement on the baseline, the original less the reproduced one",
-               show=lambda value: show_change(value, digits), descends=False),
-    ]  # fmt: skip
 
 
 def reproducibility(
