@@ -370,10 +370,9 @@ class Comparison(Reported, Differences):
     how many queries the observed one takes, with a power of 0.8 (False), which takes SciPy; `sort`,
     the measure by whose means systems stand, in both tables, from the best on, on a page the first
     one, else as they were given; `daggers`, whether † and ‡ mark what is significantly better and
-    worse than the baseline, in place of
-    arrows (False). On a page: `plots` of differences (True), which take matplotlib, and `pair`, the
-    two systems whose differences are plotted query by query; by default the best of the first
-    measure and the baseline, or else the second best.
+    worse than the baseline, in place of arrows (False). On a page: `plots` of differences (True),
+    which take matplotlib, and `pair`, the two systems whose differences are plotted query by query;
+    by default the best of the first measure and the baseline, or else the second best.
 
     `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
     a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`

@@ -95,7 +95,6 @@ def test_a_failing_write_leaves_the_old_file(
     [
         ("eval", "--digits 2 --format tsv", "text, markdown, latex and html"),
         ("eval", "--caption x", "latex"),
-        ("compare", "--power --format latex", "text, markdown, html, csv and json"),
         ("compare", "--intervals --format csv", "text, markdown, latex and html"),
         ("compare", "--daggers", "latex"),
         ("leaderboard", "--label x", "latex"),
