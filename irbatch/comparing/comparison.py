@@ -54,6 +54,11 @@ FEW_QUERIES = 50  # of which Student's t interval of a skewed mean misses too of
 At = tuple[int, int]  # of arrays: a pair, or a system, and a measure
 
 
+def _number(name: str, array: Any, heading: str = "", **more: Any) -> Column:
+    """Return the column of an array ``(pairs, measures)``."""
+    return Column(heading, name=name, value=lambda at: array[at].item(), **more)
+
+
 def pair_columns(compared: Differences, digits: int = 4, power: bool = False) -> list[Column]:
     """Return the columns of pairs on measures, whose items are positions ``(pair, measure)``.
 
@@ -66,72 +71,71 @@ def pair_columns(compared: Differences, digits: int = 4, power: bool = False) ->
     def mean(side: int) -> Callable[[At], float]:
         return lambda at: float(compared.means[compared.pairs[at[0]][side], at[1]])
 
-    def number(name: str, array: Any, heading: str = "", **more: Any) -> Column:
-        return Column(heading, name=name, value=lambda at: array[at].item(), **more)
-
-    def p(name: str, array: Any, heading: str, *, bold: bool = False) -> Column:
-        def more(at: At) -> Record:
-            return {"stands_out": bold and bool(compared.significant[at])}
-
-        return number(name, array, heading, show=lambda p: show_p(p, compared.level), more=more,
-                      descends=False)  # fmt: skip
-
-    def verdict(name: str, p_values: Any, heading: str, meaning: str) -> Column:
-        def text(at: At) -> str:
-            holds = "yes" if p_values[at] < compared.level else "no"
-            unknown = math.isnan(compared.p_values[at])
-            return NOTHING if unknown else f"{holds}, p {show_p(p_values[at], compared.level)}"
-
-        return number(name, p_values, heading, text=text, meaning=meaning, descends=False)
+    def bold(at: At) -> Record:
+        return {"stands_out": bool(compared.significant[at])}
 
     low, high = np.moveaxis(compared.difference_intervals, -1, 0)
     wins, ties, losses = compared.wins, compared.ties, compared.losses
     lone, plain = compared.baseline is None, compared.correction == "none"
-    columns = [
+    p: Record = {"descends": False, "show": lambda p: show_p(p, compared.level)}
+    return [
         Column("measure", "name", name="measure", value=lambda at: compared.measures[at[1]]),
         Column("system", "name", name="system", value=system(0)),
         Column("against" if lone else "", "name", name="against", value=system(1)),
         Column("", name="queries", value=lambda at: len(compared.query_ids)),
         Column("", name="mean", value=mean(0)),
         Column("", name="mean_against", value=mean(1)),
-        number("difference", compared.differences, "difference",
-               meaning="and as a share of the other's mean",
-               show=lambda value: show_change(value, digits),
-               more=lambda at: {"after": show_percent(compared.relative[at].item())}),
-        p("p", compared.p_values, "p", bold=plain),
-        p("corrected_p", compared.corrected, "" if plain else "corrected p", bold=True),
-        number("significant", compared.significant),
-        number("low", low, "interval",
-               text=lambda at: show_interval(low[at], high[at], digits, signed=True)),
-        number("high", high),
-        number("relative", compared.relative),
-        number("wins", wins, "w/t/l", text=lambda at: f"{wins[at]}/{ties[at]}/{losses[at]}",
-               meaning="queries where the system is better, equal, worse"),
-        number("ties", ties),
-        number("losses", losses),
-        number("effect", compared.effects, "effect", show=lambda value: show_change(value, 2),
-               meaning="Cohen's d_z, the mean over the standard deviation of the queries' "
-                       "differences"),
+        _number("difference", compared.differences, "difference",
+                meaning="and as a share of the other's mean",
+                show=lambda value: show_change(value, digits),
+                more=lambda at: {"after": show_percent(compared.relative[at].item())}),
+        _number("p", compared.p_values, "p", **p, **({"more": bold} if plain else {})),
+        _number("corrected_p", compared.corrected, "" if plain else "corrected p", more=bold, **p),
+        _number("significant", compared.significant),
+        _number("low", low, "interval",
+                text=lambda at: show_interval(low[at], high[at], digits, signed=True)),
+        _number("high", high),
+        _number("relative", compared.relative),
+        _number("wins", wins, "w/t/l", text=lambda at: f"{wins[at]}/{ties[at]}/{losses[at]}",
+                meaning="queries where the system is better, equal, worse"),
+        _number("ties", ties),
+        _number("losses", losses),
+        _number("effect", compared.effects, "effect", show=lambda value: show_change(value, 2),
+                meaning="Cohen's d_z, the mean over the standard deviation of the queries' "
+                        "differences"),
+        *(_margin_columns(compared) if compared.margin is not None else ()),
+        *(_power_columns(compared, digits) if power else ()),
     ]  # fmt: skip
-    if compared.margin is not None:
-        columns += [
-            verdict("not_worse_p", compared.not_worse_p, "not worse",
-                    "whether the system is shown to be less than the margin worse"),
-            number("not_worse", compared.not_worse),
-            verdict("equivalence_p", compared.equivalence_p, "equivalent",
-                    "whether the two are shown to be less than the margin apart"),
-            number("equivalent", compared.equivalent),
-        ]  # fmt: skip
-    if power:
-        columns += [
-            number("detectable", compared.detectable, "detectable", descends=False,
-                   show=lambda value: show(value, digits),
-                   meaning=f"the least true difference that {POWER:.0%} of such comparisons show"),
-            number("queries_needed", compared.queries_needed, "queries needed", descends=False,
-                   show=lambda value: show(value, 0),
-                   meaning="how many queries would show the observed difference so often"),
-        ]  # fmt: skip
-    return columns
+
+
+def _margin_columns(compared: Differences) -> list[Column]:
+    def verdict(name: str, p_values: Any, heading: str, meaning: str) -> Column:
+        def text(at: At) -> str:
+            holds = "yes" if p_values[at] < compared.level else "no"
+            unknown = math.isnan(compared.p_values[at])
+            return NOTHING if unknown else f"{holds}, p {show_p(p_values[at], compared.level)}"
+
+        return _number(name, p_values, heading, text=text, meaning=meaning, descends=False)
+
+    return [
+        verdict("not_worse_p", compared.not_worse_p, "not worse",
+                "whether the system is shown to be less than the margin worse"),
+        _number("not_worse", compared.not_worse),
+        verdict("equivalence_p", compared.equivalence_p, "equivalent",
+                "whether the two are shown to be less than the margin apart"),
+        _number("equivalent", compared.equivalent),
+    ]  # fmt: skip
+
+
+def _power_columns(compared: Differences, digits: int) -> list[Column]:
+    return [
+        _number("detectable", compared.detectable, "detectable", descends=False,
+                show=lambda value: show(value, digits),
+                meaning=f"the least true difference that {POWER:.0%} of such comparisons show"),
+        _number("queries_needed", compared.queries_needed, "queries needed", descends=False,
+                show=lambda value: show(value, 0),
+                meaning="how many queries would show the observed difference so often"),
+    ]  # fmt: skip
 
 
 def list_pairs(compared: Differences, power: bool) -> list[Record]:
@@ -371,8 +375,8 @@ class Comparison(Reported, Differences):
     the measure by whose means systems stand, in both tables, from the best on, on a page the first
     one, else as they were given; `daggers`, whether † and ‡ mark what is significantly better and
     worse than the baseline, in place of arrows (False). On a page: `plots` of differences (True),
-    which take matplotlib, and `pair`, the two systems whose differences are plotted query by query;
-    by default the best of the first measure and the baseline, or else the second best.
+    which take matplotlib, query by query of the best system of the first measure and the baseline,
+    or else the second best.
 
     `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
     a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`
@@ -471,7 +475,6 @@ class Comparison(Reported, Differences):
         power: bool = False,
         daggers: bool = False,
         plots: bool = True,
-        pair: tuple[str, str] | None = None,
         sort: str | None = None,
     ) -> Document:
         check_digits(digits)
@@ -480,7 +483,7 @@ class Comparison(Reported, Differences):
         if page and plots:
             from irbatch.comparing.plots import plot_figures  # for those who write pages
 
-            figures += plot_figures(self, pair)
+            figures += plot_figures(self)
         few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
         default = power or (not paper and (few or form in ("html", "notebook")))
         listed = default if pairs is None else pairs

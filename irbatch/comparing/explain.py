@@ -117,7 +117,7 @@ class ExplainedQuery(NamedTuple):
         return {rank: ranked[rank] for rank in range(1, depth + 1) if rank in ranked}
 
 
-SHORT = 24  # columns of a system's name in headings
+SHORT = 18  # columns of a system's name in headings
 NO_GRADE = "?"  # before a document that is not judged
 FEW_QUERIES = 3  # of which text has the rankings, too
 FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that changed the value: without rankings, with
@@ -186,9 +186,7 @@ class Explanation(Reported):
             ]
             for query in self.queries
         ]
-        table = make_table(
-            f"{self.measure} of queries", _query_columns(self, digits), self.queries, whole=True
-        )
+        table = make_table(f"{self.measure} of queries", _query_columns(self, digits), self.queries)
         first, second = (
             f"{name} ({show(mean, digits)})"
             for name, mean in zip(self.systems, self.means, strict=True)
@@ -235,7 +233,7 @@ def _legend(found: Explanation, rankings: bool) -> list[tuple[str, str]]:
         ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
     ]
     if found.adds:
-        legend.append(("+ after a rank", f"what the document adds to {found.measure} there"))
+        legend.append(("+ after its rank", f"what the document adds to {found.measure} there"))
     return legend
 
 
@@ -286,7 +284,7 @@ def _tabulate_changed(
             added = row.adds[side] if row.adds and row.ranks[side] else 0
             return {"after": show_change(added, digits) if added else ""}
 
-        return Column(f"rank, {shorten_all(found.systems, SHORT)[side]}", descends=False,
+        return Column(shorten_all(found.systems, SHORT)[side], descends=False,
                       value=lambda row: row.ranks[side], more=after)  # fmt: skip
 
     arrows = {"up": "↑ up", "down": "↓ down"}

@@ -50,7 +50,9 @@ def plot_differences(
     new − old
     1 better, 1 equal, 0 worse; mean +0.5000 (dashed)
     """
-    column, pair = comparison.find_measure(measure), _two(comparison, a, b)
+    column, pair = comparison.find_measure(measure), [*map(comparison.find_system, (a, b))]
+    if a == b:
+        raise InputError(f"two systems differ, not {a!r} from itself", source="pair", value=a)
     sign = int(comparison.directions[column])
     differences, rows = _ordered_differences(comparison, pair, column)
     bars = np.array_split(differences, min(MOST_BARS, differences.size))
@@ -151,14 +153,6 @@ def plot_combined(
     return ax
 
 
-def _two(compared: Differences, a: str, b: str) -> list[int]:
-    """Return the places of two systems."""
-    first, second = compared.find_system(a), compared.find_system(b)
-    if first == second:
-        raise InputError(f"two systems differ, not {a!r} from itself", source="pair", value=a)
-    return [first, second]
-
-
 def _ordered_differences(
     compared: Differences, pair: Sequence[int], column: int
 ) -> tuple[Floats, Positions]:
@@ -196,34 +190,18 @@ def _name_extremes(ax: axes.Axes, ids: list[str], differences: Floats, sign: int
             ax.text(x, y, listed, transform=ax.transAxes, ha=ha, va=va, **look)
 
 
-def plot_figures(compared: Differences, pair: tuple[str, str] | None) -> list[Figures]:
+def plot_figures(compared: Differences) -> list[Figures]:
     """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
-    two = _choose_two(compared, pair)
-    if not compared.pairs:
-        return []
+    best = np.argsort(-compared.means[:, 0] * compared.directions[0], kind="stable").tolist()
+    other = best[1] if compared.baseline is None else compared.systems.index(compared.baseline)
+    first = best[1] if best[0] == other else best[0]
     return [
-        Figures(measure, list(_figures(compared, two, column)))
+        Figures(measure, list(_figures(compared, [first, other], column)))
         for column, measure in enumerate(compared.measures)
     ]
 
 
-def _choose_two(compared: Differences, pair: tuple[str, str] | None) -> list[int] | None:
-    """Find the two whose differences are plotted; None where there is only one system."""
-    if pair is not None:
-        if len(pair) != 2:
-            problem = f"a pair is two of {', '.join(compared.systems)}, not {pair!r}"
-            raise InputError(problem, source="pair", value=pair)
-        return _two(compared, *pair)
-    if len(compared.systems) < 2 or not compared.measures:
-        return None
-    best = np.argsort(-compared.means[:, 0], kind="stable").tolist()
-    if compared.baseline is None:
-        return best[:2]
-    baseline = compared.systems.index(compared.baseline)
-    return [next(i for i in best if i != baseline), baseline]
-
-
-def _figures(compared: Differences, pair: list[int] | None, column: int) -> Iterator[Figure]:
+def _figures(compared: Differences, pair: list[int], column: int) -> Iterator[Figure]:
     """Yield the forest of a measure, and the differences of two systems if any can be drawn."""
     measure = compared.measures[column]
     caption = f"Differences of means and their {compared.percent} intervals."
@@ -232,8 +210,8 @@ def _figures(compared: Differences, pair: list[int] | None, column: int) -> Iter
         return plot_forest(compared, measure).get_figure()
 
     yield Figure(f"{measure}: differences of means", caption, draw_forest)
-    differences, _ = _ordered_differences(compared, pair or (0, 0), column)
-    if pair is None or not differences.size:
+    differences, _ = _ordered_differences(compared, pair, column)
+    if not differences.size:
         return
     a, b = (compared.systems[i] for i in pair)
 

@@ -10,7 +10,6 @@ from support.comparisons import constant, make, nasty
 from support.pages import Page, pictures
 from support.plots import check_readable
 
-from irbatch import InputError
 from irbatch.comparing import Comparison
 from irbatch.comparing.plots import plot_figures
 
@@ -49,7 +48,7 @@ def test_captions_of_tables() -> None:
 def test_labels_stand_apart_and_inside() -> None:
     large = make(np.random.default_rng(2).random((3, 9, 1)) * 0.5 + 1e5)
     for compared in (random(), nasty(), random(30, 3, 1), large):
-        for figures in plot_figures(compared, None):
+        for figures in plot_figures(compared):
             for figure in figures.figures:
                 check_readable(figure.draw().axes[0])
 
@@ -59,23 +58,18 @@ def test_the_pair_that_is_drawn() -> None:
     assert "<bdi>s1</bdi> less <bdi>s2</bdi>" in Comparison.to_html(constant(*means))
     against = constant(*means, baseline="s1")
     assert "<bdi>s2</bdi> less <bdi>s1</bdi>" in Comparison.to_html(against)
-    chosen = Comparison.to_html(against, pair=("s0", "s2"))
-    assert "<bdi>s0</bdi> less <bdi>s2</bdi>" in chosen
-    for pair, said in ((("s0", "s0"), "two systems differ"), (("s0", "x"), "no system 'x'"),
-                       (("s0",), "a pair is two of s0, s1, s2")):  # fmt: skip
-        with pytest.raises(InputError, match=said):
-            Comparison.to_html(against, pair=pair)  # type: ignore[arg-type]
-    alone = Comparison.to_html(constant(0.5))
-    assert not pictures(alone)
+    lower = replace(constant(*means), signs=(-1,))
+    assert "<bdi>s0</bdi> less <bdi>s2</bdi>" in Comparison.to_html(lower), "the best two"
     assert not pictures(Comparison.to_html(against, plots=False))
 
 
 def test_pictures_tell_what_they_show() -> None:
     compared = random()
-    source = Comparison.to_html(compared, pair=("s2", "s0"))
+    source = Comparison.to_html(compared)
     forest, differences = (attrs["alt"] for attrs, _ in pictures(source)[:2])
     assert forest.endswith("Differences of means and their 95% intervals.")
-    change = compared.values[2, :, 0] - compared.values[0, :, 0]
+    best, second = np.argsort(-compared.means[:, 0])[:2]
+    change = compared.values[best, :, 0] - compared.values[second, :, 0]
     counts = [(change > 0).sum(), (change == 0).sum(), (change < 0).sum()]
     told = "{} better, {} equal, {} worse".format(*counts)
     assert told in differences
