@@ -62,20 +62,23 @@ def plain_estimate(
     """Estimate from the values alone; `find_intervals` has the last three arguments."""
     # Exactly rounded, as the means of results are.
     means = np.array(
-        [[math.fsum(each.tolist()) / each.size for each in system.T] for system in sample.values]
+        [
+            [math.fsum(column) / len(column) for column in system.T.tolist()]
+            for system in sample.values
+        ]
     )
     means[:, geometric] = np.exp(means[:, geometric])
     differences = means[[a for a, _ in sample.pairs]] - means[[b for _, b in sample.pairs]]
 
     def intervals(levels: Floats) -> Intervals:
         how = settings.interval, settings.level, settings.draws, settings.seed
-        found = find_intervals(sample.values, sample.pairs, *how, strata, geometric, levels,
-                               weights)  # fmt: skip
+        bounds = find_intervals(sample.values, sample.pairs, *how, strata, geometric, levels,
+                                weights)  # fmt: skip
         if not settings.simultaneous or settings.test not in FAMILY_WISE:
-            return found
+            return bounds
         reach = honest_difference(sample, settings.test, settings.level)
         honest = np.stack([differences - reach, differences + reach], axis=-1)
-        return Intervals(found.means, np.where(geometric[:, None], found.differences, honest))
+        return Intervals(bounds.means, np.where(geometric[:, None], bounds.differences, honest))
 
     p = p_values(sample, settings.test)
     varies = sample.find(lambda flat: np.ptp(flat, axis=0)) > 0
@@ -102,13 +105,13 @@ def estimate_with_model(
     values, pairs = sample.values, sample.pairs
     of_systems, of_pairs = (len(values), values.shape[2]), (len(pairs), values.shape[2])
 
-    def apart(some: Floats) -> Floats:
-        return some[[a for a, _ in pairs]] - some[[b for _, b in pairs]]
+    def apart(values: Floats) -> Floats:
+        return values[[a for a, _ in pairs]] - values[[b for _, b in pairs]]
 
-    means = model.combine(values, lambda some: some, settings.level)
-    found = model.combine(values, apart)
-    above = found.tails
-    below = np.where(found.error > 0, 1.0 - above, 1.0)
+    means = model.combine(values, lambda values: values, settings.level)
+    differences = model.combine(values, apart)
+    above = differences.tails
+    below = np.where(differences.error > 0, 1.0 - above, 1.0)
     both = np.minimum(2.0 * np.minimum(above, below), 1.0)
     p = {"two-sided": both, "greater": above, "less": below}[settings.alternative]
 
@@ -119,9 +122,9 @@ def estimate_with_model(
 
     return Estimate(
         means.combined.reshape(of_systems),
-        found.combined.reshape(of_pairs),
+        differences.combined.reshape(of_pairs),
         p.reshape(of_pairs),
-        (found.error > 0).reshape(of_pairs),
+        (differences.error > 0).reshape(of_pairs),
         intervals,
     )
 
@@ -141,14 +144,14 @@ def warn_of_model(
     firsts, seconds = ([pair[side] for pair in sample.pairs] for side in (0, 1))
     shape = significant.shape
     one, other = (
-        np.moveaxis(every[some], 1, 0).reshape(every.shape[1], -1) for some in (firsts, seconds)
+        np.moveaxis(every[side], 1, 0).reshape(every.shape[1], -1) for side in (firsts, seconds)
     )
     p = correct(paired_p(one, other).reshape(shape), settings.correction, settings.family)
     above = (one - other).mean(axis=0).reshape(shape) > 0
     for pair, column in np.argwhere((p < settings.level) & ~significant).tolist():
         better, worse = sample.pairs[pair][:: 1 if above[pair, column] else -1]
-        found = f"{names[0][better]} is above {names[0][worse]} on {names[1][column]}"
-        warn(f"{found} by the model's judgments alone: people's do not confirm it")
+        finding = f"{names[0][better]} is above {names[0][worse]} on {names[1][column]}"
+        warn(f"{finding} by the model's judgments alone: people's do not confirm it")
 
 
 def model_values(
@@ -167,15 +170,14 @@ def model_values(
     if len(queries) < FEWEST or len(others) < 2:
         judged = f"both judged {many(len(queries), 'query')}, the model {len(others)} others"
         raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model_qrels")
-    for name, each in results.items():
-        if each.rows.keys() != first.rows.keys():
+    for name, own in results.items():
+        if own.rows.keys() != first.rows.keys():
             problem = f"{name} has values of other queries than the first system: missing='zero'"
             raise InputError(f"{problem} gives all the same", source="model_qrels", value=name)
     if len(queries) < ENOUGH_QUERIES:
-        few = (
-            f"people judged {many(len(queries), 'query')}: intervals of fewer than {ENOUGH_QUERIES}"
-        )
-        warn(f"{few} may miss more often than they say")
+        judged = f"people judged {many(len(queries), 'query')}"
+        few = f"intervals of fewer than {ENOUGH_QUERIES}"
+        warn(f"{judged}: {few} may miss more often than they say")
     return ModelValues(values_of(results, queries), values_of(results, others))
 
 
@@ -186,18 +188,18 @@ def values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
         InputError: if one is missing or NaN, or a measure's mean is not the arithmetic one.
     """
     values = []
-    for name, each in results.items():
-        for column in each.columns:
+    for name, own in results.items():
+        for column in own.columns:
             if column.aggregate != "mean":
                 problem = f"{column} has no arithmetic mean of queries"
                 raise InputError(problem, source=name, value=column)
         for query in queries:
-            if query not in each.rows:
+            if query not in own.rows:
                 raise InputError("not judged by both judges", source=name, query=query)
-        values.append(each.values[[each.rows[query] for query in queries]])
+        values.append(own.values[[own.rows[query] for query in queries]])
         if (empty := np.argwhere(np.isnan(values[-1]))).size:
             row, column = empty[0].tolist()
-            problem = f"{each.measures[column]} is NaN: evaluate with no_relevant='zero'"
+            problem = f"{own.measures[column]} is NaN: evaluate with no_relevant='zero'"
             raise InputError(problem, source=name, query=queries[row])
     return np.stack(values)
 
@@ -298,45 +300,46 @@ def compare(
     judgments: Any = None if runs is None else qrels
     systems = cast(Systems, qrels) if runs is None else runs
     if measures is None or judgments is None:
-        given = {**others, "measures": measures, "model_qrels": model_qrels}
-        for name in (name for name, value in given.items() if value is not None or name in others):
-            problem = f"{name}= is for rankings with judgments: values are compared as they are"
-            raise InputError(problem, source=name)
+        ignored = {**others, "measures": measures, "model_qrels": model_qrels}
+        for name, value in ignored.items():
+            if value is not None or name in others:
+                problem = f"{name}= is for rankings with judgments: values are compared as they are"
+                raise InputError(problem, source=name)
         return _compare_groups(align(read_results(systems, judgments)), options, groups)
-    wanted = parse_measures(measures, cutoffs)
-    aligned = _evaluate(judgments, systems, wanted, others)
+    columns = parse_measures(measures, cutoffs)
+    aligned = _evaluate(judgments, systems, columns, others)
     if model_qrels is None:
         return _compare_groups(aligned, options, groups)
-    results = evaluate_runs(model_qrels, systems, wanted, **others)
+    results = evaluate_runs(model_qrels, systems, columns, **others)
     return _make(aligned, options, model=model_values(results, aligned.query_ids))
 
 
 def _evaluate(
-    qrels: Judgments, runs: Systems, wanted: Sequence[Measure], settings: EvaluateOptions
+    qrels: Judgments, runs: Systems, measures: Sequence[Measure], settings: EvaluateOptions
 ) -> Aligned:
     """Evaluate the systems that are rankings, and put all of them side by side."""
     named = name_systems(runs)
-    read = {name: each for name, each in named.items() if is_read(each)}
-    rankings = {name: each for name, each in named.items() if name not in read}
-    hidden = [] if read else _judged_at(wanted, settings)
+    read = {name: system for name, system in named.items() if is_read(system)}
+    rankings = {name: system for name, system in named.items() if name not in read}
+    hidden = [] if read else _judged_at(measures, settings)
     results: dict[str, Any] = read_results(read, qrels)
     if rankings:
-        results |= evaluate_runs(qrels, rankings, [*wanted, *hidden], **settings)
-    return align({name: results[name] for name in named}, list(map(str, wanted)))
+        results |= evaluate_runs(qrels, rankings, [*measures, *hidden], **settings)
+    return align({name: results[name] for name in named}, list(map(str, measures)))
 
 
-def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
+def _judged_at(measures: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
     """Return what tells, beside the measures, how many of the documents they see are judged.
 
     It takes an order of the documents, and plain judgments.
     """
     if settings.get("ties", "id") not in ("id", "id_ascending", "index"):
         return []
-    if any(each.declaration.reads in MARKED for each in wanted):
+    if any(column.declaration.reads in MARKED for column in measures):
         return []
-    cutoffs = sorted({each.cutoff for each in wanted if each.cutoff is not None})
+    cutoffs = sorted({column.cutoff for column in measures if column.cutoff is not None})
     judged = [measure("Judged") @ cutoff for cutoff in cutoffs]
-    return [each for each in judged if each not in wanted]
+    return [column for column in judged if column not in measures]
 
 
 def _compare_groups(
@@ -395,28 +398,28 @@ def _make(
     """Compare systems on all the queries."""
     if options.test in FAMILY_WISE:
         options = replace(options, correction="none")
-    measures = [str(each) for each in aligned.columns]
-    ranges = np.array([each.range for each in aligned.columns]).T
+    measures = list(map(str, aligned.columns))
+    ranges = np.array([column.range for column in aligned.columns]).T
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
     if model is None:
-        found = plain_estimate(sample, options, strata, geometric, weights)
+        estimate = plain_estimate(sample, options, strata, geometric, weights)
     else:
-        found = estimate_with_model(sample, options, model)
-    corrected = correct(found.p_values, options.correction, options.family)
+        estimate = estimate_with_model(sample, options, model)
+    corrected = correct(estimate.p_values, options.correction, options.family)
     significant = corrected < options.level
     if model is not None:
         warn_of_model(sample, options, model, significant, (aligned.systems, measures))
-    intervals = _cut(found, options, significant, ranges)
+    intervals = _cut(estimate, options, significant, ranges)
     arrays: dict[str, Any] = {
         "values": aligned.values,
         "scaled": scaled,
-        "means": found.means,
-        "differences": found.differences,
+        "means": estimate.means,
+        "differences": estimate.differences,
         "intervals": intervals.means,
         "difference_intervals": intervals.differences,
-        "p_values": found.p_values,
+        "p_values": estimate.p_values,
         "corrected": corrected,
     }
     for array in arrays.values():
@@ -427,10 +430,10 @@ def _make(
         measures=measures,
         query_ids=aligned.query_ids,
         pairs=pairs,
-        settings={**aligned.settings, **_told(options, aligned, model, strata is not None)},
+        settings={**aligned.settings, **_describe(options, aligned, model, strata is not None)},
         missing=aligned.missing,
         unanswered=aligned.unanswered,
-        signs=tuple(each.sign for each in aligned.columns),
+        signs=tuple(column.sign for column in aligned.columns),
         ranges=ranges,
         linear=None if plain else as_linear(scaled, geometric, weights),
         judged=aligned.judged,
@@ -442,7 +445,7 @@ def _make(
 
 
 def _cut(
-    found: Estimate, options: ComparisonSettings, significant: Bools, ranges: Floats
+    estimate: Estimate, options: ComparisonSettings, significant: Bools, ranges: Floats
 ) -> Intervals:
     """Find intervals that end where no mean or difference can be.
 
@@ -451,19 +454,19 @@ def _cut(
     """
     levels = np.full(significant.shape, options.level)
     if options.simultaneous:
-        levels = options.corrected_levels(significant, len(found.means))
+        levels = options.corrected_levels(significant, len(estimate.means))
     one_sided = options.alternative != "two-sided"
-    means, bounds = found.intervals(levels * (2.0 if one_sided else 1.0))
+    means, bounds = estimate.intervals(levels * (2.0 if one_sided else 1.0))
     reach = np.subtract(*ranges[::-1])
-    bounds = cut_intervals(bounds, found.differences, -reach, reach)
+    bounds = cut_intervals(bounds, estimate.differences, -reach, reach)
     if one_sided:
         greater = options.alternative == "greater"
         bounds[..., int(greater)] = np.inf if greater else -np.inf
-    bounds[~found.varies] = np.nan
-    return Intervals(cut_intervals(means, found.means, *ranges), bounds)
+    bounds[~estimate.varies] = np.nan
+    return Intervals(cut_intervals(means, estimate.means, *ranges), bounds)
 
 
-def _told(
+def _describe(
     options: ComparisonSettings, aligned: Aligned, model: ModelValues | None, stratified: bool
 ) -> dict[str, str]:
     """Say how systems were compared."""
@@ -501,13 +504,13 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
     weighted ones, and under the hypothesis that a query's values may change sides their differences
     may change signs, as others do.
     """
-    geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
+    geometric = np.array([column.aggregate == "geometric" for column in aligned.columns])
     weights = aligned.weights
     plain = weights is None and not geometric.any()
     scaled = np.ascontiguousarray(aligned.values) if plain else aligned.values.copy()
     if weights is not None:
-        for each in np.flatnonzero(weights.sum(axis=0) == 0).tolist():
-            problem = f"no query weighs anything in the mean of {aligned.columns[each]}"
+        for k in np.flatnonzero(weights.sum(axis=0) == 0).tolist():
+            problem = f"no query weighs anything in the mean of {aligned.columns[k]}"
             raise InputError(problem, source="measures")
         weights = weights / weights.mean(axis=0)
         scaled *= weights
