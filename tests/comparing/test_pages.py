@@ -58,7 +58,7 @@ def test_the_pair_that_is_drawn() -> None:
     assert "<bdi>s1</bdi> less <bdi>s2</bdi>" in Comparison.to_html(constant(*means))
     against = constant(*means, baseline="s1")
     assert "<bdi>s2</bdi> less <bdi>s1</bdi>" in Comparison.to_html(against)
-    lower = replace(constant(*means), signs=(-1,))
+    lower = constant(*means, signs=(-1,))
     assert "<bdi>s0</bdi> less <bdi>s2</bdi>" in Comparison.to_html(lower), "the best two"
     assert not pictures(Comparison.to_html(against, plots=False))
 
