@@ -13,7 +13,7 @@ from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_s
 from irbatch.cli.terminal import note, progress_of
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, write_tsv
 from irbatch.data.column_names import check_columns, names_for
-from irbatch.errors import InputError, many
+from irbatch.errors import many
 from irbatch.evaluation.evaluation import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -41,11 +41,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("runs", metavar="RUN", nargs="+", help=told)
     told = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
     add("-j", "--jobs", metavar="N", type=int, default=1, help=told)
-    add = add_measures(parser)
-    told = "for every measure given without a cutoff, or else for the default ones"
-    add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
-    default = "text on a terminal, tsv in a pipe"
-    add = add_output(parser, FORMS, default=default)
+    add_measures(parser)
+    add = add_output(parser, FORMS, default="text on a terminal, tsv in a pipe")
     add("-q", "--per-query", action="store_true", help="values of each query too")
     told = "95%% intervals of means, by Student's t; of csv and tsv as columns low and high"
     add("--intervals", dest="bounds", action="store_true", help=told)
@@ -58,9 +55,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
     # All that can be rejected without reading anything is rejected first.
-    cutoffs = _cutoffs(options)
-    default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
-    measures = _with_required(options, parse_measures(options.measures or default, cutoffs))
+    measures = _with_required(options, parse_measures(options.measures or DEFAULT_MEASURES))
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
     default_form = "text" if sys.stdout.isatty() else "tsv"
@@ -79,27 +74,22 @@ def _evaluate(
     options: argparse.Namespace, runs: Mapping[str, str], measures: tuple[Measure, ...]
 ) -> dict[str, Results]:
     """Read and evaluate, showing how far it is."""
-    said = {name: getattr(options, name) for name in SETTINGS}
+    settings: dict[str, Any] = {name: getattr(options, name) for name in SETTINGS}
+    settings["items"] = read_items(options.items, options.interactions)
     check_columns(options.columns)
-    named = names_for(options.columns, "qrels")
-    results: dict[str, Results] = {}
-    items = read_items(options.items, options.interactions)
+    named, marks = names_for(options.columns, "qrels"), judgments_read(measures)
+    if options.jobs > 1:
+        settings["executor"] = options.jobs
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
-        marks = judgments_read(measures)
         qrels = read_qrels(options.qrels, columns=named, marks=marks, progress=reading)
-        said["items"] = items
-        if options.jobs > 1:
-            several = many(len(runs), "run")
-            said |= {"executor": options.jobs, "progress": progress(several)}
         if options.jobs > 1 and len(runs) > 1:
-            results = evaluate_runs(qrels, runs, measures, **said)
-        else:
-            for name, run in runs.items():
-                results[name] = evaluate(
-                    qrels, run, measures, **{"progress": progress(str(run)), **said}
-                )
-    return results
+            settings["progress"] = progress(many(len(runs), "run"))
+            return evaluate_runs(qrels, runs, measures, **settings)
+        return {
+            name: evaluate(qrels, run, measures, progress=progress(run), **settings)
+            for name, run in runs.items()
+        }
 
 
 def _report(
@@ -141,15 +131,6 @@ def _with_required(
     ]
     named = [condition.form.name for condition in conditions if condition.form.name != MISSING]
     return parse_measures([*measures, *named])
-
-
-def _cutoffs(options: argparse.Namespace) -> list[int] | None:
-    text = ",".join(options.cutoffs)
-    try:
-        return [int(each) for each in text.split(",")] if text else None
-    except ValueError:
-        problem = f"cutoffs {text!r} are not whole numbers, such as 1,5,10"
-        raise InputError(problem, value=text) from None
 
 
 def _note(results: Mapping[str, Results]) -> None:

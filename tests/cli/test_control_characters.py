@@ -104,7 +104,7 @@ def test_what_is_said_to_a_person(cli: Cli, files: list[Path], form: str) -> Non
     [
         ["eval", "q", "r", "--\x1b[31m", "a\nb"], ["\x1b[31m"], ["eval", "--ties", "\x1b"],
         ["eval", "q\x1b", "r\n"], ["measures", "\x1b[31m"], ["measures", "\nnDCG@10\n"],
-        ["trec_eval", "-l", "\x1b", "q", "r"], ["eval", "q", "r", "-k", "\x1b"],
+        ["trec_eval", "-l", "\x1b", "q", "r"], ["eval", "q", "r", "-m", "\x1b"],
         ["compare", "q", "r", "--fail-if", "\x1b"], ["leaderboard", "\x1b"],
         ["leaderboard", "s", "--weights", "\x1b=\n=1,\x1b=\n=1"], ["eval", "q", "r", "--f\x1b"],
     ],

@@ -54,11 +54,10 @@ def test_every_form_is_that_of_evaluate_runs(cli: Cli, form: str, per_query: boo
 @pytest.mark.parametrize(
     ("words", "options"),
     [
-        (["-k", "5,10", "-m", "P", "--missing", "skip", "--no-relevant", "skip", "--judged-only",
+        (["-m", "P@{5,10}", "--missing", "skip", "--no-relevant", "skip", "--judged-only",
           "--score-dtype", "float32"],
          {"measures": "P@{5,10}", "missing": "skip", "no_relevant": "skip", "judged_only": True,
           "score_dtype": "float32"}),
-        (["-k", "3", "-k", "7"], {"measures": "nDCG@{3,7} AP@{3,7} RR@{3,7} P@{3,7} R@{3,7}"}),
         (["-m", "AP,nDCG@10", "--rel", "2", "--max-depth", "3", "--ties", "optimistic"],
          {"measures": "AP nDCG@10", "rel": 2, "max_depth": 3, "ties": "optimistic"}),
         (["-m", "RR", "--trec-eval", "9"], {"measures": "RR", "trec_eval": "9"}),
@@ -86,7 +85,6 @@ def test_names_and_words_of_a_paper(cli: Cli) -> None:
     [
         (["-m", "nDG@10", "-m", "qqq"], "did you mean nDCG@10?"),
         (["-m", "P@0"], "cutoff '0' in 'P@0' must be a whole number of at least 1"),
-        (["-k", "five"], "cutoffs 'five' are not whole numbers, such as 1,5,10"),
         (["--format", "xml"], "invalid choice: 'xml'"),
         (["--format", "csv", "--digits", "2"], "--digits is for text, markdown, latex and html"),
         (["--format", "latex", "--digits", "18"], "a whole number from 0 to 17"),

@@ -46,7 +46,7 @@ def asked(words: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str
         ("eval -m RR qrels AP", "RR"),  # the file
         ("eval qrels -m RR P@1 one.run two.run", "RR P@1"),
         ("eval qrels one.run -m RR two.run -q", "RR"),
-        ("eval -m RR qrels one.run -k 3 two.run", "RR@3"),
+        ("eval -m RR@3 qrels one.run -j 1 two.run", "RR@3"),
     ],
 )
 def test_several_measures(words: str, measures: str, capsys: pytest.CaptureFixture[str]) -> None:
