@@ -148,7 +148,7 @@ TOOLS = {
         lambda *sides: lambda: irbatch.evaluate(*sides, MEASURES).mean(),
     ),
     "RecTools": ("rectools", "RecTools", _rectools),
-    "LensKit, its lists made first": ("lenskit", "lenskit", _lenskit),
+    "LensKit, of lists made before": ("lenskit", "lenskit", _lenskit),
 }
 
 

@@ -82,7 +82,7 @@ _PREPARED = "pyndeval, of judgments prepared"
 ROWS = {
     "dicts, 1 judged, pytrec_eval": ("dicts, 1 judged a query", "pytrec_eval"),
     "dicts, 1 judged, ir_measures": ("dicts, 1 judged a query", "ir_measures"),
-    "dicts, 1 judged, ranx": ("dicts, 1 judged a query", "ranx, its `Qrels` and `Run` made first"),
+    "dicts, 1 judged, ranx": ("dicts, 1 judged a query", "ranx, with making its `Qrels` and `Run`"),
     "dicts, 20 judged, pytrec_eval": ("dicts, 20 judged", "pytrec_eval"),
     "dicts, 60 judged, pytrec_eval": ("dicts, 60 judged", "pytrec_eval"),
     "dicts, 1 judged, prepared, ranx": (
@@ -101,7 +101,7 @@ ROWS = {
     "frames, polars": ("frame of polars, 4 measures", "polars expressions"),
     "recommenders, RecTools": ("frame of pandas, 10,000 users × 100 items, 4 measures", "RecTools"),
     "recommenders, LensKit": (
-        "frame of pandas, 10,000 users × 100 items, 4 measures", "LensKit, its lists made first"),
+        "frame of pandas, 10,000 users × 100 items, 4 measures", "LensKit, of lists made before"),
     "ids, copy": ("50,000 × 1,000 ids, 20 relevant a query, 4 measures", "copying the matrix"),
     "scan, copy": ("all statistics at 10 cutoffs, 100,000 × 1,000 int8", "copying the matrix"),
     "scores, topk": (_FULL, "`torch.topk(100)` alone"),
@@ -131,7 +131,7 @@ SHORT = {
     "dicts, 20 judged, pytrec_eval": (
         f"{_WHOLE} in dicts, 29 values a query, 20 documents judged", "pytrec_eval"),
     "dicts, 1 judged, ir_measures": (f"{_WHOLE} in dicts, 1 judged", "ir_measures"),
-    "dicts, 1 judged, ranx": (f"{_WHOLE} in dicts, 1 judged", "ranx, its objects made first"),
+    "dicts, 1 judged, ranx": (f"{_WHOLE} in dicts, 1 judged", "ranx, with making its objects"),
     "files, pytrec_eval": (f"{_WHOLE} in TREC files (230 MB), reading included", "pytrec_eval"),
     "files, ir_measures": (f"{_WHOLE} in TREC files (230 MB), reading included", "ir_measures"),
     "recommenders, RecTools": ("frames of recommendations, 10,000 users × 100", "RecTools"),
