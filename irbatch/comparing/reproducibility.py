@@ -218,11 +218,11 @@ def reproducibility(
     check_settings(reproducibility, settings)
     check_whole("depth", depth, 1)
     check_number("p", p, above=0, below=1)
-    wanted = parse_measures(measures, cutoffs)
-    for each in wanted:
-        if each.aggregate != "mean":
-            problem = f"{each} is not a mean over queries, of which effects are: leave it out"
-            raise InputError(problem, source="measures", value=str(each))
+    columns = parse_measures(measures, cutoffs)
+    for column in columns:
+        if column.aggregate != "mean":
+            problem = f"{column} is not a mean over queries, of which effects are: leave it out"
+            raise InputError(problem, source="measures", value=str(column))
     reading = {"columns": settings.get("columns"), "order_by": settings.pop("order_by", "score")}
     pairs = {BASELINE: _as_pair(BASELINE, baseline, reading)}
     if advanced is not None:
@@ -231,36 +231,34 @@ def reproducibility(
     judged = (qrels, qrels) if reproduced_qrels is None else (qrels, reproduced_qrels)
     evaluated = [
         {
-            f"{side} {name}": evaluate(judgments, run, wanted, **settings)
+            f"{side} {name}": evaluate(judgments, run, columns, **settings)
             for side, judgments, run in zip(("original", "reproduced"), judged, pair, strict=True)
         }
         for name, pair in pairs.items()
     ]
-    sides = [align(each).values if same else _apart(each) for each in evaluated]
+    sides = [align(results).values if same else _apart(results) for results in evaluated]
     # (runs, 2, measures): original and reproduced.
     means = np.array([[_means(values) for values in side] for side in sides])
-    nothing = np.full(len(wanted), np.nan)
+    nothing = np.full(len(columns), np.nan)
     by_side = means.swapaxes(0, 1)
-    told = {**next(iter(evaluated[0].values())).settings, "test": "paired t-test"}
+    how = {"test": "unpaired t-test, equal variances"}
     if same:
-        told |= {"depth": str(depth), "RBO": f"p {p:g}"}
-    else:
-        told["test"] = "unpaired t-test, equal variances"
+        how = {"test": "paired t-test", "depth": str(depth), "RBO": f"p {p:g}"}
     return Reproducibility(
         runs=list(pairs),
-        measures=[str(each) for each in wanted],
+        measures=list(map(str, columns)),
         n_queries=[(len(original), len(reproduced)) for original, reproduced in sides],
         means=means,
-        rmse=np.array([rmse(*each) if same else nothing for each in sides]),
-        tau_union=[tau_union(*each, depth) for each in pairs.values() if same],
-        rbo=[overlap(*each, p, depth).per_query() for each in pairs.values() if same],
-        p_values=np.array([(paired_p if same else unpaired_p)(*each) for each in sides]),
+        rmse=np.array([rmse(*values) if same else nothing for values in sides]),
+        tau_union=[tau_union(*pair, depth) for pair in pairs.values() if same],
+        rbo=[overlap(*pair, p, depth).per_query() for pair in pairs.values() if same],
+        p_values=np.array([(paired_p if same else unpaired_p)(*values) for values in sides]),
         effect_ratio=nothing if advanced is None else effect_ratio(*by_side),
         delta_relative_improvement=(
             nothing if advanced is None else delta_relative_improvement(*by_side)
         ),
         replicated=not same,
-        settings=told,
+        settings={**next(iter(evaluated[0].values())).settings, **how},
     )
 
 
@@ -275,12 +273,12 @@ def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run
 def _apart(results: dict[str, Results]) -> list[Floats]:
     """Return values of either side's own queries."""
     sides = []
-    for name, each in results.items():
-        known = each.values[~np.isnan(each.values).any(axis=1)]
-        if len(known) < 2:
-            problem = f"{many(len(known), 'query')} of the {name} run: a test takes two"
+    for name, own in results.items():
+        values = own.values[~np.isnan(own.values).any(axis=1)]
+        if len(values) < 2:
+            problem = f"{many(len(values), 'query')} of the {name} run: a test takes two"
             raise InputError(problem, source="results")
-        sides.append(known)
+        sides.append(values)
     return sides
 
 

@@ -39,7 +39,7 @@ SPECIAL = {
     "€": r"\texteuro{}", "£": r"\pounds{}", "¥": r"\textyen{}",
     "†": r"\textdagger{}", "‡": r"\textdaggerdbl{}",
     "∞": r"$\infty$", "±": r"$\pm$", "●": r"$\bullet$",
-    "×": r"$\times$", "·": r"$\cdot$", "\0": "{}",
+    "×": r"$\times$", "·": r"$\cdot$", "τ": r"$\tau$", "Δ": r"$\Delta$", "\0": "{}",
 }  # fmt: skip
 
 
