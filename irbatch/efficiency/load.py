@@ -596,7 +596,7 @@ def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None)
         achieved=int(answered.sum()) / end,
         latency=Latency(
             mean=exact_mean(times[answered].tolist()) if answered.any() else None,
-            **find_percentiles(np.where(answered, times, np.inf)),
+            **find_percentiles(np.sort(np.where(answered, times, np.inf))),
             calls=sending.due.size,
             loop=OPEN,
             rate=rate,

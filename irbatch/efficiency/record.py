@@ -217,27 +217,28 @@ class Latency:
         check_draws(draws, seed, least=0)
         times = _as_times(milliseconds)
         repeats, calls = times.shape
+        ordered = np.sort(times, axis=None)
         intervals: dict[str, tuple[float, float]] = {}
         if draws and calls > 1:
             drawn = draw_column_means(times, draws, seed)
             low, high = np.quantile(drawn, [level / 2, 1 - level / 2]).tolist()
             intervals["mean"] = low, high
-            ordered = np.sort(times, axis=None).tolist()
             for name, percent in PERCENTILES.items():
                 ranks = quantile_ranks(calls, percent / 100, level)
                 if ranks is not None:  # outwards, as the repeats of a call may be all alike
-                    first, last = ranks
-                    intervals[name] = ordered[(first - 1) * repeats], ordered[last * repeats - 1]
+                    ends = ordered[[(ranks[0] - 1) * repeats, ranks[1] * repeats - 1]].tolist()
+                    intervals[name] = ends[0], ends[1]
         mean = exact_mean(times.ravel().tolist())
-        values = find_percentiles(times)
+        values = find_percentiles(ordered)
         return cls(mean=mean, **values, intervals=intervals, level=level, calls=times.size)
 
 
-def find_percentiles(times: Floats) -> dict[str, Any]:
-    """Return percentiles of times by name, where they don't reach infinite ones."""
-    n, finite = times.size, times[np.isfinite(times)]
+def find_percentiles(ordered: Floats) -> dict[str, Any]:
+    """Return percentiles of ascending times by name, where they don't reach infinite ones."""
+    n, finite = ordered.size, ordered[np.isfinite(ordered)]
+    bounded = np.minimum(ordered, finite[-1:].max(initial=0.0))
     return {
-        name: float(np.quantile(np.minimum(times, finite.max()), percent / 100))
+        name: float(np.quantile(bounded, percent / 100))
         for name, percent in PERCENTILES.items()
         if math.ceil(percent / 100 * (n - 1)) < finite.size
     }
