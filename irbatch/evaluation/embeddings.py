@@ -276,32 +276,33 @@ def _with_halves(part: Any, *, of_documents: bool) -> Any:
     return wide
 
 
-def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:
+def _read_rows(of_queries: Any, name: str, shape: tuple[int, int]) -> Any:
     """Return what has a row for each query, checked, in a form that rows can be taken from."""
-    if given is None or isinstance(given, str):
-        return given
-    rows = len(given) if hasattr(given, "__len__") and not hasattr(given, "shape") else -1
-    if getattr(given, "shape", ()):
-        rows = given.shape[0]
+    if of_queries is None or isinstance(of_queries, str):
+        return of_queries
+    own = getattr(of_queries, "shape", None)
+    rows = own[0] if own else -1
+    if own is None and hasattr(of_queries, "__len__"):
+        rows = len(of_queries)
     if rows != shape[0]:
-        has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else many(rows, "row")
+        has = many(rows, "row") if own is None else f"shape {tuple(own)}"
         raise InputError(
             f"{has} for {many(shape[0], 'query')} and {many(shape[1], 'document')}", source=name
         )
-    if not is_sparse(given):
-        return given
-    return given.to_sparse_coo() if is_tensor(given) else given.tocsr()
+    if not is_sparse(of_queries):
+        return of_queries
+    return of_queries.to_sparse_coo() if is_tensor(of_queries) else of_queries.tocsr()
 
 
-def _take(given: Any, rows: slice, shape: tuple[int, int]) -> Any:
+def _take(of_queries: Any, rows: slice, shape: tuple[int, int]) -> Any:
     """Return what is said of some queries."""
-    if isinstance(given, str):
-        if given == "diagonal" and shape[0] <= shape[1]:
+    if isinstance(of_queries, str):
+        if of_queries == "diagonal" and shape[0] <= shape[1]:
             return np.arange(rows.start, rows.stop)
-        return given
-    if given is None or (rows.start == 0 and rows.stop == shape[0]):
-        return given
-    if is_sparse(given) and is_tensor(given):
-        places = sys.modules["torch"].arange(rows.start, rows.stop, device=given.device)
-        return given.index_select(0, places)
-    return given[rows]
+        return of_queries
+    if of_queries is None or (rows.start == 0 and rows.stop == shape[0]):
+        return of_queries
+    if is_sparse(of_queries) and is_tensor(of_queries):
+        places = sys.modules["torch"].arange(rows.start, rows.stop, device=of_queries.device)
+        return of_queries.index_select(0, places)
+    return of_queries[rows]

@@ -55,7 +55,7 @@ def judgments_read(measures: Sequence[Measure]) -> str | None:
         reads = measure.declaration.reads if measure.declaration.reads in MARKED else None
         first = first or (measure, reads)
         if reads != first[1]:
-            one, other = sorted([first, (measure, reads)], key=lambda each: each[1] is None)
+            one, other = sorted([first, (measure, reads)], key=lambda pair: pair[1] is None)
             problem = f"{one[0]} reads judgments of {one[1]}, {other[0]} {other[1] or 'grades'}"
             raise InputError(f"{problem}: evaluate them one after the other", source="measures")
     return first[1] if first else None
@@ -83,7 +83,9 @@ def as_qrels(
         return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks, repeats=repeats)
     if isinstance(qrels, Mapping) and marks is None:
         return Qrels.borrow(qrels)
-    if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
+    if isinstance(qrels, Mapping) and all(
+        isinstance(documents, Mapping) for documents in qrels.values()
+    ):
         return Qrels(qrels, marks=marks)
     named = names_for(columns, marks or "qrels")
     return Qrels.of_table(qrels, named, marks=marks, repeats=repeats)
@@ -146,21 +148,21 @@ class Evaluation:
                 have.
         """
         chosen = Settings.choose(**settings)
-        wanted = parse_measures(measures, cutoffs)
+        parsed = parse_measures(measures, cutoffs)
         check_choice("order_by", order_by, ORDERS)
         check_columns(columns)
         check_threads(threads)
-        known = None
+        costs_read = None
         if costs is not None:
             from irbatch.evaluation.items import read_costs  # for those who have costs
 
-            known = read_costs(costs, chosen.ties, judgments_read(wanted))
+            costs_read = read_costs(costs, chosen.ties, judgments_read(parsed))
         seen = None
         if exclude is not None:
             from irbatch.data.items import read_seen  # for those who leave out what was seen
 
             seen = read_seen(exclude)
-        return cls(wanted, chosen, order_by, items, known, threads, columns, seen)
+        return cls(parsed, chosen, order_by, items, costs_read, threads, columns, seen)
 
     @property
     def order(self) -> str:
@@ -175,7 +177,7 @@ class Evaluation:
         """Name every setting that shapes the numbers."""
         signature = self.settings.signature(self.order)
         if self.items is not None and any(
-            each.declaration.reads == "items" for each in with_weights(self.measures)
+            measure.declaration.reads == "items" for measure in with_weights(self.measures)
         ):
             signature["items"] = self.items.arrays.fingerprint
         if self.costs is not None:
@@ -209,8 +211,8 @@ class Evaluation:
             return self._evaluate_unjudged(run, progress)
         if progress is not None and not callable(progress):
             name = run.name if isinstance(run, Run) else run if is_file(run) else None
-            with progress_on_bar(str(name or "evaluating"), progress) as told:
-                return self.evaluate(qrels, run, told, choose)
+            with progress_on_bar(str(name or "evaluating"), progress) as tell:
+                return self.evaluate(qrels, run, tell, choose)
         judgments, watch = self.judgments(qrels), None
         if judgments.marks is None:
             plan = plan_of(self.measures, self.settings.open_parameters(), items=bool(self.items))

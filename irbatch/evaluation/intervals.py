@@ -34,7 +34,7 @@ def find_interval(
         table = (np.log(values) if geometric else values)[None, :, None]
         how = "t" if kind == "bounded" else kind
         geometrics = np.array([geometric])
-        found = find_intervals(table, [], how, level, DRAWS, 0, geometric=geometrics)
-        low, high = found.means[0, 0].tolist()
+        bounds = find_intervals(table, [], how, level, DRAWS, 0, geometric=geometrics)
+        low, high = bounds.means[0, 0].tolist()
     mean = results[name]
     return max(low, min(least, mean)), min(high, max(most, mean))

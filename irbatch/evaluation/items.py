@@ -41,20 +41,20 @@ class ItemMeasures:
         self.known = check_items(items)
         self._threads, self._width = threads, plan.columns
         self._skips = settings.no_relevant == "skip"
-        self._each = [(position, plan.filled[position]) for position in plan.of_items]
-        weighted = [each for each in plan.measures if each.aggregate == "weighted"]
+        self._places = [(position, plan.filled[position]) for position in plan.of_items]
+        weighted = [measure for measure in plan.measures if measure.aggregate == "weighted"]
         # Whose values, or whose values' weights, each column has.
         self._whose = [*plan.measures, *weighted]
         if settings.judged_only:
-            problem = f"judged_only=True leaves out documents that {self._each[0][1]} reads"
-            raise InputError(problem, source="measures", value=str(self._each[0][1]))
+            problem = f"judged_only=True leaves out documents that {self._places[0][1]} reads"
+            raise InputError(problem, source="measures", value=str(self._places[0][1]))
         deepest = settings.max_depth
-        cutoffs = [each.cutoff for _, each in self._each]
+        cutoffs = [measure.cutoff for _, measure in self._places]
         if deepest is not None:
-            cutoffs = [min(deepest, deepest if each is None else each) for each in cutoffs]
-        in_order = any(each.declaration.in_order for _, each in self._each)
+            cutoffs = [deepest if cutoff is None else min(deepest, cutoff) for cutoff in cutoffs]
+        in_order = any(measure.declaration.in_order for _, measure in self._places)
         self.wanted = Wanted(tuple(dict.fromkeys(cutoffs)), in_order)
-        of_run = [each.cutoff for _, each in self._each if each.aggregate == "run"]
+        of_run = [of.cutoff for _, of in self._places if of.aggregate == "run"]
         self._kept = None if not of_run or None in of_run else max(c for c in of_run if c)
         self._keeps_none = not of_run
 
@@ -78,17 +78,18 @@ class ItemMeasures:
         def at(cutoff: int | None, rel: float) -> ItemRanks:
             return ranks.at(cutoff, rel)
 
-        for position, each in self._each:
-            if each.aggregate == "run":
+        for position, measure in self._places:
+            if measure.aggregate == "run":
                 continue
+            rel = _rel_of(measure)
             try:
-                values[:, position] = apply_formula(each, at(each.cutoff, _rel_of(each)), ())
+                values[:, position] = apply_formula(measure, at(measure.cutoff, rel), ())
             except InputError as problem:
-                source = str(each) if problem.source == "items" else problem.source
+                source = str(measure) if problem.source == "items" else problem.source
                 raise problem.with_fields(source=source) from None
             if self._skips and needs_relevant(self._whose[position]):
                 starts, _, grades = ranks.judged
-                relevant = np.bincount(row_index_of(starts), grades >= _rel_of(each), len(values))
+                relevant = np.bincount(row_index_of(starts), grades >= rel, len(values))
                 values[relevant == 0, position] = np.nan
 
     def of_scores(
@@ -121,8 +122,8 @@ def add_items(
         of_each = values[places]
         judged = functools.partial(judged_items, measures.known, qrels, rows[places])
         listed = measures.compute(some, ranked, judged, of_each)
-        for place, each in zip(places.tolist(), listed, strict=True):
-            lists[place] = each
+        for place, items in zip(places.tolist(), listed, strict=True):
+            lists[place] = items
         values[places] = of_each
     return RunItems(measures.known.arrays, lists)
 
@@ -168,5 +169,5 @@ def add_costs(
         except InputError as problem:
             source = "costs" if problem.source == "items" else problem.source
             raise problem.with_fields(source=source) from None
-        found = Costs(costs, known.lowest, known.highest)
-        yield replace(block, matrix=replace(block.matrix, costs=found))
+        of_block = Costs(costs, known.lowest, known.highest)
+        yield replace(block, matrix=replace(block.matrix, costs=of_block))

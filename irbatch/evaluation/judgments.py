@@ -41,11 +41,11 @@ class MarkedValues:
             )
             raise InputError(problem, source="ties", value=settings.ties)
         self._measures, self._skips = measures, settings.no_relevant == "skip"
-        self._rels = [settings.rel if each["rel"] is None else each["rel"] for each in measures]
+        self._rels = [settings.rel if of["rel"] is None else of["rel"] for of in measures]
         kinds, self._views = marks.at(dict.fromkeys(self._rels))
         self.qrels = qrels.regraded(kinds.astype(np.float64))
         self._values = np.zeros((len(self.qrels), len(measures)))
-        depths = [each.cutoff for each in measures if each.declaration.takes_cutoff]
+        depths = [of.cutoff for of in measures if of.declaration.takes_cutoff]
         deepest = None if None in depths else max(filter(None, depths), default=1)
         self.watch = Watch(self._see, deepest, self._complete)
 
@@ -66,7 +66,7 @@ class MarkedValues:
 
     def _see(self, queries: Positions, matrix: RelevanceMatrix) -> None:
         for rel, (statistics, kinds) in self._views.items():
-            places = [place for place, each in enumerate(self._rels) if each == rel]
+            places = [place for place, own in enumerate(self._rels) if own == rel]
             seen = matrix
             if kinds is not None:
                 seen = matrix.regraded(kinds[matrix.levels.astype(np.int64)])
@@ -82,7 +82,7 @@ def _values(
 ) -> Floats:
     """Compute measures of the queries of a block: float64 ``(queries, measures)``."""
     ranks = statistics.ranks(queries, matrix)
-    columns = [apply_formula(each, ranks.at(each.cutoff), ()) for each in measures]
+    columns = [apply_formula(measure, ranks.at(measure.cutoff), ()) for measure in measures]
     values = np.column_stack(columns)
     from irbatch.engine.orders import orders_of  # for those who have ties
 

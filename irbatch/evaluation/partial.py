@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 WHAT = "partial result"
 HASHES = ("hashes", "not_judged")
 # What a state holds besides what is kept, and its kinds.
-FOUND: dict[str, Any] = {
+FIELDS: dict[str, Any] = {
     "name": (str, type(None)), "judgments": (str, type(None)), "judged": int, "any_judged": bool,
     "samples": Mapping, "warnings": list, "hashes": str, "not_judged": str,
 }  # fmt: skip
@@ -92,7 +92,7 @@ class PartialResult:
     @property
     def measures(self) -> list[str]:
         """Canonical names."""
-        return [str(each) for each in self.evaluation.measures]
+        return [str(measure) for measure in self.evaluation.measures]
 
     @property
     def keep(self) -> str:
@@ -149,7 +149,7 @@ class PartialResult:
         if self.keep == "sums":
             there = np.isin(hash_ids(judgments.queries), self.hashes)
         else:
-            there = np.fromiter((each in kept for each in judgments.queries), bool, len(judgments))
+            there = np.fromiter(map(kept.__contains__, judgments.queries), bool, len(judgments))
         if np.count_nonzero(there) != len(self):
             problem = f"only {np.count_nonzero(there)} of its {len(self)} queries are judged"
             raise InputError(problem, source="partial")
@@ -185,13 +185,13 @@ class PartialResult:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything in numbers, texts and lists, which `from_state` reads."""
-        found: dict[str, Any] = {name: getattr(self, name) for name in FOUND}
-        found |= {name: write_bytes(found[name]) for name in HASHES}
-        found["samples"] = {name: plain(ids) for name, ids in self.samples.items()}
-        found["warnings"] = list(self.warnings)
+        fields: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
+        fields |= {name: write_bytes(fields[name]) for name in HASHES}
+        fields["samples"] = {name: plain(ids) for name, ids in self.samples.items()}
+        fields["warnings"] = list(self.warnings)
         chosen = self.evaluation
         options = {**asdict(chosen.settings), "order_by": chosen.order_by}
-        return self.kept.state(self.settings, options=options, **found)
+        return self.kept.state(self.settings, options=options, **fields)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], *, items: Items | None = None) -> PartialResult:
@@ -204,9 +204,9 @@ class PartialResult:
         Raises:
             InputError: if it is the state of something else.
         """
-        said = state.get("keep") if isinstance(state, Mapping) else None
-        keep = "sums" if isinstance(said, str) and said == "sums" else "queries"
-        like = Accumulator(keep, ()).state({}, **dict.fromkeys(("options", *FOUND)))
+        stated = state.get("keep") if isinstance(state, Mapping) else None
+        keep = "sums" if isinstance(stated, str) and stated == "sums" else "queries"
+        like = Accumulator(keep, ()).state({}, **dict.fromkeys(("options", *FIELDS)))
         with reading_state(state, WHAT, like, ("format", "keep")):
             try:
                 evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
@@ -215,23 +215,25 @@ class PartialResult:
             if items is None and state["items"] is not None:
                 problem = "measures of the whole run read items"
                 raise InputError(f"{problem}: give items=irbatch.Items(…)", source="items")
-            settings = {str(key): str(each) for key, each in state["settings"].items()}
+            settings = {str(key): str(value) for key, value in state["settings"].items()}
             kept = Accumulator(keep, evaluation.measures, items).read(state)
-            for name, kinds in FOUND.items():
+            for name, kinds in FIELDS.items():
                 if not isinstance(state[name], kinds):
                     raise reject(f"{name!r} is {shown(state[name])}", value=state[name])
-            found = {name: state[name] for name in FOUND}
+            fields = {name: state[name] for name in FIELDS}
             for name in HASHES:
-                found[name] = read = read_bytes(found[name], np.uint64)
+                fields[name] = read = read_bytes(fields[name], np.uint64)
                 if (read[1:] <= read[:-1]).any():
                     raise reject(f"{name!r} do not ascend", value=state[name])
-            if found["hashes"].size != (len(kept) if found["judgments"] and keep == "sums" else 0):
+            if fields["hashes"].size != (
+                len(kept) if fields["judgments"] and keep == "sums" else 0
+            ):
                 raise reject(f"'hashes' are not of {many(len(kept), 'query')}")
-            found["samples"] = {str(of): tuple(ids) for of, ids in found["samples"].items()}
-            for of, ids in found["samples"].items():
+            fields["samples"] = {str(of): tuple(ids) for of, ids in fields["samples"].items()}
+            for of, ids in fields["samples"].items():
                 same_kind(ids, "query", f"state samples {of}")
-            found["warnings"] = tuple(map(str, found["warnings"]))
-        return cls(evaluation, kept, settings, **found)
+            fields["warnings"] = tuple(map(str, fields["warnings"]))
+        return cls(evaluation, kept, settings, **fields)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return, or also write, the state as JSON, for `from_json`."""
@@ -268,7 +270,7 @@ class PartialResult:
         }
         same_kind(samples.get("answered", ()), "query", "run")
         hashes = np.sort(np.concatenate([self.hashes, other.hashes]), kind="stable")
-        twice = [each for each in other.kept.ids if each in self.kept]
+        twice = [query for query in other.kept.ids if query in self.kept]
         if twice or (hashes[1:] == hashes[:-1]).any():
             where = f" ({other.name!r})" if other.name else ""
             what = "it" if twice else "a query"
@@ -299,15 +301,15 @@ def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> Partial
     """
     total: PartialResult | None = None
     first: PartialResult | None = None
-    for each in (partials,) if isinstance(partials, PartialResult) else partials:
-        if not isinstance(each, PartialResult):
-            raise InputError(f"{kind_of(each)} is not a PartialResult", source="partial")
+    for part in (partials,) if isinstance(partials, PartialResult) else partials:
+        if not isinstance(part, PartialResult):
+            raise InputError(f"{kind_of(part)} is not a PartialResult", source="partial")
         if total is None:
-            first = total = each
+            first = total = part
             continue
         if total is first:  # the caller's
             total = replace(total, kept=total.kept.copy(), name=None)
-        total = total._plus(each)
+        total = total._plus(part)
     if total is None:
         raise InputError("there are no partial results", source="partial")
     return total
@@ -366,7 +368,7 @@ def evaluate_part(
 ) -> PartialResult:
     """Return what a partition comes to, see `evaluate_partition`."""
     kept = Accumulator(keep, evaluation.measures, evaluation.items)
-    found: dict[str, Any] = {"name": name}
+    fields: dict[str, Any] = {"name": name}
     if qrels is None or (apart and isinstance(qrels, Mapping) and not qrels):
         if not apart:
             raise InputError("None is for apart=True only", source="qrels")
@@ -387,19 +389,19 @@ def evaluate_part(
         answered, document = seen[0].answered, first_document(judgments)
         samples = {"answered": first_ids(answered)}
         samples["document"] = () if document is None else (document,)
-        found |= {"judged": len(judgments), "any_judged": seen[0].any_judged}
+        fields |= {"judged": len(judgments), "any_judged": seen[0].any_judged}
         kept.add(Rows.of(results), results.query_ids, results.counts.extra if apart else 0)
         if apart:
-            missing = (each for each in judgments.queries if each not in answered)
+            missing = (query for query in judgments.queries if query not in answered)
             samples |= {"judged": first_ids(judgments.queries), "missing": first_ids(missing)}
         else:
-            others = [each for each in answered if each not in judgments.row_of]
-            found["not_judged"] = np.unique(hash_ids(others))
+            others = [query for query in answered if query not in judgments.row_of]
+            fields["not_judged"] = np.unique(hash_ids(others))
             if keep == "sums":
-                found["hashes"] = np.sort(hash_ids(results.query_ids))
+                fields["hashes"] = np.sort(hash_ids(results.query_ids))
     return PartialResult(
         evaluation, kept, evaluation.signature(), None if apart else judgments.fingerprint,
-        samples=samples, warnings=tuple(caught), **found,
+        samples=samples, warnings=tuple(caught), **fields,
     )  # fmt: skip
 
 

@@ -170,8 +170,8 @@ class Computed:
             settings["items"] = self.items.known.fingerprint
         if work.costs is not None:
             settings["costs"] = work.costs.fingerprint
-        given = query_ids, work.plan.measures, counts, settings, name, self.marks, self.items
-        return Results(self.values, *given)
+        more = query_ids, work.plan.measures, counts, settings, name, self.marks, self.items
+        return Results(self.values, *more)
 
 
 Choose = Callable[[Computed], Positions]
@@ -242,7 +242,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
         queries = list(table)
         rows = np.array([row_of[query] for query in queries if query in row_of], np.intp)
         packed = computed.split(pack_run(qrels, Run(table, reader.name), rows, ordering))
-        blocks = ((each, rows[each.rows]) for each in packed)
+        blocks = ((block, rows[block.rows]) for block in packed)
         if not in_threads:
             return queries, list(blocks)
         return queries, [(computed.compute(*each), each[1]) for each in blocks]

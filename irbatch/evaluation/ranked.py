@@ -66,8 +66,8 @@ def evaluate_ids(
     """
     ranked, relevant = pair_series(ranked, relevant)
     settings = Settings(missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel)
-    wanted = parse_measures(measures, cutoffs)
-    plan = Plan(wanted, settings.open_parameters(), items=items is not None)
+    defaults = settings.open_parameters()
+    plan = Plan(parse_measures(measures, cutoffs), defaults, items=items is not None)
     rankings, qrels = read_id_lists(ranked, relevant, pad, query_ids)
     run = Run(rankings)
     work = Work(plan, settings, threads, "as given", in_order=True, items=items)

@@ -156,9 +156,9 @@ def evaluate_runs(
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
-    given = name_systems(runs)
     named = {
-        name: Run(run, name) if isinstance(run, Mapping) else run for name, run in given.items()
+        name: Run(run, name) if isinstance(run, Mapping) else run
+        for name, run in name_systems(runs).items()
     }
     results = SystemResults()
     if executor is not None:
@@ -168,6 +168,6 @@ def evaluate_runs(
     else:
         for name, run in named.items():
             results[name] = evaluation.evaluate(prepared, run, progress)
-    for name, each in results.items():
-        each.name = name
+    for name, system in results.items():
+        system.name = name
     return results

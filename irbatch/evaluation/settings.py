@@ -108,8 +108,8 @@ class Settings:
         number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
         version: Any = str(trec_eval) if number else trec_eval
         check_option("trec_eval", version)
-        given = {"missing": missing, "score_dtype": score_dtype}
-        chosen = {name: value for name, value in given.items() if value is not None}
+        options = {"missing": missing, "score_dtype": score_dtype}
+        chosen = {name: value for name, value in options.items() if value is not None}
         return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
 
     def __post_init__(self) -> None:

@@ -36,24 +36,24 @@ def name_systems(
         hint = "; of one run see evaluate" if what == "run" else ""
         raise InputError(f"{what}s are several, {forms}, not as {kind_of(given)}{hint}")
     listed: list[Any] = list(given)
-    paths = Counter(os.fspath(each) for each in listed if isinstance(each, str | os.PathLike))
+    paths = Counter(os.fspath(path) for path in listed if isinstance(path, str | os.PathLike))
     stems = Counter(map(_stem, paths))
     named: dict[str, Each] = {}
-    for number, each in enumerate(listed, 1):
-        if isinstance(each, str | os.PathLike):
-            path = os.fspath(each)
+    for number, system in enumerate(listed, 1):
+        if isinstance(system, str | os.PathLike):
+            path = os.fspath(system)
             if paths[path] > 1:
                 raise InputError("this file is given twice", source=what, path=path)
             stem = _stem(path)
             name = stem if stems[stem] == 1 else path
         else:
-            own = getattr(each, "name", None)
+            own = getattr(system, "name", None)
             name = own or (f"system {number}" if numbered else "")
         if not name or name in named:
             problem = f"two {what}s are called {name!r}" if name else f"a {what} has no name"
             advice = f"systems need different names: give a mapping of names to {what}s"
             raise InputError(f"{problem}; {advice}", source=what)
-        named[name] = each
+        named[name] = system
     return named
 
 
@@ -72,7 +72,7 @@ def _without_pattern(path: str) -> str:
     name, rest = "", path
     while not name and rest.strip("/"):
         rest, last = os.path.split(rest)
-        place = min((last.find(each) for each in WILD if each in last), default=len(last))
+        place = min((last.find(sign) for sign in WILD if sign in last), default=len(last))
         name = last[:place].rstrip("-_.") if place < len(last) else last
         name = "" if name == "part" else name  # as Spark calls them
     return name or path
