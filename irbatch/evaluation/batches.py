@@ -28,7 +28,7 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.scores import (
     ScoreEvaluator,
     ScoreOptions,
-    ScoreSettings,
+    choose_settings,
     choose_ties,
     has_no_rows,
 )
@@ -98,7 +98,7 @@ class BatchEvaluator:
         # Of documents without ids, and with them.
         self._scores, self._by_id = (
             ScoreEvaluator(
-                ScoreSettings.choose(self._measures, document_ids=ids, **options), items, threads
+                choose_settings(self._measures, document_ids=ids, **options), items, threads
             )
             for ids in (None, ())
         )

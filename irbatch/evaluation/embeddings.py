@@ -15,7 +15,7 @@ from irbatch.evaluation.accumulator import Rows
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, ScoreSettings, check_measures
+from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, check_measures, choose_settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
 from irbatch.runtime.threads import cached_property
@@ -77,7 +77,7 @@ def evaluate_embeddings(
     check_keywords(evaluate_embeddings, batch, ScoreOptions.__annotations__.keys() - UNUSED)
     check_choice("similarity", similarity, SIMILARITIES)
     document_ids = batch.get("document_ids")
-    chosen = ScoreSettings.choose(
+    chosen = choose_settings(
         check_measures(relevance, measures), cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
         document_ids=document_ids, scored_by=SIMILARITIES[similarity],
     )  # fmt: skip

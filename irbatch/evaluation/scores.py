@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings, check_option
-from irbatch.measures import CATALOGUE, Measure, Plan, parse_measures
+from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
     CountedCandidates,
@@ -71,9 +71,8 @@ class ScoreOptions(TypedDict, total=False):
     query_ids: Any
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreSettings:
-    """What is asked of scores, made by `choose`: the same for all batches."""
+class ScoreSettings(NamedTuple):
+    """What is asked of scores, the same for all batches; made by `choose_settings`."""
 
     plan: Plan
     settings: Settings
@@ -81,59 +80,55 @@ class ScoreSettings:
     nan: str
     signature: Mapping[str, str]
 
-    @classmethod
-    def choose(
-        cls,
-        measures: Measures,
-        cutoffs: Cutoffs = None,
-        *,
-        ties: str | None = None,
-        document_ids: object = None,
-        no_relevant: str = "zero",
-        rel: float | None = None,
-        items: Items | None = None,
-        nan: str = "error",
-        scored_by: str = "score",
-    ) -> ScoreSettings:
-        """Return what `irbatch.evaluate_scores` is asked for by these arguments.
 
-        Those asked for lately are kept: making one takes as long as a small batch.
-        """
-        how = choose_ties(ties, document_ids), no_relevant, nan, scored_by
-        plain = cutoffs is None and rel is None and items is None
-        if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
-            return _choose_by_names(measures, *how, CATALOGUE.users)
-        return cls._of(parse_measures(measures, cutoffs), *how, rel=rel, items=items)
+def choose_settings(
+    measures: Measures,
+    cutoffs: Cutoffs = None,
+    *,
+    ties: str | None = None,
+    document_ids: object = None,
+    no_relevant: str = "zero",
+    rel: float | None = None,
+    items: Items | None = None,
+    nan: str = "error",
+    scored_by: str = "score",
+) -> ScoreSettings:
+    """Return what `irbatch.evaluate_scores` is asked for by these arguments.
 
-    @classmethod
-    def _of(
-        cls,
-        measures: tuple[Measure, ...],
-        ties: str,
-        no_relevant: str,
-        nan: str,
-        scored_by: str,
-        *,
-        rel: float | None = None,
-        items: Items | None = None,
-    ) -> ScoreSettings:
-        check_option("ties", ties)
-        check_choice("nan", nan, NAN)
-        settings = Settings(no_relevant=no_relevant, rel=rel)
-        plan = Plan(measures, settings.open_parameters(), items=items is not None)
-        last = ", NaN last" if nan == "last" else ""
-        signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
-        if plan.of_items:
-            from irbatch.data.items import check_items  # for those who have items
-
-            signature["items"] = check_items(items).arrays.fingerprint
-        return cls(plan, settings, TiePolicy(ties), nan, signature)
+    Those asked for lately are kept: making one takes as long as a small batch.
+    """
+    how = choose_ties(ties, document_ids), no_relevant, nan, scored_by
+    plain = cutoffs is None and rel is None and items is None
+    if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
+        return _kept_settings(measures, CATALOGUE.users, *how)
+    return _make_settings(parse_measures(measures, cutoffs), None, *how, rel, items)
 
 
-@functools.lru_cache(64)
-def _choose_by_names(measures: str, *how: Any) -> ScoreSettings:
-    """Choose by names, which may be of measures that users define: the last argument counts."""
-    return ScoreSettings._of(parse_measures(measures), *how[:-1])
+def _make_settings(
+    measures: Measures,
+    users: int | None,  # what names mean depends on the measures that these have defined
+    ties: str,
+    no_relevant: str,
+    nan: str,
+    scored_by: str,
+    rel: float | None = None,
+    items: Items | None = None,
+) -> ScoreSettings:
+    check_option("ties", ties)
+    check_choice("nan", nan, NAN)
+    settings = Settings(no_relevant=no_relevant, rel=rel)
+    defaults = settings.open_parameters()
+    plan = Plan(parse_measures(measures), defaults, items=items is not None)
+    last = ", NaN last" if nan == "last" else ""
+    signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
+    if plan.of_items:
+        from irbatch.data.items import check_items  # for those who have items
+
+        signature["items"] = check_items(items).arrays.fingerprint
+    return ScoreSettings(plan, settings, TiePolicy(ties), nan, signature)
+
+
+_kept_settings = functools.lru_cache(64)(_make_settings)
 
 
 class ScoreEvaluator:
@@ -418,7 +413,7 @@ def evaluate_scores(
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
     check_keywords(evaluate_scores, batch, ScoreOptions.__annotations__)
-    chosen = ScoreSettings.choose(
+    chosen = choose_settings(
         check_measures(relevance, measures), cutoffs, ties=ties, nan=nan, rel=rel, items=items,
         no_relevant=no_relevant, document_ids=batch.get("document_ids"),
     )  # fmt: skip
