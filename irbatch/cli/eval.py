@@ -82,7 +82,8 @@ def _evaluate(
         settings["executor"] = options.jobs
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
-        qrels = read_qrels(options.qrels, columns=named, marks=marks, progress=reading)
+        how = {"marks": marks, "repeats": options.repeats, "progress": reading}
+        qrels = read_qrels(options.qrels, columns=named, **how)
         if options.jobs > 1 and len(runs) > 1:
             settings["progress"] = progress(many(len(runs), "run"))
             return evaluate_runs(qrels, runs, measures, **settings)

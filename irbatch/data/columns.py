@@ -181,6 +181,14 @@ MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
 
 
+def check_repeats(repeats: str, marks: str | None) -> None:
+    """Reject what cannot be done about repeated judgments, as nothing can where they have marks."""
+    check_choice("repeats", repeats, REPEATS)
+    if marks is not None and repeats != "error":
+        problem = f"{keyword('repeats', repeats)} is for judgments of grades, not of {marks}"
+        raise InputError(problem, source="qrels")
+
+
 class RowError(Exception):
     """A row of a column that cannot be read, and why."""
 
@@ -213,7 +221,6 @@ def read_columns(
     repeats: str = "error",
 ) -> QueryTable:
     """Group columns by query, see `irbatch.Qrels.from_columns`; ids may also be a `TextColumn`."""
-    check_choice("repeats", repeats, REPEATS)
     with ErrorsIn(path=name):
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
@@ -502,23 +509,17 @@ def read_sparse(
         return QueryTable(_take(queries, chosen), *bounds, ids, values)
 
 
-def as_compressed_rows(matrix: Any) -> Any:
-    """Return a sparse matrix as compressed rows; reject entries outside its shape."""
-    if not hasattr(matrix, "tocsr"):
-        raise InputError(f"{kind_of(matrix)} is not a sparse matrix of SciPy's")
-    if len(matrix.shape) != 2:
-        raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
-    _check_places(matrix)  # SciPy lets others through, or even writes elsewhere
-    rows = matrix.tocsr()
-    if rows is not matrix:
-        _check_places(rows)
-    return rows
-
-
 def read_compressed(matrix: Any, source: str) -> Any:
-    """Return a sparse matrix as compressed rows with each cell once."""
+    """Return a sparse matrix as compressed rows with each cell once; reject cells outside it."""
     with ErrorsIn(source=source):
-        rows = as_compressed_rows(matrix)
+        if not hasattr(matrix, "tocsr"):
+            raise InputError(f"{kind_of(matrix)} is not a sparse matrix of SciPy's")
+        if len(matrix.shape) != 2:
+            raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
+        _check_places(matrix)  # SciPy lets others through, or even writes elsewhere
+        rows = matrix.tocsr()
+        if rows is not matrix:
+            _check_places(rows)
     if not rows.has_canonical_format:  # a cell twice stands for the sum of both
         rows = rows.copy()
         rows.sum_duplicates()

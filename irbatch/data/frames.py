@@ -35,7 +35,6 @@ from irbatch.data.lookup import first_rows
 from irbatch.errors import ErrorsIn, InputError, imported, keyword, kind_of, many, shown, warn
 
 RECORDS = {"qrels": "Qrels", "run": "Run"}  # what reads records
-PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 # From the names of columns to what is in them.
 Reader = Callable[[list[str]], Sequence[Any]]
@@ -225,27 +224,22 @@ def _open_records(records: Iterable[Any], source: str) -> Opened:
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
         raise InputError(f"{kind_of(records)} is not a series of records")
     left = iter(records)
-    pieces = iter(lambda: list(itertools.islice(left, PIECE)), [])
-    first = next(pieces, None)
+    first = next(left, None)
     if first is None:
         return _open({role: [] for role in ROLES[source]}, source, {})
 
     def read(picks: list[str]) -> Sequence[Any]:
-        getter = operator.itemgetter if isinstance(first[0], Mapping) else operator.attrgetter
-        columns: list[list[Any]] = [[] for _ in picks]
-        for piece in itertools.chain([first], pieces):
-            rows: list[tuple[Any, ...]] = []
+        getter = operator.itemgetter if isinstance(first, Mapping) else operator.attrgetter
+        fields_of, rows = getter(*picks), list[tuple[Any, ...]]()
+        for record in itertools.chain([first], left):  # not all need be in memory at once
             try:
-                rows.extend(map(getter(*picks), piece))
+                rows.append(fields_of(record))
             except (AttributeError, KeyError, TypeError) as problem:
-                row, record = len(columns[0]) + len(rows), shown(piece[len(rows)])
-                lacks = f"row {row}: {record} lacks a field that row 0 has"
+                lacks = f"row {len(rows)}: {shown(record)} lacks a field that row 0 has"
                 raise InputError(lacks) from problem
-            for column, part in zip(columns, zip(*rows, strict=True), strict=True):
-                column += part
-        return columns
+        return list(zip(*rows, strict=True))
 
-    return _fields(first[0]), read
+    return _fields(first), read
 
 
 def _fields(record: Any) -> list[str]:

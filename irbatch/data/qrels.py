@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.column_names import MARK
-from irbatch.data.columns import DocumentLists, QueryTable, as_ids, read_columns
+from irbatch.data.columns import DocumentLists, QueryTable, as_ids, check_repeats, read_columns
 from irbatch.data.dicts import read_judgments
 from irbatch.data.export import Container, check_nested, trec_lines
 from irbatch.data.ids import (
@@ -205,6 +205,7 @@ class Qrels(Container):
         """
         marks = {"subtopics": subtopics, "strata": strata, "probabilities": probabilities}
         marks = {reads: column for reads, column in marks.items() if column is not None}
+        check_repeats(repeats, next(iter(marks), None))
         if not marks:
             columns = query_ids, document_ids, grades
             return cls(read_columns(*columns, "qrels", name, repeats), name)
@@ -277,6 +278,7 @@ class Qrels(Container):
         """Make judgments of a table; `given` is as `choose_columns` takes it."""
         from irbatch.data.frames import read_named, read_table
 
+        check_repeats(repeats, marks)
         if marks is None:
             return cls(read_table(table, "qrels", given, name, repeats=repeats), name)
         check_choice("marks", marks, MARK)

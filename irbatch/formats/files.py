@@ -14,7 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
-from irbatch.data.columns import REPEATS
+from irbatch.data.columns import check_repeats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import ErrorsIn, InputError
@@ -116,7 +116,7 @@ def read_qrels(
     <Qrels 'qrels.diversity.txt': 50 queries, 59736 judgments of subtopics>
     """
     check_columns(columns, ("qrels",))
-    check_choice("repeats", repeats, REPEATS)
+    check_repeats(repeats, marks)
     if marks is not None:
         return _read_marked(path, marks, columns)
     with _opened(path, "qrels", columns, progress=progress) as reader:

@@ -343,11 +343,16 @@ Place = tuple[str | None, int]  # a file and a line of it
 
 
 def repeated(
-    source: str, pair: tuple[Any, Any], place: Place, first: Place, unit: str = "line"
+    source: str,
+    pair: tuple[Any, Any],
+    place: Place,
+    first: Place,
+    unit: str = "line",
+    hint: str = "",
 ) -> InputError:
     """Say that a query's document was given twice, in lines or in rows."""
     where = f" of {first[0]!r}" if first[0] != place[0] else ""
-    problem = f"this document was given before, in {unit} {first[1]}{where}"
+    problem = f"this document was given before, in {unit} {first[1]}{where}{hint}"
     fields: dict[str, Any] = {"query": pair[0], "document": pair[1], "path": place[0]}
     if unit == "line":
         return InputError(problem, source=source, line=place[1], **fields)

@@ -212,10 +212,12 @@ class TableReader:
 
     def _repeated(self) -> Iterator[InputError]:
         pairs = set(self._repeats)
+        hint = f"; {keyword('repeats', 'max')}, or 'sum' or 'first', makes them one"
+        hint = hint if self._source == "qrels" else ""
         firsts: dict[tuple[Any, Any], Place] = {}
         for pair, place in self._places({query for query, _ in pairs}):
             if pair in pairs and (first := firsts.setdefault(pair, place)) != place:
-                yield repeated(self._source, pair, place, first, self.unit)
+                yield repeated(self._source, pair, place, first, self.unit, hint)
 
     def _attempt(self, piece: Piece, work: Work[Done] | None) -> Outcome[Done] | None:
         """Return what returns what comes of work on a piece, or raises it.

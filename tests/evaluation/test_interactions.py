@@ -53,10 +53,20 @@ def test_repeats_of_many_rows() -> None:
         assert pairs == values.to_dict()
 
 
-def test_repeats_are_an_error_that_says_so() -> None:
+def test_repeats_are_an_error_that_says_so(tmp_path: Path) -> None:
     fields: dict[str, Any] = {"source": "qrels", "query": 1, "document": 10}
     input_error(lambda: evaluate(TAKEN, RUN, "RR"), "rows 0 and 3", "repeats='max'", **fields)
     input_error(lambda: evaluate(TAKEN, RUN, "RR", repeats="mean"), "repeats='mean'", "'sum'")
+    TAKEN.to_csv(tmp_path / "taken.csv", index=False)
+    where = {"line": 5, "query": "1"}
+    input_error(lambda: read_qrels(tmp_path / "taken.csv"), "line 2; repeats='max'", **where)
+    marked = {"aspect": [1, 1, 1, 1], **TAKEN}
+    for call in (
+        lambda: Qrels.from_table(marked, marks="subtopics", repeats="sum"),
+        lambda: Qrels.from_columns([1], [1], [1], subtopics=[1], repeats="sum"),
+        lambda: read_qrels(tmp_path / "taken.csv", marks="subtopics", repeats="sum"),
+    ):
+        input_error(call, "repeats='sum' is for", "not of subtopics", source="qrels")
 
 
 SEEN = {1: [11, 99], 7: [13]}
