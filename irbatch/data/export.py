@@ -180,10 +180,12 @@ class Container:
     def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
         """Return the columns by name; `take` repeats query ids for their rows."""
         chunks = list(self._chunks())
-        queries = _as_column([id for each in chunks for id in each.queries], "query", self.source)
-        documents = [id for each in chunks for id in each.documents]
-        sizes = np.concatenate([each.sizes for each in chunks])
-        values: npt.NDArray[Any] = np.concatenate([each.values for each in chunks])
+        queries = _as_column(
+            [query for chunk in chunks for query in chunk.queries], "query", self.source
+        )
+        documents = [document for chunk in chunks for document in chunk.documents]
+        sizes = np.concatenate([chunk.sizes for chunk in chunks])
+        values: npt.NDArray[Any] = np.concatenate([chunk.values for chunk in chunks])
         if self.source == "qrels" and (values == np.rint(values)).all():
             values = values.astype(np.int64)
         return {
@@ -199,7 +201,7 @@ def _as_column(ids: list[Any], what: str, source: str) -> Any:
     if not isinstance(column, TextColumn):
         return column
     if re.search(SURROGATE, "".join(ids)):
-        text = next(each for each in ids if re.search(SURROGATE, each))
+        text = next(text for text in ids if re.search(SURROGATE, text))
         problem = f"{what} id {text!r} cannot be written in UTF-8"
         raise InputError(problem, source=source, value=text)
     return ids

@@ -131,31 +131,31 @@ def _early_padding(pad: object, source: str, query: Any) -> InputError:
 
 
 def _join_rows(
-    given: Iterable[Any], queries: IdColumn, source: str, pad: object
+    lists: Iterable[Any], queries: IdColumn, source: str, pad: object
 ) -> tuple[IdColumn, list[int], Any]:
-    """Return the ids of all rows in one column, how many each row has, and their grades."""
-    given = list(given)
-    if pad is None and {(type(each), np.ndim(each)) for each in given} == {(np.ndarray, 1)}:
-        joined = np.concatenate(given)
+    """Return the ids of all lists in one column, how many each list has, and their grades."""
+    lists = list(lists)
+    if pad is None and {(type(ids), np.ndim(ids)) for ids in lists} == {(np.ndarray, 1)}:
+        joined = np.concatenate(lists)
         if joined.dtype.kind in "iu":
-            ids = as_ids(joined, "document", source)
-            return ids, list(map(len, given)), np.broadcast_to(1.0, len(ids))
+            column = as_ids(joined, "document", source)
+            return column, list(map(len, lists)), np.broadcast_to(1.0, len(column))
     names = queries.tolist()
-    rows = [_read_row(*each, source, pad) for each in zip(names, given, strict=True)]
-    listed = list(itertools.chain.from_iterable(rows))
+    rows = [_read_row(name, ids, source, pad) for name, ids in zip(names, lists, strict=True)]
+    documents = list(itertools.chain.from_iterable(rows))
     try:
-        documents = as_ids(listed, "document", source)
+        column = as_ids(documents, "document", source)
     except InputError:
         kind_of_documents(names, rows, source)
         raise
-    grades: Any = np.broadcast_to(1.0, len(listed))
-    if any(isinstance(each, Mapping) for each in given):
+    grades: Any = np.broadcast_to(1.0, len(documents))
+    if any(isinstance(ids, Mapping) for ids in lists):
         values: list[Any] = []
-        for each, row in zip(given, rows, strict=True):
-            values.extend(each.values() if isinstance(each, Mapping) else [1] * len(row))
+        for ids, row in zip(lists, rows, strict=True):
+            values.extend(ids.values() if isinstance(ids, Mapping) else [1] * len(row))
         pairs = ((query, id) for query, row in zip(names, rows, strict=True) for id in row)
         grades = read_numbers("grade", values, pairs, source=source)
-    return documents, list(map(len, rows)), grades
+    return column, list(map(len, rows)), grades
 
 
 def _read_row(query: Any, ids: Any, source: str, pad: object) -> Sequence[Any]:
@@ -174,6 +174,6 @@ def _read_row(query: Any, ids: Any, source: str, pad: object) -> Sequence[Any]:
     if pad is None or unordered or pad not in listed:
         return listed
     end = listed.index(pad)
-    if any(each != pad for each in listed[end:]):
+    if any(id != pad for id in listed[end:]):
         raise _early_padding(pad, source, query)
     return listed[:end]

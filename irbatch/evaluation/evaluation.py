@@ -241,7 +241,8 @@ class Evaluation:
         every = np.arange(len(judgments))
         in_order = replace(self, order_by="score")  # as it was read
         results = in_order.evaluate(judgments, ranked, progress, lambda _: every)
-        results.settings = self.signature()
+        results.settings = self.signature() | {"judgments": "none"}
+        results.counts = replace(results.counts, no_relevant=0)  # of none it is known
         return results
 
     def _opened(

@@ -109,7 +109,8 @@ def test_lists_need_no_judgments() -> None:
     found = evaluate(None, RUN, names, items=items)
     judged = evaluate({1: {10: 1}, 2: {12: 1}}, RUN, names, items=items)
     assert found.mean() == judged.mean()
-    assert found.counts.queries == 2
+    assert (found.counts.queries, found.counts.no_relevant) == (2, 0)
+    assert found.settings["judgments"] == "none"
     for name in ("nDCG@10", "Gini@1 Serendipity@2"):
         input_error(
             lambda name=name: evaluate(None, RUN, name, items=items), "None", source="qrels"
