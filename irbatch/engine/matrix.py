@@ -236,6 +236,7 @@ def plan_blocks(depths: Ints, n_levels: int) -> Iterator[Positions]:
     while start < order.size:
         widest = 2 * int(ascending[start]) + 64
         stop = int(np.searchsorted(ascending, widest, side="right"))
+        stop = min(stop, start + BLOCK_BYTES // fixed + 1)  # more never fit
         row_bytes = ascending[start:stop] + fixed
         fits = np.arange(1, row_bytes.size + 1) * row_bytes <= BLOCK_BYTES
         rows = max(int(np.count_nonzero(fits)), 1)

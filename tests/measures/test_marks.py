@@ -346,7 +346,7 @@ def test_ad_hoc_judgments_and_those_of_subtopics(tmp_path: Path) -> None:
             irbatch.evaluate(path, run, "alpha_nDCG@2")
     path.write_text("q 1 a 1\nq 2 a 1\nq 2 b 1\n")
     assert irbatch.evaluate(path, run, "alpha_nDCG@2")["alpha_nDCG@2"] > 0
-    with pytest.raises(irbatch.InputError, match=r"given before, in line 1$"):
+    with pytest.raises(irbatch.InputError, match=r"given before, in line 1;"):
         irbatch.evaluate(path, run, "nDCG@2")
 
 
