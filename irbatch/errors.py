@@ -85,18 +85,19 @@ class InputError(ValueError):
 
     def with_fields(self, **fields: Any) -> InputError:
         """Return the same problem with some fields replaced, such as a path that is known now."""
-        others = () if self.problems == (self,) else self.problems
-        problems = [each.with_fields(**fields) for each in others]
+        problems = [problem.with_fields(**fields) for problem in self._problems]
         return type(self)(self.message, **{**self._fields(), **fields}, problems=problems)
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FIELDS}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        notes = getattr(self, "__notes__", None)
-        state = None if notes is None else {"__notes__": notes}
         fields = {**self._fields(), "problems": self._problems}
-        return functools.partial(type(self), self.message, **fields), (), state
+        return (
+            functools.partial(type(self), self.message, **fields),
+            (),
+            self.__dict__,
+        )  # notes, too
 
 
 class ErrorsIn:
