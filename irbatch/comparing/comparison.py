@@ -516,7 +516,7 @@ class Comparison(Reported, Differences):
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
     ) -> Record:
-        judged = {"gates": [each._asdict() for each in gates]} if gates else {}
+        judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}
         return {**list_everything(self, per_query, power), **judged}
 
     def _records(

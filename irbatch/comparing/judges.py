@@ -175,7 +175,7 @@ def combine(
     if np.array_equal(known, values.same):
         warn("people's and the model's values are the same: are these two judges?")
     found = values.combine(known, lambda of: of, level)
-    ranges = np.tile(np.array([each.range for each in some.columns]).T, len(first))
+    ranges = np.tile(np.array([column.range for column in some.columns]).T, len(first))
     columns = found._asdict() | {
         "combined_bounds": cut_intervals(found.combined_bounds, found.combined, *ranges),
         "people_bounds": cut_intervals(found.people_bounds, found.people, *ranges),
@@ -377,7 +377,7 @@ def _count_grades(judge: str, first: Floats, other: Floats) -> dict[float, dict[
         raise InputError(problem, source=judge)
     grades = np.unique([first[both], other[both]]).tolist()
     return {
-        one: {each: int(((first == one) & (other == each)).sum()) for each in grades}
+        one: {grade: int(((first == one) & (other == grade)).sum()) for grade in grades}
         for one in grades
     }
 
@@ -405,12 +405,14 @@ def _orders(
         return
     compared = [compare(each, test="t", level=level) for each in (first, second)]
     for column, measure in enumerate(compared[0].measures):
-        means = [{each: results[each][measure] for each in systems} for results in (first, second)]
-        best, other = (sorted(systems, key=each.__getitem__, reverse=True) for each in means)
+        means = [
+            {system: results[system][measure] for system in systems} for results in (first, second)
+        ]
+        best, other = (sorted(systems, key=mean.__getitem__, reverse=True) for mean in means)
         signs = [np.sign(each.differences[:, column]) * each.significant[:, column]
                  for each in compared]  # fmt: skip
         turned = np.flatnonzero(signs[0] * signs[1] < 0).tolist()
-        scores = [list(each.values()) for each in means]
+        scores = [list(mean.values()) for mean in means]
         yield {
             "judge": judge,
             "measure": measure,

@@ -74,7 +74,7 @@ def nothing_relevant(results: Results) -> list[str]:
     """
     if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
         return []
-    judging = [each for each in results.columns if each.aggregate != "sum" and each.sign]
+    judging = [column for column in results.columns if column.aggregate != "sum" and column.sign]
     means = [results[each] for each in judging if each.name != "Judged"]
     if any(mean not in (0, math.inf) and mean == mean for mean in means):
         return []

@@ -245,7 +245,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
         blocks = ((block, rows[block.rows]) for block in packed)
         if not in_threads:
             return queries, list(blocks)
-        return queries, [(computed.compute(*each), each[1]) for each in blocks]
+        return queries, [(computed.compute(*block), block[1]) for block in blocks]
 
     answered: dict[Any, None] = {}
     for queries, parts in reader.map_tables(read):

@@ -49,7 +49,7 @@ class Frontier(NamedTuple):
     @property
     def strong(self) -> Bools:
         """Whether each system is on the frontier of its conditions: ``(systems,)``."""
-        return np.array([each not in self.dominated_by for each in self.board.systems], bool)
+        return np.array([system not in self.dominated_by for system in self.board.systems], bool)
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -142,7 +142,7 @@ def _draw_lines(ax: Axes, frontier: Frontier) -> list[Floats]:
     ax.set_ylim(*ends[1])
     signs, lines = [frontier.x.sign, frontier.y.sign], []
     for kind, style in frontier.styles.items():
-        is_of_kind = np.array([each == kind for each in frontier.conditions])
+        is_of_kind = np.array([condition == kind for condition in frontier.conditions])
         corners = stairs(frontier.values[frontier.strong & is_of_kind], signs, ends)
         if len(frontier.styles) == 1:
             area = np.vstack([corners, [corners[-1, 0], corners[0, 1]]])

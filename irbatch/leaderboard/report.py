@@ -54,7 +54,10 @@ def _list_facts(board: Board) -> list[Column]:
     machines = [vars(record.hardware) for record in board.records]
     known = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
     return [
-        *(column(name, head, [each[name] for each in machines]) for name, head in MACHINE.items()),
+        *(
+            column(name, head, [machine[name] for machine in machines])
+            for name, head in MACHINE.items()
+        ),
         *(column(name, name.replace("_", " "), [each[name] for each in known]) for name in FACTS),
         column("queries", "queries", board.n_queries),
     ]

@@ -200,7 +200,7 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
     if (form := DOMINATED.fullmatch(said)) is not None:
         check_purpose(text, is_requirement=bool(form["required"]), required=required)
         axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
-        return system, [each.strip() for each in axes]
+        return system, [axis.strip() for axis in axes]
     limit = read_limit(said)
     if limit is None:
         raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)

@@ -44,7 +44,9 @@ class Wanted(NamedTuple):
     @property
     def depth(self) -> float:
         """The deepest rank that is read."""
-        return max((math.inf if each is None else float(each) for each in self.cutoffs), default=0)
+        return max(
+            (math.inf if cutoff is None else float(cutoff) for cutoff in self.cutoffs), default=0
+        )
 
     def find_open(self, same: Bools) -> tuple[int, int] | None:
         """Return the row and the first rank of an open tie that matters; None without one.

@@ -119,7 +119,7 @@ def pack_joined(
     codes, row_index, judged_scores = codes[found], row_index[found], judged_scores[found]
     before = np.full(found.size, NOT_COUNTED)
     if counts is not None:
-        ranks, equal, before = (each[found] for each in counts)
+        ranks, equal, before = (count[found] for count in counts)
     else:
         near = before if near is None else near[found]
         ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)

@@ -68,11 +68,11 @@ def _pack_block(
 
 def _levels(*values: Labels) -> Floats:
     """Return the grades that occur, ascending; for small whole labels all up to the largest."""
-    if all(each.dtype.kind in "biu" for each in values):
-        largest = max((int(each.max(initial=0)) for each in values), default=0)
+    if all(value.dtype.kind in "biu" for value in values):
+        largest = max((int(value.max(initial=0)) for value in values), default=0)
         if largest < BYTE_LEVELS:
             return np.arange(largest + 1, dtype=np.float64)
-    grades = distinct(np.concatenate([distinct(each) for each in values]).astype(np.float64))
+    grades = distinct(np.concatenate([distinct(value) for value in values]).astype(np.float64))
     return grades[grades >= 0]
 
 

@@ -111,7 +111,9 @@ class Table:
     @property
     def meanings(self) -> str:
         """What the columns mean, as one sentence."""
-        said = "; ".join(f"{each.heading}: {each.meaning}" for each in self.columns if each.meaning)
+        said = "; ".join(
+            f"{column.heading}: {column.meaning}" for column in self.columns if column.meaning
+        )
         return f"{said}." if said else ""
 
     def annotated(self, position: int) -> bool:

@@ -175,7 +175,7 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
     drawable = True
     for part in parts:
         if isinstance(part, document.Sentences):
-            items = "".join(f"<li>{_words(each)}</li>\n" for each in part.texts)
+            items = "".join(f"<li>{_words(text)}</li>\n" for text in part.texts)
             yield f"<ul>\n{items}</ul>"
         elif isinstance(part, document.Heading):
             yield f"<h2>{_name(part.text)}</h2>"
@@ -196,8 +196,8 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
 def _figures(part: document.Figures) -> str:
     heading = f"<h3>{_name(part.heading)}</h3>\n" if part.heading else ""
     figures = [
-        f"<figure>\n{_image(each)}\n<figcaption>{_words(each.caption)}</figcaption>\n</figure>\n"
-        for each in part.figures
+        f"<figure>\n{_image(figure)}\n<figcaption>{_words(figure.caption)}</figcaption>\n</figure>\n"
+        for figure in part.figures
     ]
     return f'{heading}<div class="plots">\n{"".join(figures)}</div>'
 

@@ -138,9 +138,13 @@ def write_markdown(document: Document) -> str:
             said.append(f"### {escape(part.text)}")
         elif isinstance(part, Table):
             table = shorten_table(part)
-            head = ["" if each.kind == "mark" else escape(each.heading) for each in table.columns]
+            head = [
+                "" if column.kind == "mark" else escape(column.heading) for column in table.columns
+            ]
             lines = [list(map(_markdown_cell, table.columns, row.cells)) for row in table.rows]
-            said.append(write_lines(head, lines, [each.kind == "number" for each in table.columns]))
+            said.append(
+                write_lines(head, lines, [column.kind == "number" for column in table.columns])
+            )
             said.append(escape(part.meanings))
         elif isinstance(part, Sentences):
             said.append("\n".join(f"- {escape(without_marks(text))}" for text in part.texts))

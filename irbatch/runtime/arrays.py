@@ -49,7 +49,7 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
     if is_tensor(values):
         return _from_tensor(values, source)
     if isinstance(values, list | tuple) and any(map(is_tensor, values)):
-        values = [_from_tensor(each, source) if is_tensor(each) else each for each in values]
+        values = [_from_tensor(value, source) if is_tensor(value) else value for value in values]
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             array = np.from_dlpack(values)

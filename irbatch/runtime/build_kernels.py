@@ -122,8 +122,8 @@ def declared_kernels() -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
             importlib.import_module(
                 ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
             )
-    ours = [each for each in Kernel._entries if each.source.__module__.startswith("irbatch.")]
-    called = {other for each in ours for other in each.called(Kernel).values()}
+    ours = [entry for entry in Kernel._entries if entry.source.__module__.startswith("irbatch.")]
+    called = {other for entry in ours for other in entry.called(Kernel).values()}
     for kernel in ours:
         if kernel not in called:
             yield kernel, declared_kinds(kernel.source)

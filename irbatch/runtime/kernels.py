@@ -71,7 +71,7 @@ class CFunction:
         from numba import types
 
         kinds = {"q": types.int64, "i": types.int32, "d": types.float64}
-        arguments = [kinds[each] for each in self.arguments]
+        arguments = [kinds[argument] for argument in self.arguments]
         return types.ExternalFunction(self.name, kinds[self.result](*arguments))
 
 
@@ -391,7 +391,9 @@ def _flatten(values: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> Non
 
 
 def _parts(code: CodeType) -> tuple[Any, ...]:
-    constants = [_parts(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+    constants = [
+        _parts(value) if isinstance(value, CodeType) else value for value in code.co_consts
+    ]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount
 
 

@@ -329,8 +329,8 @@ def share_of_flips(differences: Floats, *, one_sided: bool = False) -> float:
 def _sums_of_flips(differences: Floats) -> Floats:
     """Return the sums under all assignments of signs."""
     sums = np.zeros(1)
-    for each in differences.tolist():
-        sums = np.concatenate([sums + each, sums - each])
+    for difference in differences.tolist():
+        sums = np.concatenate([sums + difference, sums - difference])
     return sums
 
 
