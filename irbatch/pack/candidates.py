@@ -37,7 +37,7 @@ class Candidates:
     """Scores of candidates, checked but for NaN, which counting finds.
 
     Scores are array-like ``(queries, candidates)``, or a tensor on an accelerator, which stays
-    there. Cells are candidates if they come before ``widths``, are `there` (None: all) and are not
+    there. Cells are candidates if they come before ``widths``, are `kept` (None: all) and are not
     `excluded`; ``sizes`` are how many a query is left with.
     """
 
@@ -58,7 +58,7 @@ class Candidates:
         if not self.on_accelerator:
             check_real(self.scores, "scores", "scores", self.queries)
         self.sizes = self.widths = np.full(self.shape[0], self.shape[1], np.int64)
-        self.there: Bools | None = None
+        self.kept: Bools | None = None
         self.excluded: Excluded | None = None
         self.whole = True  # whether every cell is a candidate
         if (mask := mask_of(scores)) is not None:
@@ -83,7 +83,7 @@ class Candidates:
 
     def leave_out(
         self,
-        there: Bools | None,
+        kept: Bools | None,
         mask: Any = None,
         lengths: Any = None,
         exclude: Any = None,
@@ -92,13 +92,13 @@ class Candidates:
     ) -> None:
         """Leave out what labels or options of `irbatch.evaluate_scores` hide; count the rest.
 
-        That none of a query's is left is rejected, unless there `may_be_none`.
+        A query of which no candidate is left is rejected, unless `may_be_none`.
         """
-        if there is mask is lengths is exclude is self.there is None:
+        if kept is mask is lengths is exclude is self.kept is None:
             return
         self.whole = False
-        if there is not None:
-            self._keep(there)
+        if kept is not None:
+            self._keep(kept)
         if mask is not None:
             self._keep(read_mask(mask, self.shape, "mask"))
         if lengths is not None:
@@ -135,9 +135,9 @@ class Candidates:
         than 32 and 64 bits become their places in order, as float32 or float64.
         """
         part = self.scores[start:stop]
-        there = None if self.there is None else np.ascontiguousarray(self.there[start:stop])
+        kept = None if self.kept is None else np.ascontiguousarray(self.kept[start:stop])
         if self._halves is not None:
-            return _places(np.ascontiguousarray(part), self._halves.infinity), there
+            return _places(np.ascontiguousarray(part), self._halves.infinity), kept
         part = to_numpy(part, "scores") if self.on_accelerator else part
         dtype = part.dtype
         if dtype.kind == "f" and dtype.itemsize > 8:
@@ -147,23 +147,23 @@ class Candidates:
             part = part.astype(np.uint64 if dtype == np.uint64 else np.int64, copy=False)
         else:
             part = part.astype(np.float64 if dtype.itemsize >= 8 else np.float32, copy=False)
-        return np.ascontiguousarray(part), there
+        return np.ascontiguousarray(part), kept
 
     def are_candidates(self, start: int, stop: int) -> Bools:
         """Tell which cells of some rows are candidates, bool ``(rows, candidates)``."""
-        there: Bools = np.arange(self.shape[1]) < self.widths[start:stop, None]
-        if self.there is not None:
-            there &= self.there[start:stop]
+        is_candidate: Bools = np.arange(self.shape[1]) < self.widths[start:stop, None]
+        if self.kept is not None:
+            is_candidate &= self.kept[start:stop]
         if self.excluded is not None:
             part, starts = part_of(self.excluded.starts, start, stop)
-            there[row_index_of(starts), self.excluded.columns[part]] = False
-        return there
+            is_candidate[row_index_of(starts), self.excluded.columns[part]] = False
+        return is_candidate
 
-    def _keep(self, there: Bools) -> None:
-        self.there = there if self.there is None else self.there & there
+    def _keep(self, cells: Bools) -> None:
+        self.kept = cells if self.kept is None else self.kept & cells
 
-    def _exclude(self, given: Any) -> None:
-        excluded = read_excluded(given, self.shape, self.queries)
+    def _exclude(self, exclude: Any) -> None:
+        excluded = read_excluded(exclude, self.shape, self.queries)
         if isinstance(excluded, np.ndarray):
             self._keep(~excluded)
             return
@@ -175,22 +175,22 @@ class Candidates:
     def _is_hidden(self, rows: Ints, columns: Ints) -> Bools:
         """Tell which of some cells are not candidates."""
         hidden: Bools = columns >= self.widths[rows]
-        if self.there is not None:
-            hidden |= ~self.there[rows, columns]
+        if self.kept is not None:
+            hidden |= ~self.kept[rows, columns]
         if self.excluded is not None and self.excluded.columns.size:
             starts, out = self.excluded
             keys = row_index_of(starts) * self.shape[1] + out
-            wanted = rows * self.shape[1] + columns
-            hidden |= keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted
+            cells = rows * self.shape[1] + columns
+            hidden |= keys[np.minimum(np.searchsorted(keys, cells), keys.size - 1)] == cells
         return hidden
 
     def _count(self) -> Ints:
         sizes = self.widths
-        if self.there is not None:
-            there = self.there
+        if self.kept is not None:
+            kept = self.kept
             if (self.widths < self.shape[1]).any():
-                there = there & (np.arange(self.shape[1]) < self.widths[:, None])
-            sizes = there.sum(axis=1, dtype=np.int64)
+                kept = kept & (np.arange(self.shape[1]) < self.widths[:, None])
+            sizes = kept.sum(axis=1, dtype=np.int64)
         return sizes if self.excluded is None else sizes - np.diff(self.excluded.starts)
 
 

@@ -68,14 +68,14 @@ def count_candidates(
     """Count for each graded candidate those of its query that score higher, and the same."""
     above, equal = np.zeros((2, graded.columns.size), np.int64)
     for start, stop in candidates.blocks():
-        scores, there = candidates.block(start, stop)
+        scores, kept = candidates.block(start, stop)
         part, starts = part_of(graded.starts, start, stop)
         counted = Counted(starts, graded.columns[part], above[part], equal[part])
         widths = candidates.widths[start:stop]
         if counted.columns.size > SORTED_FROM * (stop - start):
-            has_nan = _count_by_sorting(scores, there, widths, counted, threads)
+            has_nan = _count_by_sorting(scores, kept, widths, counted, threads)
         else:
-            cells = np.empty((0, 0), np.uint8) if there is None else there.view(np.uint8)
+            cells = np.empty((0, 0), np.uint8) if kept is None else kept.view(np.uint8)
             has_nan = _count(ScoreRows(as_input(scores), cells, widths), counted, threads) > 0
         for row in np.flatnonzero(has_nan).tolist():
             reject_nan(candidates, start + row, scores[row])
@@ -105,21 +105,23 @@ def count_lower(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -
         if not candidates.whole:
             cells = candidates.are_candidates(start, stop).view(np.uint8)
         mine = keys if len(keys) == 1 else keys[start:stop]
-        row_index, found = rows[part] - start, before[part]
+        row_index, counts = rows[part] - start, before[part]
         sizes = np.bincount(row_index)
         cost = 2 * row_index.size * scores.shape[1]
-        few = sizes, row_index, columns[part], found
+        few = sizes, row_index, columns[part], counts
         _count_lower.run(cost, as_input(scores), cells, mine, *few)
         for row in np.flatnonzero(sizes > MANY_TIED).tolist():
             many = slice(*np.searchsorted(row_index, [row, row + 1]).tolist())
-            there = np.flatnonzero(candidates.are_candidates(start + row, start + row + 1)[0])
-            found[many] = _rank_ties(scores[row], mine[row % len(mine)], there, columns[part][many])
+            present = np.flatnonzero(candidates.are_candidates(start + row, start + row + 1)[0])
+            counts[many] = _rank_ties(
+                scores[row], mine[row % len(mine)], present, columns[part][many]
+            )
     return before
 
 
-def _rank_ties(scores: Scores, keys: Ints, there: Ints, columns: Ints) -> Ints:
+def _rank_ties(scores: Scores, keys: Ints, present: Ints, columns: Ints) -> Ints:
     """Count as `count_lower` in one row by sorting it."""
-    ordered = there[np.lexsort((keys[there], scores[there]))]
+    ordered = present[np.lexsort((keys[present], scores[present]))]
     place = np.empty(scores.size, np.int64)
     place[ordered] = np.arange(ordered.size)
     return place[columns] - np.searchsorted(scores[ordered], scores[columns])
@@ -148,13 +150,13 @@ def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
 
 
 def _count_by_sorting(
-    scores: Scores2, there: Bools | None, widths: Ints, counted: Counted, threads: int | None
+    scores: Scores2, kept: Bools | None, widths: Ints, counted: Counted, threads: int | None
 ) -> Bools:
     """Count by sorting each row and looking its graded scores up; tell which rows have a NaN."""
-    wanted = scores[row_index_of(counted.starts), counted.columns]
+    graded_scores = scores[row_index_of(counted.starts), counted.columns]
     hidden = np.arange(scores.shape[1]) >= widths[:, None]
-    if there is not None:
-        hidden |= ~there
+    if kept is not None:
+        hidden |= ~kept
     nan = np.isnan(scores) if scores.dtype.kind == "f" else np.zeros_like(hidden)
     hidden |= nan
     lowest = -np.inf if scores.dtype.kind == "f" else np.iinfo(scores.dtype).min
@@ -165,7 +167,7 @@ def _count_by_sorting(
     def look(first: int, last: int) -> None:
         ordered[first:last].sort(axis=1)
         work = 20 * int(counted.starts[last] - counted.starts[first])
-        _search_rows.run(work, ordered, fillers, wanted, counted, first, last)
+        _search_rows.run(work, ordered, fillers, graded_scores, counted, first, last)
 
     map_ranges(look, scores.shape[0], cells=10 * scores.size, threads=threads)
     return np.asarray(nan.any(axis=1))
@@ -304,8 +306,8 @@ def count_on_accelerator(candidates: Candidates, graded: GradedCandidates) -> tu
     for start in range(0, candidates.shape[0], at_once):
         stop = min(start + at_once, candidates.shape[0])
         part, starts = part_of(graded.starts, start, stop)
-        found = _count_block_there(candidates, start, stop, starts, graded.columns[part])
-        above[part], equal[part] = found
+        counts = _count_block_there(candidates, start, stop, starts, graded.columns[part])
+        above[part], equal[part] = counts
     return above, equal
 
 
@@ -314,9 +316,9 @@ def _count_block_there(
 ) -> tuple[Ints, Ints]:
     """Count in some rows; all of them at once for the first graded of each, then for the next."""
     scores: Any = candidates.scores[start:stop]
-    there = _candidates_there(candidates, start, stop)
+    is_candidate = _candidates_there(candidates, start, stop)
     nan = scores != scores
-    suspects = (nan if there is None else nan & there).any(dim=1)
+    suspects = (nan if is_candidate is None else nan & is_candidate).any(dim=1)
     for row in np.flatnonzero(to_numpy(suspects, "scores")).tolist():
         reject_nan(candidates, start + row, to_numpy(scores[row], "scores"))
     counts = np.diff(starts)
@@ -324,33 +326,35 @@ def _count_block_there(
     real = np.arange(most) < counts[:, None]
     padded = np.zeros(real.shape, np.int64)
     padded[real] = columns
-    wanted = scores.gather(1, scores.new_tensor(padded, dtype=_torch().int64))
+    graded_scores = scores.gather(1, scores.new_tensor(padded, dtype=_torch().int64))
     count = _sort_there if most > SORTED_THERE_FROM else _compare_there
-    above, equal = (to_numpy(each, "scores")[real] for each in count(scores, there, wanted))
+    above, equal = (
+        to_numpy(tensor, "scores")[real] for tensor in count(scores, is_candidate, graded_scores)
+    )
     return above, equal
 
 
-def _compare_there(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]:
+def _compare_there(scores: Any, is_candidate: Any, graded_scores: Any) -> tuple[Any, Any]:
     higher: list[Any] = []
     same: list[Any] = []
-    for place in range(wanted.shape[1]):
-        score = wanted[:, place : place + 1]
+    for place in range(graded_scores.shape[1]):
+        score = graded_scores[:, place : place + 1]
         for counts, cells in ((higher, scores > score), (same, scores == score)):
-            counts.append((cells if there is None else cells & there).sum(dim=1))
+            counts.append((cells if is_candidate is None else cells & is_candidate).sum(dim=1))
     if not higher:
-        return wanted.long(), wanted.long()
+        return graded_scores.long(), graded_scores.long()
     return _torch().stack(higher, dim=1), _torch().stack(same, dim=1)
 
 
-def _sort_there(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]:
+def _sort_there(scores: Any, is_candidate: Any, graded_scores: Any) -> tuple[Any, Any]:
     """Sort; what is not a candidate goes below the candidates, and is passed over there."""
-    hidden = scores != scores if there is None else ~there
+    hidden = scores != scores if is_candidate is None else ~is_candidate
     floating = scores.dtype.is_floating_point
     lowest = -float("inf") if floating else _torch().iinfo(scores.dtype).min
     ordered = scores.masked_fill(hidden, lowest).sort(dim=1).values
-    wanted = wanted.contiguous()
-    end = _torch().searchsorted(ordered, wanted, right=True)
-    begin = _torch().searchsorted(ordered, wanted)
+    graded_scores = graded_scores.contiguous()
+    end = _torch().searchsorted(ordered, graded_scores, right=True)
+    begin = _torch().searchsorted(ordered, graded_scores)
     begin = begin.maximum(hidden.sum(dim=1, keepdim=True))
     return scores.shape[1] - end, end - begin
 
@@ -358,7 +362,7 @@ def _sort_there(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]:
 def _candidates_there(candidates: Candidates, start: int, stop: int) -> Any:
     """Return which cells are candidates, a tensor beside the scores, or None if all are."""
     whole = (candidates.widths[start:stop] == candidates.shape[1]).all()
-    if candidates.there is None and candidates.excluded is None and whole:
+    if candidates.kept is None and candidates.excluded is None and whole:
         return None
     scores: Any = candidates.scores
     return scores.new_tensor(candidates.are_candidates(start, stop), dtype=_torch().bool)
@@ -440,7 +444,7 @@ def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) 
     if document_ids is None:
         return np.arange(shape[1])[None, :]
     ids = read_candidate_ids(document_ids, shape)
-    return np.stack([place_ids(policy, each) for each in ids])
+    return np.stack([place_ids(policy, row_ids) for row_ids in ids])
 
 
 def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
@@ -506,15 +510,15 @@ def _pack_rows(ranked: Ranked, n_relevant: Ints | None, rows: Positions) -> Iter
         for half in np.array_split(rows, 2):
             yield from _pack_rows(ranked, n_relevant, half)
         return
-    found = np.diff(starts)
+    n_graded = np.diff(starts)
     if all_one:
         codes = np.ones(grades.size, np.int64)
         judged = np.empty((rows.size, levels.size), np.int64)
-        judged[:, 1:] = found[:, None]
+        judged[:, 1:] = n_graded[:, None]
     else:
         codes = np.where(grades < 0, NEGATIVE, np.searchsorted(levels, grades)).astype(np.int64)
         judged = count_levels(row_index_of(starts), codes, (rows.size, levels.size))
-    judged[:, 0] = sizes - found
+    judged[:, 0] = sizes - n_graded
     if n_relevant is not None:
         judged[:, 1] = n_relevant[rows]
     ties = None if ranked.ties is None else ranked.ties.of_rows(first, last)

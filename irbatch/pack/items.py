@@ -60,8 +60,8 @@ class Wanted(NamedTuple):
             for cutoff in self.cutoffs:
                 if cutoff is not None and cutoff <= same.shape[1]:
                     matters[:, cutoff - 1] = same[:, cutoff - 1]
-        found = np.argwhere(matters)
-        return None if not len(found) else (int(found[0, 0]), int(found[0, 1]) + 1)
+        ties = np.argwhere(matters)
+        return None if not len(ties) else (int(ties[0, 0]), int(ties[0, 1]) + 1)
 
 
 class RankedItems(NamedTuple):
@@ -107,12 +107,12 @@ def rank_run(
                 raise _open(ordering.ties, query, score, rank, "run", run.name)
         depth = int(depths[picks].max(initial=0))
         rows = np.full((picks.size, depth), PAST_END, np.int64)
-        there = np.arange(depth) < depths[picks][:, None]
-        found = items.find(table.documents.take(chosen))
-        if items.outside == "error" and (found < 0).any():
-            query, document = table.where(int(chosen[np.argmax(found < 0)]))
+        filled = np.arange(depth) < depths[picks][:, None]
+        item_rows = items.find(table.documents.take(chosen))
+        if items.outside == "error" and (item_rows < 0).any():
+            query, document = table.where(int(chosen[np.argmax(item_rows < 0)]))
             raise _outside(items, "run", query, document, run.name)
-        rows[there] = found
+        rows[filled] = item_rows
         yield RankedItems(picks, rows)
 
 
@@ -191,13 +191,13 @@ def judged_items(items: Items, qrels: Qrels, rows: Positions) -> JudgedItems:
     if not starts[-1]:
         return JudgedItems(starts, np.empty(0, np.int64), np.empty(0))
     judged = joined_ranges(qrels.starts[rows], counts)
-    found = items.find(qrels.column.take(judged))
-    if items.outside == "error" and (found < 0).any():
-        at = int(np.argmax(found < 0))
+    item_rows = items.find(qrels.column.take(judged))
+    if items.outside == "error" and (item_rows < 0).any():
+        at = int(np.argmax(item_rows < 0))
         row = int(np.searchsorted(starts, at, side="right")) - 1
         document = list(qrels.documents[int(rows[row])])[at - int(starts[row])]
         raise _outside(items, "qrels", qrels.queries[int(rows[row])], document, qrels.name)
-    return JudgedItems(starts, found, qrels.grades[judged])
+    return JudgedItems(starts, item_rows, qrels.grades[judged])
 
 
 def judged_columns(graded: GradedCandidates) -> JudgedItems:
@@ -226,18 +226,18 @@ def rank_columns(
         ids_of = read_candidate_ids(document_ids, candidates.shape)
         keys = [place_ids(policy, ids) for ids in ids_of]
     ranked = np.full((queries, depth), PAST_END, np.int64)
-    every = np.arange(width)
+    all_columns = np.arange(width)
     at_once = max(CELLS_AT_ONCE // max(width, 1), 1)
     for first in range(0, queries, at_once):
         last = min(first + at_once, queries)
         scores, _ = candidates.block(first, last)
-        whole = candidates.whole and candidates.there is None
-        there = None if whole else candidates.are_candidates(first, last)
+        whole = candidates.whole and candidates.kept is None
+        is_candidate = None if whole else candidates.are_candidates(first, last)
         for row in range(last - first):
-            mine = every if there is None else np.flatnonzero(there[row])
+            mine = all_columns if is_candidate is None else np.flatnonzero(is_candidate[row])
             key = None if keys is None else keys[(first + row) % len(keys)][mine]
-            found = scores[row] if there is None else scores[row][mine]
-            order, same = _highest(found, depth, key)
+            row_scores = scores[row] if is_candidate is None else scores[row][mine]
+            order, same = _highest(row_scores, depth, key)
             ranked[first + row, : order.size] = mine[order]
             if not policy.by_key and same.any():
                 open_tie = wanted.find_open(same[None])
@@ -254,14 +254,14 @@ def _highest(scores: Any, depth: int, key: Ints | None) -> tuple[Ints, Bools]:
 
     Equal scores are ordered by `key`, or by place.
     """
-    some = np.arange(scores.size)
+    places = np.arange(scores.size)
     if depth + 1 < scores.size // 2:  # all that might be among the first, and what ties with them
         least = np.partition(scores, scores.size - depth - 1)[scores.size - depth - 1]
-        some = np.flatnonzero(scores >= least)
-    found = scores[some]
-    downwards = ~found if found.dtype.kind in "iu" else -found
-    ranks = np.lexsort((some if key is None else key[some], downwards))
-    ordered = found[ranks[: depth + 1]]
+        places = np.flatnonzero(scores >= least)
+    values = scores[places]
+    downwards = ~values if values.dtype.kind in "iu" else -values
+    ranks = np.lexsort((places if key is None else key[places], downwards))
+    ordered = values[ranks[: depth + 1]]
     same = np.zeros(min(depth, ordered.size), bool)
     same[: ordered.size - 1] = (ordered[1:] == ordered[:-1])[: same.size]
-    return some[ranks[:depth]], same
+    return places[ranks[:depth]], same

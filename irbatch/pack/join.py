@@ -115,13 +115,14 @@ def pack_joined(
     """Pack the queries at `rows` of the qrels, at `picks` of those to evaluate."""
     scores, begins, ends, judged_scores, _, near, counts = joined
     matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
-    found = np.flatnonzero(~np.isnan(judged_scores))
-    codes, row_index, judged_scores = codes[found], row_index[found], judged_scores[found]
-    before = np.full(found.size, NOT_COUNTED)
+    retrieved = np.flatnonzero(~np.isnan(judged_scores))
+    codes, row_index = codes[retrieved], row_index[retrieved]
+    judged_scores = judged_scores[retrieved]
+    before = np.full(retrieved.size, NOT_COUNTED)
     if counts is not None:
-        ranks, equal, before = (count[found] for count in counts)
+        ranks, equal, before = (count[retrieved] for count in counts)
     else:
-        near = before if near is None else near[found]
+        near = before if near is None else near[retrieved]
         ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
     shared = np.flatnonzero(equal > 1)
     block = Block(picks, matrix)
@@ -130,7 +131,7 @@ def pack_joined(
         left = shared[before[shared] == NOT_COUNTED]
         if left.size:
             ties = row_index[left], ranks[left], equal[left]
-            before[left] = _rank_by_ids(qrels, rows, found[left], joined, policy, *ties)
+            before[left] = _rank_by_ids(qrels, rows, retrieved[left], joined, policy, *ties)
         return before[shared]
 
     if shared.size and policy.by_id:
@@ -211,8 +212,8 @@ class _Join:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
         starts = offsets_of(np.fromiter(map(len, self.rankings), np.int64, len(self.rankings)))
         scores, counts = np.empty(0), None
-        if (found := self._find_in_dicts(starts)) is not None:
-            judged_scores, *counts = found
+        if (standings := self._find_in_dicts(starts)) is not None:
+            judged_scores, *counts = standings
         else:
             self._check_documents()
             scores = np.empty(starts[-1])
@@ -235,16 +236,16 @@ class _Join:
         judged_starts = offsets_of(qrels.starts[self.rows + 1] - qrels.starts[self.rows])
         direction = {TiePolicy.ID: 1, TiePolicy.ID_ASCENDING: -1}.get(ties, 0)
         judged = documents, judged_starts
-        found = find_in_rankings(self.rankings, starts, *judged, dtype, direction)
-        if found is None:
+        standings = find_in_rankings(self.rankings, starts, *judged, dtype, direction)
+        if standings is None:
             return None
-        uncounted = np.flatnonzero(found.equal == NOT_COUNTED)
+        uncounted = np.flatnonzero(standings.equal == NOT_COUNTED)
         rows = np.searchsorted(judged_starts, uncounted, side="right") - 1
         for row in np.flatnonzero(np.bincount(rows)).tolist():
-            some, scores = uncounted[rows == row], np.sort(self._scores(row))
-            first, last = (np.searchsorted(scores, found.scores[some], side) for side in SIDES)
-            found.above[some], found.equal[some] = scores.size - last, last - first
-        return found
+            own, scores = uncounted[rows == row], np.sort(self._scores(row))
+            first, last = (np.searchsorted(scores, standings.scores[own], side) for side in SIDES)
+            standings.above[own], standings.equal[own] = scores.size - last, last - first
+        return standings
 
     def _read(self, scores: Floats) -> Floats:
         """Read all scores into `scores`; return the judged documents', NaN where not retrieved.
@@ -280,9 +281,9 @@ class _Join:
         if kind is None:
             return
         # 1, 1.0 and True are one key to Python: where ids are numbers all are looked at.
-        every = itertools.chain.from_iterable(self.rankings)
+        documents = itertools.chain.from_iterable(self.rankings)
         firsts = map(next, map(iter, filter(None, self.rankings)))
-        if not kinds_of(every if kind == "int" else firsts) <= {kind}:
+        if not kinds_of(documents if kind == "int" else firsts) <= {kind}:
             for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
                 self._check_kinds(row, ranking, kind)
 
@@ -343,9 +344,9 @@ def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Bl
     for picks in plan_query_blocks(qrels, rows, depths):
         matrix, codes, row_index = blank_matrix(qrels, rows[picks], depths[picks])
         found_at = _find_judged(qrels, table, rows[picks], places[picks])
-        found = np.flatnonzero(found_at >= 0)
-        ranks = found_at[found] - table.begins[places[picks][row_index[found]]]
-        matrix.codes[row_index[found], ranks] = codes[found]
+        retrieved = np.flatnonzero(found_at >= 0)
+        ranks = found_at[retrieved] - table.begins[places[picks][row_index[retrieved]]]
+        matrix.codes[row_index[retrieved], ranks] = codes[retrieved]
         yield Block(picks, matrix)
 
 
@@ -359,8 +360,8 @@ def _find_queries(qrels: Qrels, table: QueryTable, rows: Positions) -> tuple[Int
 def _find_bounds(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
     """Return where the rankings of some queries begin and end in a table."""
     begins, ends = np.zeros((2, places.size), np.int64)
-    there = places >= 0
-    begins[there], ends[there] = table.begins[places[there]], table.ends[places[there]]
+    present = places >= 0
+    begins[present], ends[present] = table.begins[places[present]], table.ends[places[present]]
     return begins, ends
 
 
@@ -397,14 +398,14 @@ def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints)
 
 
 def find_documents(
-    table: QueryTable, wanted: IdColumn, bounds: tuple[Ints, Ints], places: Ints
+    table: QueryTable, documents: IdColumn, bounds: tuple[Ints, Ints], places: Ints
 ) -> Ints:
     """Return the row of each document, -1 where its query's ranking doesn't have it.
 
-    `wanted` are documents of the table's kind, of each query from one bound to the other; `places`
+    `documents` are of the table's kind, of each query from one bound to the other; `places`
     the places of their queries, or -1.
     """
-    return find_rows(table.keyed, KeyedIds.of(wanted, *bounds), places)
+    return find_rows(table.keyed, KeyedIds.of(documents, *bounds), places)
 
 
 WORTH_IT = 4  # rankings so many times as long as what is looked at
@@ -417,16 +418,16 @@ def shortened(run: Run, queries: Iterable[Any], depth: int, ordering: Ordering) 
     between documents of one score.
     """
     rankings = run.rankings
-    wanted = [query for query in queries if query in rankings]
+    chosen = [query for query in queries if query in rankings]
     if not ordering.ties.by_id:
         return None
     if isinstance(rankings, QueryTable):
-        of_each = _of_table(rankings, wanted, depth, ordering.score_dtype)
+        of_each = _of_table(rankings, chosen, depth, ordering.score_dtype)
     elif are_dicts(rankings):
-        of_each = _of_dicts([rankings[each] for each in wanted], depth, ordering.score_dtype)
+        of_each = _of_dicts([rankings[query] for query in chosen], depth, ordering.score_dtype)
     else:
         return None
-    return None if of_each is None else Run(dict(zip(wanted, of_each, strict=True)), run.name)
+    return None if of_each is None else Run(dict(zip(chosen, of_each, strict=True)), run.name)
 
 
 def _of_dicts(
@@ -460,10 +461,10 @@ def _of_table(
     begins, ends = table.begins[places], table.ends[places]
     ordered = score_dtype == "float64" and table.is_ordered  # found out once for all calls
     compared = as_compared(table.numbers, score_dtype)
-    found = _find_first(compared, begins, ends, depth, ordered=ordered)
+    firsts = _find_first(compared, begins, ends, depth, ordered=ordered)
     parts = [
         begin + (np.arange(first) if isinstance(first, int) else first)
-        for begin, first in zip(begins.tolist(), found, strict=True)
+        for begin, first in zip(begins.tolist(), firsts, strict=True)
     ]
     rows = np.concatenate(parts)
     items = zip(table.ids(rows), table.numbers[rows].tolist(), strict=True)

@@ -120,7 +120,7 @@ def _count_levels(codes: Codes2, words: Ints2, lengths: Ints, counts: Ints2) -> 
 def _check_judged(ranked: Ints, judged: Ints, levels: Floats, queries: list[Any]) -> None:
     lacking = (ranked > judged) & (levels > 0)
     if lacking.any():
-        row, level = (int(each[0]) for each in np.nonzero(lacking))
+        row, level = (int(places[0]) for places in np.nonzero(lacking))
         grade, those = float(levels[level]), f"documents of grade {levels[level]:g}"
         problem = f"{ranked[row, level]} {those} are ranked, but only {judged[row, level]} judged"
         raise InputError(problem, source="judged", query=queries[row], value=grade)

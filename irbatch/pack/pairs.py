@@ -67,9 +67,9 @@ def pair_rankings(
         stop = int(np.searchsorted(ends, before + DOCUMENTS_AT_ONCE, side="right"))
         stop = max(stop, start + 1)
         chosen = queries[start:stop]
-        one, other, found = _of_tables(*tables, chosen) if tables else _of_mappings(*runs, chosen)
-        _check_kinds(one, other, found, chosen)
-        yield Pairs(start, stop, *_in_order(one, other, found, depth, tied=tied))
+        one, other, places = _of_tables(*tables, chosen) if tables else _of_mappings(*runs, chosen)
+        _check_kinds(one, other, places, chosen)
+        yield Pairs(start, stop, *_in_order(one, other, places, depth, tied=tied))
         start = stop
 
 
@@ -102,7 +102,7 @@ def _of_tables(
 
     That is int64 ``(documents,)``, positions, -1 for those that it doesn't have.
     """
-    found, bounds = [], []
+    sides, bounds = [], []
     for table in (first, second):
         places = table.find(queries)
         begins, sizes = table.begins[places], table.ends[places] - table.begins[places]
@@ -111,11 +111,11 @@ def _of_tables(
         def ids_at(at: Ints, table: QueryTable = table, rows: Ints = rows) -> Sequence[Any]:
             return table.ids(rows[at])
 
-        found.append(Unordered(offsets_of(sizes), table.numbers[rows], ids_at, table.is_ordered))
+        sides.append(Unordered(offsets_of(sizes), table.numbers[rows], ids_at, table.is_ordered))
         bounds.append((places, begins, rows))
-    (places, begins, _), (_, _, wanted) = bounds
-    one, other = found
-    documents = second.documents.take(wanted)
+    (places, begins, _), (_, _, second_rows) = bounds
+    one, other = sides
+    documents = second.documents.take(second_rows)
     rows = find_documents(first, documents, (other.starts[:-1], other.starts[1:]), places)
     shift = (one.starts[:-1] - begins)[row_index_of(other.starts)]
     return one, other, np.where(rows >= 0, rows + shift, -1)
@@ -126,29 +126,29 @@ def _of_mappings(
 ) -> tuple[Unordered, Unordered, Ints]:
     """Do the same with mappings, of documents to scores."""
     rankings = [[run.rankings[query] for query in queries] for run in (first, second)]
-    found = []
-    for run, each in zip((first, second), rankings, strict=True):
-        starts = offsets_of(np.fromiter(map(len, each), np.int64, len(each)))
-        scores = read_judgments(each, starts)
+    sides = []
+    for run, mappings in zip((first, second), rankings, strict=True):
+        starts = offsets_of(np.fromiter(map(len, mappings), np.int64, len(mappings)))
+        scores = read_judgments(mappings, starts)
         if scores is None:
-            names = ((query, document) for query, ranking in zip(queries, each, strict=True)
+            names = ((query, document) for query, ranking in zip(queries, mappings, strict=True)
                      for document in ranking)  # fmt: skip
-            values = [score for ranking in each for score in ranking.values()]
+            values = [score for ranking in mappings for score in ranking.values()]
             scores = read_numbers("score", values, names, source="run", path=run.name)
 
-        def ids_at(at: Ints, each: Any = each, starts: Ints = starts) -> Sequence[Any]:
-            return _ids_at(each, starts, at)
+        def ids_at(at: Ints, mappings: Any = mappings, starts: Ints = starts) -> Sequence[Any]:
+            return _ids_at(mappings, starts, at)
 
-        found.append(Unordered(starts, scores, ids_at))
-    one, other = found
+        sides.append(Unordered(starts, scores, ids_at))
+    one, other = sides
     rows = np.full(other.scores.size, -1, np.int64)
     missing = itertools.repeat(-1)
-    known = _find_in_order(one, other, rankings[0], rankings[1], rows)
-    for q in np.flatnonzero(~known).tolist():
-        ranking, wanted, start = rankings[0][q], rankings[1][q], int(one.starts[q])
+    done = _find_in_order(one, other, rankings[0], rankings[1], rows)
+    for q in np.flatnonzero(~done).tolist():
+        ranking, other_ranking, start = rankings[0][q], rankings[1][q], int(one.starts[q])
         places = dict(zip(ranking, range(start, start + len(ranking)), strict=True))
-        own = map(places.get, wanted, missing)
-        rows[other.starts[q] : other.starts[q + 1]] = np.fromiter(own, np.int64, len(wanted))
+        own = map(places.get, other_ranking, missing)
+        rows[other.starts[q] : other.starts[q + 1]] = np.fromiter(own, np.int64, len(other_ranking))
     return one, other, rows
 
 
@@ -160,18 +160,18 @@ def _find_in_order(
     In these as many documents as score higher stand before one. Tells of which queries it did.
     """
     rising = _inside(one.starts, one.scores[1:] >= one.scores[:-1])
-    known: Bools = np.ones(len(first), bool)
-    known[row_index_of(one.starts)[1:][rising]] = False
-    picks = np.flatnonzero(known)
-    parts = [[each[pick] for pick in picks.tolist()] for each in (first, second)]
-    starts = [offsets_of(np.diff(each.starts)[picks]) for each in (one, other)]
-    found = find_in_rankings(parts[0], starts[0], parts[1], starts[1], "float64")
-    if found is None:
+    done: Bools = np.ones(len(first), bool)
+    done[row_index_of(one.starts)[1:][rising]] = False
+    picks = np.flatnonzero(done)
+    parts = [[rankings[pick] for pick in picks.tolist()] for rankings in (first, second)]
+    starts = [offsets_of(np.diff(side.starts)[picks]) for side in (one, other)]
+    standings = find_in_rankings(parts[0], starts[0], parts[1], starts[1], "float64")
+    if standings is None:
         return np.zeros(len(first), bool)
     places = joined_ranges(other.starts[picks], np.diff(starts[1]))
     shift = np.repeat(one.starts[picks], np.diff(starts[1]))
-    rows[places] = np.where(np.isnan(found.scores), -1, shift + found.above)
-    return known
+    rows[places] = np.where(np.isnan(standings.scores), -1, shift + standings.above)
+    return done
 
 
 def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> list[Any]:
@@ -184,12 +184,12 @@ def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> li
     return ids
 
 
-def _check_kinds(one: Unordered, other: Unordered, found: Ints, queries: Sequence[Any]) -> None:
+def _check_kinds(one: Unordered, other: Unordered, places: Ints, queries: Sequence[Any]) -> None:
     """Reject text beside numbers: no document would be found in both."""
-    common = np.bincount(row_index_of(other.starts)[found >= 0], minlength=len(queries))
+    common = np.bincount(row_index_of(other.starts)[places >= 0], minlength=len(queries))
     both = (np.diff(one.starts) > 0) & (np.diff(other.starts) > 0)
     for q in np.flatnonzero(both & (common == 0)).tolist():
-        first, second = (each.ids_at(each.starts[q : q + 1]) for each in (one, other))
+        first, second = (side.ids_at(side.starts[q : q + 1]) for side in (one, other))
         check_kinds(first, second, queries[q])
 
 
@@ -201,14 +201,14 @@ def check_kinds(first: Sequence[Any], second: Sequence[Any], query: object = Non
 
 
 def _in_order(
-    one: Unordered, other: Unordered, found: Ints, depth: int | None, *, tied: bool
+    one: Unordered, other: Unordered, places: Ints, depth: int | None, *, tied: bool
 ) -> tuple[tuple[Side, Side], tuple[Floats, Floats]]:
     """Order both, cut them, and pair their documents."""
     by_id = not tied or depth is not None
-    (starts, own), (other_starts, order) = (_cut(each, depth, by_id=by_id) for each in (one, other))
+    (starts, own), (other_starts, order) = (_cut(side, depth, by_id=by_id) for side in (one, other))
     ranks = np.full(one.scores.size, -1, np.int64)
     ranks[own] = np.arange(own.size) - np.repeat(starts[:-1], np.diff(starts))
-    partners = np.where(found >= 0, ranks[found], -1)[order] if ranks.size else found[order]
+    partners = np.where(places >= 0, ranks[places], -1)[order] if ranks.size else places[order]
     if not tied:
         second = Side(other_starts, partners, NO_RANKS, NO_RANKS)
         return (Side(starts, NO_RANKS, NO_RANKS, NO_RANKS), second), (NO_SCORES, NO_SCORES)
