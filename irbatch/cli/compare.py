@@ -36,10 +36,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
-    told = "lines of: query group, or query,group in a .csv; tables are broken down by group"
-    add("--groups", metavar="FILE", help=told)
-    told = "a model's judgments of the same queries and more, which help to estimate means"
-    add("--model-qrels", metavar="QRELS", help=told)
+    text = "lines of: query group, or query,group in a .csv; tables are broken down by group"
+    add("--groups", metavar="FILE", help=text)
+    text = "a model's judgments of the same queries and more, which help to estimate means"
+    add("--model-qrels", metavar="QRELS", help=text)
     add_measures(parser)
     add_rows(parser.add_argument_group("tests and intervals"), ComparisonSettings)
     add = add_output(
@@ -49,13 +49,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         plot="draw differences on the first measure",
     )
     add("--intervals", action="store_true", help="means with their intervals, in tables")
-    told = "the judged share of documents up to cutoffs beside means, in tables"
-    add("--judged", action="store_true", help=told)
+    text = "the judged share of documents up to cutoffs beside means, in tables"
+    add("--judged", action="store_true", help=text)
     add("--sort", metavar="MEASURE", help="systems by its means, the best first, in tables")
-    told = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
-    add("--pairs", action="store_true", default=None, help=told)
-    told = "which difference so many queries show, and how many the one seen takes"
-    add("--power", action="store_true", help=told)
+    text = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
+    add("--pairs", action="store_true", default=None, help=text)
+    text = "which difference so many queries show, and how many the one seen takes"
+    add("--power", action="store_true", help=text)
     add_gate(
         parser,
         "'nDCG@10 drops 1%% p<0.05', p being corrected; 'in every group: AP worsens 5%%'; "
@@ -72,34 +72,38 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     runs = name_runs(options.runs)
-    _check(options, runs, [str(each) for each in measures])  # before anything is read
+    _check(options, runs, [str(parsed) for parsed in measures])  # before anything is read
     read = [options.qrels, *runs.values(), options.model_qrels]
     output = Output(options, [path for path in read if path is not None])
     check_there(options.qrels, runs.values())
-    known = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
-    settings = {name: each for name in known if (each := getattr(options, name)) is not None}
+    option_names = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
+    settings = {
+        name: value for name in option_names if (value := getattr(options, name)) is not None
+    }
     groups = None if options.groups is None else read_groups(options.groups)
-    found = compare(options.qrels, runs, measures, groups=groups, **settings)
+    comparison = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
-    outcomes = judge(options, found)
-    status = tell((each.passed, each.told) for each in outcomes)
-    names = {str(each): each.spelled(options.names) for each in measures}
+    outcomes = judge(options, comparison)
+    status = tell((outcome.passed, outcome.told) for outcome in outcomes)
+    names = {str(parsed): parsed.spelled(options.names) for parsed in measures}
     if options.sort is not None:
         options.sort = names[str(measure(options.sort))]
-    shown = _renamed(found, list(names.values()))
+    shown = _renamed(comparison, list(names.values()))
     write, gates = of_report(shown), {"gates": outcomes}
-    output.write(lambda form, **given: write(form, **given, **(gates if form == "json" else {})))
+    output.write(
+        lambda form, **shaping: write(form, **shaping, **(gates if form == "json" else {}))
+    )
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
-    _note(found.missing, "left out of all")
-    _note(found.unanswered, "counting 0")
+    _note(comparison.missing, "left out of all")
+    _note(comparison.unanswered, "counting 0")
     return status
 
 
-def _renamed(found: Comparison, names: list[str]) -> Comparison:
+def _renamed(comparison: Comparison, names: list[str]) -> Comparison:
     """Call the measures otherwise, in groups too."""
-    groups = {group: _renamed(each, names) for group, each in found.groups.items()}
-    return replace(found, measures=names, groups=groups)
+    groups = {group: _renamed(of_group, names) for group, of_group in comparison.groups.items()}
+    return replace(comparison, measures=names, groups=groups)
 
 
 def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[str]) -> None:

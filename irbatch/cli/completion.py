@@ -42,5 +42,5 @@ def _actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
-            for each in action.choices.values():
-                yield from _actions_of(each)
+            for command in action.choices.values():
+                yield from _actions_of(command)

@@ -35,17 +35,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
     add = parser.add_argument
-    told = "lines of: query iter document grade; or as measures read them, of subtopics or samples"
-    add("qrels", metavar="QRELS", help=told)
-    told = "lines of: query Q0 document rank score tag; NAME=RUN says what to call it"
-    add("runs", metavar="RUN", nargs="+", help=told)
-    told = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
-    add("-j", "--jobs", metavar="N", type=int, default=1, help=told)
+    text = "lines of: query iter document grade; or as measures read them, of subtopics or samples"
+    add("qrels", metavar="QRELS", help=text)
+    text = "lines of: query Q0 document rank score tag; NAME=RUN says what to call it"
+    add("runs", metavar="RUN", nargs="+", help=text)
+    text = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
+    add("-j", "--jobs", metavar="N", type=int, default=1, help=text)
     add_measures(parser)
     add = add_output(parser, FORMS, default="text on a terminal, tsv in a pipe")
     add("-q", "--per-query", action="store_true", help="values of each query too")
-    told = "95%% intervals of means, by Student's t; of csv and tsv as columns low and high"
-    add("--intervals", dest="bounds", action="store_true", help=told)
+    text = "95%% intervals of means, by Student's t; of csv and tsv as columns low and high"
+    add("--intervals", dest="bounds", action="store_true", help=text)
     add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'missing queries <= 5'")
     add_settings(parser)
     add_items(parser)
@@ -65,9 +65,9 @@ def run(options: argparse.Namespace) -> int:
     shaped = {"names": options.names, "per_query": options.per_query}
     shaped["intervals"] = options.bounds
     outcomes = judge(options, results)
-    output.write(lambda form, **given: _report(results, outcomes, form, {**shaped, **given}))
+    output.write(lambda form, **shaping: _report(results, outcomes, form, {**shaped, **shaping}))
     _note(results)
-    return tell((each.passed, each.told) for each in outcomes)
+    return tell((outcome.passed, outcome.told) for outcome in outcomes)
 
 
 def _evaluate(
@@ -77,13 +77,13 @@ def _evaluate(
     settings: dict[str, Any] = {name: getattr(options, name) for name in SETTINGS}
     settings["items"] = read_items(options.items, options.interactions)
     check_columns(options.columns)
-    named, marks = names_for(options.columns, "qrels"), judgments_read(measures)
+    column_names, marks = names_for(options.columns, "qrels"), judgments_read(measures)
     if options.jobs > 1:
         settings["executor"] = options.jobs
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
         how = {"marks": marks, "repeats": options.repeats, "progress": reading}
-        qrels = read_qrels(options.qrels, columns=named, **how)
+        qrels = read_qrels(options.qrels, columns=column_names, **how)
         if options.jobs > 1 and len(runs) > 1:
             settings["progress"] = progress(many(len(runs), "run"))
             return evaluate_runs(qrels, runs, measures, **settings)
@@ -107,13 +107,13 @@ def _report(
         return write_table(make_table(results, **shaped), **shown) + "\n"
     if form == "tsv":
         head = (*VALUE, *BOUNDS) if shaped["intervals"] else VALUE
-        return write_tsv([head, *(each.values() for each in list_values(results, **shaped))])
+        return write_tsv([head, *(row.values() for row in list_values(results, **shaped))])
     if outcomes and form == "json":
         from irbatch.report.reported import write_json
 
         everything = SystemResults(results)._everything(**shaped)
-        for each in outcomes:
-            everything[each.system].setdefault("gates", []).append(each._asdict())
+        for outcome in outcomes:
+            everything[outcome.system].setdefault("gates", []).append(outcome._asdict())
         return write_json(everything, None)
     return str(getattr(SystemResults(results), f"to_{form}")(**shaped))
 
@@ -130,8 +130,8 @@ def _with_required(
         parse_condition(text, required=required, alone=True)
         for text, required in options.conditions
     ]
-    named = [condition.form.name for condition in conditions if condition.form.name != MISSING]
-    return parse_measures([*measures, *named])
+    names = [condition.form.name for condition in conditions if condition.form.name != MISSING]
+    return parse_measures([*measures, *names])
 
 
 def _note(results: Mapping[str, Results]) -> None:

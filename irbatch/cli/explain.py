@@ -34,31 +34,31 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add_measures(parser, "nDCG@10")
     add = parser.add_argument_group("what is shown").add_argument
     add("--only", choices=SIDES, help="queries that got so with B (default: both)")
-    told = "so many queries at most, those that changed most (default: 10)"
-    add("-n", "--most", metavar="N", type=int, help=told)
-    told = "this query, whether it changed or not; repeat for more"
-    add("--query", dest="queries", metavar="ID", action="append", help=told)
-    told = "ranks of both rankings that are shown (default: to the cutoff, 20 at most)"
-    add("--depth", metavar="RANK", type=int, help=told)
-    told = "texts of {}: lines of an id, a tab and the text, or of JSON as BEIR has them"
-    add("--topics", metavar="FILE", help=told.format("queries"))
-    add("--documents", metavar="FILE", help=told.format("documents"))
+    text = "so many queries at most, those that changed most (default: 10)"
+    add("-n", "--most", metavar="N", type=int, help=text)
+    text = "this query, whether it changed or not; repeat for more"
+    add("--query", dest="queries", metavar="ID", action="append", help=text)
+    text = "ranks of both rankings that are shown (default: to the cutoff, 20 at most)"
+    add("--depth", metavar="RANK", type=int, help=text)
+    text = "texts of {}: lines of an id, a tab and the text, or of JSON as BEIR has them"
+    add("--topics", metavar="FILE", help=text.format("queries"))
+    add("--documents", metavar="FILE", help=text.format("documents"))
     add_output(parser, FORMS, beside=WRITTEN)
     add_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Explain, print, and write files."""
-    wanted = measure(",".join(options.measures or ["nDCG@10"]))
+    parsed = measure(",".join(options.measures or ["nDCG@10"]))
     texts = {name: getattr(options, name) for name in TEXTS}
     inputs = [options.qrels, options.a, options.b, *filter(None, texts.values())]
     check_inputs(*inputs)
     output = Output(options, inputs, FORMS)
     check_there(options.qrels, inputs[1:3])
-    found = explain(
-        options.qrels, options.a, options.b, wanted,
+    explanation = explain(
+        options.qrels, options.a, options.b, parsed,
         queries=options.queries, most=options.most, only=options.only, depth=options.depth,
         **texts, **{name: getattr(options, name) for name in SETTINGS},
     )  # fmt: skip
-    output.write(of_report(replace(found, measure=wanted.spelled(options.names))))
+    output.write(of_report(replace(explanation, measure=parsed.spelled(options.names))))
     return 0

@@ -15,12 +15,12 @@ GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --requ
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
     """Add the options of a gate, with examples of both: each a text, and whether it is required."""
     group = parser.add_argument_group(f"gate (exit status {GATE_FAILED}; repeat for more)")
-    for option, required, told in (
+    for option, required, text in (
         ("--fail-if", False, f"fail if it holds: {fail_if}"),
         ("--require", True, f"fail if it isn't met: {require}"),
     ):
         group.add_argument(
-            option, dest="conditions", metavar="CONDITION", action="append", default=[], help=told,
+            option, dest="conditions", metavar="CONDITION", action="append", default=[], help=text,
             type=partial(_condition, required),
         )  # fmt: skip
 
@@ -45,7 +45,7 @@ def judge(options: argparse.Namespace, systems: Any) -> list[Any]:
 def tell(verdicts: Iterable[tuple[bool, str]]) -> int:
     """Say what has passed, then what failed, and return the exit status."""
     status = 0
-    for passed, told in sorted(verdicts, key=lambda verdict: not verdict[0]):
-        say("passed" if passed else "failed", told)
+    for passed, text in sorted(verdicts, key=lambda verdict: not verdict[0]):
+        say("passed" if passed else "failed", text)
         status = status if passed else GATE_FAILED
     return status

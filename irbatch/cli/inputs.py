@@ -26,18 +26,18 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
     paths = []
     for word in words:
         name, equals, path = word.partition("=")
-        given = bool(name and equals) and not os.path.exists(word) and name[-1] not in "<>"  # noqa: PTH110 - pathlib takes 5 ms to import
-        paths.append(path if given else word)
-        if given:
+        is_named = bool(name and equals) and not os.path.exists(word) and name[-1] not in "<>"  # noqa: PTH110 - pathlib takes 5 ms to import
+        paths.append(path if is_named else word)
+        if is_named:
             names[path] = name
-    named: dict[str, str] = {}
+    runs: dict[str, str] = {}
     for own, path in name_systems(paths).items():
         name = names.get(path, own)
-        if name in named:
+        if name in runs:
             problem = f"two runs are called {name!r}; systems need different names: NAME=PATH"
             raise InputError(problem, source="run", path=path)
-        named[name] = path
-    return named
+        runs[name] = path
+    return runs
 
 
 def check_inputs(*paths: str | None) -> None:
@@ -75,8 +75,8 @@ def read_text(path: str, source: str) -> str:
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text", source=source, path=path) from None
     except OSError as problem:
-        said = problem.strerror or str(problem)
-        raise InputError(said, source=source, path=path) from None
+        reason = problem.strerror or str(problem)
+        raise InputError(reason, source=source, path=path) from None
 
 
 def read_groups(path: str) -> dict[str, str]:
@@ -109,10 +109,10 @@ def read_groups(path: str) -> dict[str, str]:
 def add_items(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the files."""
     add = parser.add_argument_group("measures that read items").add_argument
-    told = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
-    add("--items", metavar="FILE", help=f"{told}, for measures that read items")
-    told = "what users had before, in a form of judgments: popularity and histories come from it"
-    add("--interactions", metavar="FILE", help=told)
+    text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
+    add("--items", metavar="FILE", help=f"{text}, for measures that read items")
+    text = "what users had before, in a form of judgments: popularity and histories come from it"
+    add("--interactions", metavar="FILE", help=text)
 
 
 def read_items(table: str | None, interactions: str | None) -> Items | None:
@@ -125,10 +125,10 @@ def read_items(table: str | None, interactions: str | None) -> Items | None:
         return None
     from irbatch.data.items import Items  # for those who have items
 
-    known = {} if table is None else _read_table(table)
+    arguments = {} if table is None else _read_table(table)
     if interactions is not None:
-        known["interactions"] = read_qrels(interactions)
-    return Items(**known)
+        arguments["interactions"] = read_qrels(interactions)
+    return Items(**arguments)
 
 
 def _read_table(path: str) -> dict[str, Any]:
@@ -138,12 +138,12 @@ def _read_table(path: str) -> dict[str, Any]:
     text = read_text(path, "items")
     tabs = "\t" in text.partition("\n")[0]
     rows = csv.reader(text.splitlines(), delimiter="\t" if tabs else ",")
-    names = (each.strip() for each in next(rows, []))
+    names = (word.strip() for word in next(rows, []))
     header = ["popularity" if name in POPULARITIES else name for name in names]
     item = next((name for names in ITEM for name in names if name in header), None)
     if item is None or len(set(header)) < len(header) or {*header} - {item, *ITEM_COLUMNS}:
-        known = join_words(list(ITEM_COLUMNS))
-        problem = f"columns are item and any of {known}, not {shown(header)}"
+        allowed = join_words(list(ITEM_COLUMNS))
+        problem = f"columns are item and any of {allowed}, not {shown(header)}"
         raise InputError(problem, source="items", path=path, line=1)
     columns: dict[str, dict[str, Any]] = {name: {} for name in header}
     for row in filter(None, rows):
@@ -163,5 +163,5 @@ def _read_table(path: str) -> dict[str, Any]:
                     raise InputError(problem, value=cell, **place) from None
             elif name != "group" or cell.strip():  # without one it is in no group
                 columns[name][document] = cell
-    given = {ITEM_COLUMNS[name]: columns[name] for name in header if name != item}
-    return {"items": list(columns[item]), **given}
+    arguments = {ITEM_COLUMNS[name]: columns[name] for name in header if name != item}
+    return {"items": list(columns[item]), **arguments}

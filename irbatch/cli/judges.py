@@ -26,10 +26,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("judges", metavar="QRELS", nargs="+", help="judgments, people's first; or NAME=QRELS")
     add("--runs", metavar="RUN", nargs="+", default=[], help="systems that were judged")
     add_measures(parser, "nDCG@10", names=False)
-    told = "the grade from which documents are relevant (default: 1)"
-    add("--rel", metavar="GRADE", type=float, default=1.0, help=told)
-    told = "of intervals, and of significance (default: 0.05)"
-    add("--level", metavar="P", type=float, default=0.05, help=told)
+    text = "the grade from which documents are relevant (default: 1)"
+    add("--rel", metavar="GRADE", type=float, default=1.0, help=text)
+    text = "of intervals, and of significance (default: 0.05)"
+    add("--level", metavar="P", type=float, default=0.05, help=text)
     add_output(parser, digits=None, plot="draw people's, the model's and combined means")
 
 
@@ -43,11 +43,11 @@ def run(options: argparse.Namespace) -> int:
     output = Output(options, [*judges.values(), *(runs or {}).values()])
     if options.plot is not None and runs is None:
         raise InputError("--plot draws means of runs: add --runs", path=options.plot)
-    found = compare_judges(judges, runs, measures, rel=options.rel, level=options.level)
-    output.write(of_report(found))
+    comparison = compare_judges(judges, runs, measures, rel=options.rel, level=options.level)
+    output.write(of_report(comparison))
     if options.plot is not None:
-        if not found.combined:
+        if not comparison.combined:
             problem = "--plot draws means of queries that only the model judged: there are none"
             raise InputError(problem, path=options.plot)
-        axes.save(next(iter(found.combined.values())).plot(), options.plot)
+        axes.save(next(iter(comparison.combined.values())).plot(), options.plot)
     return 0

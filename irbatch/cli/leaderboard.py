@@ -47,21 +47,21 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add_measures(parser, f"all there are; {of_qrels}", names=False)
     add = parser.add_argument_group("systems and axes").add_argument
     repeated = functools.partial(add, action="append", default=[])
-    told = "leave out systems that don't meet it: 'latency_p95 < 50'; repeat for more"
-    repeated("--where", metavar="CONSTRAINT", help=told)
-    told = "price per hour of an instance that systems were measured on; repeat for more"
-    repeated("--price", dest="prices", metavar="INSTANCE=PRICE", type=_price, help=told)
+    text = "leave out systems that don't meet it: 'latency_p95 < 50'; repeat for more"
+    repeated("--where", metavar="CONSTRAINT", help=text)
+    text = "price per hour of an instance that systems were measured on; repeat for more"
+    repeated("--price", dest="prices", metavar="INSTANCE=PRICE", type=_price, help=text)
     add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
-    told = "those shown; hardware is one, too"
-    add("--columns", metavar="AXIS,AXIS", type=_axes, help=told)
-    told = "mark the systems that no other beats (default: --y and --x)"
-    add("--frontier", metavar="AXIS,AXIS", type=_axes, help=told)
+    text = "those shown; hardware is one, too"
+    add("--columns", metavar="AXIS,AXIS", type=_axes, help=text)
+    text = "mark the systems that no other beats (default: --y and --x)"
+    add("--frontier", metavar="AXIS,AXIS", type=_axes, help=text)
     add = parser.add_argument_group("how sure it is (with --qrels)").add_argument
     add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
-    told = "mark systems not significantly worse than the best (all pairs, Holm)"
-    add("--significance", action="store_true", default=None, help=told)
-    told = "draw --y against --x, and the frontier"
-    add = add_output(parser, digits="measures", beside=WRITTEN, plot=told)
+    text = "mark systems not significantly worse than the best (all pairs, Holm)"
+    add("--significance", action="store_true", default=None, help=text)
+    text = "draw --y against --x, and the frontier"
+    add = add_output(parser, digits="measures", beside=WRITTEN, plot=text)
     add("--x", metavar="AXIS", help="across the picture")
     add("--y", metavar="AXIS", help="along the picture (default: the first measure)")
     add("--intervals", action="store_true", help="show them in tables")
@@ -71,7 +71,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _price(text: str) -> tuple[str, float]:
-    instance, _, price = (each.strip() for each in text.rpartition("="))
+    instance, _, price = (part.strip() for part in text.rpartition("="))
     if not instance or not re.fullmatch(DECIMAL, price):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form c6g.xlarge=0.136")
     return instance, float(price)
@@ -79,7 +79,7 @@ def _price(text: str) -> tuple[str, float]:
 
 def _axes(text: str) -> list[str]:
     """Split at commas, but for those in the parentheses of a measure."""
-    return [each.strip() for each in re.split(r",(?![^()]*\))", text)]
+    return [axis.strip() for axis in re.split(r",(?![^()]*\))", text)]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
             "" if required else ": of no system"
         )
         failed = find_failures(board, text, required=required)
-        verdicts += [(False, each) for each in failed] or [(True, passed)]
+        verdicts += [(False, failure) for failure in failed] or [(True, passed)]
     status = tell(verdicts)
     output.write(functools.partial(_report, board, options))
     if picture is not None:
@@ -125,19 +125,19 @@ def _check(options: argparse.Namespace) -> Output:
 def _read(options: argparse.Namespace) -> Leaderboard:
     """Read the systems, and evaluate their runs if there are qrels."""
     names = ("qrels", "measures", "level")
-    given = {name: each for name in names if (each := getattr(options, name)) is not None}
+    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.qrels is not None:
-        given["measures"] = parse_measures(options.measures or DEFAULT_MEASURES)
+        settings["measures"] = parse_measures(options.measures or DEFAULT_MEASURES)
     try:
         if options.systems != "-":
-            return Leaderboard.from_json(Path(options.systems), **given)
+            return Leaderboard.from_json(Path(options.systems), **settings)
         text = sys.stdin.buffer.read().decode("utf-8-sig", "replace")
         if not text.lstrip().startswith(("{", "[")):  # or it would be taken for a path
             raise InputError("is no JSON object or list", source="leaderboard", path="-")
-        return Leaderboard.from_json(text, **given)
+        return Leaderboard.from_json(text, **settings)
     except OSError as problem:
-        said, path = problem.strerror or str(problem), str(problem.filename or options.systems)
-        raise InputError(said, source="leaderboard", path=path) from None
+        reason, path = problem.strerror or str(problem), str(problem.filename or options.systems)
+        raise InputError(reason, source="leaderboard", path=path) from None
 
 
 def _report(board: Leaderboard, options: argparse.Namespace, form: str, **shaped: Any) -> str:

@@ -24,10 +24,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what was asked for."""
     if options.name is not None:
-        meant = parse_measures([options.name])
-        if [str(each) for each in meant] != [meant[0].name]:
-            print(f"{printable(options.name)} is {' '.join(map(str, meant))}")
-        print(_entry(meant[0].declaration))
+        measures = parse_measures([options.name])
+        if [str(measure) for measure in measures] != [measures[0].name]:
+            print(f"{printable(options.name)} is {' '.join(map(str, measures))}")
+        print(_entry(measures[0].declaration))
     else:
         print(_listing())
     return 0
@@ -38,54 +38,54 @@ def _listing() -> str:
     indent = " " * (width + 2)
     return "\n".join(
         textwrap.fill(
-            f"{each.name:{width}}  {each.words.definition}", WIDTH, subsequent_indent=indent
+            f"{entry.name:{width}}  {entry.words.definition}", WIDTH, subsequent_indent=indent
         )
-        for each in CATALOGUE.values()
+        for entry in CATALOGUE.values()
     )
 
 
-def _entry(each: Declaration) -> str:
+def _entry(entry: Declaration) -> str:
     """Say everything that is declared of a measure."""
-    largest = "any" if each.range[1] == np.inf else f"{each.range[1]:g}"
+    largest = "any" if entry.range[1] == np.inf else f"{entry.range[1]:g}"
     facts = {
-        "definition": each.words.definition,
-        "past the end": each.words.past_end,
-        "no relevant": f"a query without relevant documents: {each.no_relevant}",
-        "over queries": each.aggregate,
-        "range": f"{each.range[0]:g} to {largest}",
-        "better": "by its parameters" if callable(each.better) else each.better,
-        "cutoff": f"{each.name}@k, or at full depth" if each.takes_cutoff else "none",
-        "parameters": ", ".join(_parameters(each)),
-        "also called": ", ".join(each.names[0]),
-        "elsewhere": "; ".join(_elsewhere(each)),
-        "source": each.words.source,
+        "definition": entry.words.definition,
+        "past the end": entry.words.past_end,
+        "no relevant": f"a query without relevant documents: {entry.no_relevant}",
+        "over queries": entry.aggregate,
+        "range": f"{entry.range[0]:g} to {largest}",
+        "better": "by its parameters" if callable(entry.better) else entry.better,
+        "cutoff": f"{entry.name}@k, or at full depth" if entry.takes_cutoff else "none",
+        "parameters": ", ".join(_parameters(entry)),
+        "also called": ", ".join(entry.names[0]),
+        "elsewhere": "; ".join(_elsewhere(entry)),
+        "source": entry.words.source,
     }
     wrap = textwrap.TextWrapper(WIDTH, subsequent_indent=" " * 16)
     lines = [wrap.fill(f"  {f'{name}:':14}{text}") for name, text in facts.items() if text]
-    return "\n".join([each.name, *lines])
+    return "\n".join([entry.name, *lines])
 
 
-def _parameters(each: Declaration) -> list[str]:
+def _parameters(entry: Declaration) -> list[str]:
     texts = {"rel": "rel (least relevant grade; default 1)"}
-    if each.graded:
+    if entry.graded:
         texts["rel"] = "rel (lower grades gain nothing; default: none)"
-    for name, parameter in each.parameters.items():
+    for name, parameter in entry.parameters.items():
         options = getattr(parameter, "options", None)
-        some = f": {', '.join(options)}" if options else ""
-        texts.setdefault(name, f"{name}{some} (default {parameter.default})")
-    return [texts[name] for name in each.parameters]
+        choices = f": {', '.join(options)}" if options else ""
+        texts.setdefault(name, f"{name}{choices} (default {parameter.default})")
+    return [texts[name] for name in entry.parameters]
 
 
-def _elsewhere(each: Declaration) -> list[str]:
-    styles = dict.fromkeys(spelling.style for spelling in each.names[1])
-    names = {style: ", ".join(spelled(each, style)) for style in styles}
+def _elsewhere(entry: Declaration) -> list[str]:
+    styles = dict.fromkeys(spelling.style for spelling in entry.names[1])
+    names = {style: ", ".join(spelled(entry, style)) for style in styles}
     return [f"{style} {spelled}" for style, spelled in names.items() if spelled]
 
 
-def spelled(each: Declaration, style: str) -> list[str]:
+def spelled(entry: Declaration, style: str) -> list[str]:
     """List a tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
     names = []
-    for spelling in each.names[1]:
+    for spelling in entry.names[1]:
         if spelling.style == style:
             settings = ", ".join(f"{key}={value}" for key, value in spelling.parameters)
             for template in filter(None, (spelling.full, spelling.cut)):

@@ -37,27 +37,27 @@ def declare(parser: argparse.ArgumentParser) -> None:
     share = functools.partial(_number, most=1.0)
     add("qrels", metavar="QRELS", help="lines of: topic subtopic document grade")
     add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")
-    told = "what a subtopic loses by each document of it above, 0 to 1 (default 0.5)"
-    add("-alpha", "--alpha", metavar="A", type=share, default=0.5, help=told)
-    told = "the patience of NRBP, 0 to 1 (default 0.5)"
-    add("-beta", "--beta", metavar="B", type=share, default=0.5, help=told)
-    told = "order documents by score, then by id, both descending (default: by rank)"
-    add("-traditional", "--traditional", action="store_true", help=told)
-    told = "average over all judged topics; those missing from the run are 0"
-    add("-c", "--complete", action="store_true", help=told)
-    told = "ranks looked at (default all)"
-    add("-M", "--max-depth", metavar="N", type=int, help=told)
+    text = "what a subtopic loses by each document of it above, 0 to 1 (default 0.5)"
+    add("-alpha", "--alpha", metavar="A", type=share, default=0.5, help=text)
+    text = "the patience of NRBP, 0 to 1 (default 0.5)"
+    add("-beta", "--beta", metavar="B", type=share, default=0.5, help=text)
+    text = "order documents by score, then by id, both descending (default: by rank)"
+    add("-traditional", "--traditional", action="store_true", help=text)
+    text = "average over all judged topics; those missing from the run are 0"
+    add("-c", "--complete", action="store_true", help=text)
+    text = "ranks looked at (default all)"
+    add("-M", "--max-depth", metavar="N", type=int, help=text)
     add("-baseline", "--baseline", metavar="RUN", help="subtract this run's values")
-    told = "weigh what is lost against the baseline 1 + R times (default 0)"
-    add("-riskAlpha", "--risk-alpha", metavar="R", type=_as_typed, default="0", help=told)
+    text = "weigh what is lost against the baseline 1 + R times (default 0)"
+    add("-riskAlpha", "--risk-alpha", metavar="R", type=_as_typed, default="0", help=text)
 
 
 def _number(text: str, most: float = math.inf) -> float:
     """Read a number from 0 on."""
-    found = float(text) if re.fullmatch(DECIMAL, text[:80]) else math.nan
-    if wanted := missed_limit(found, least=0.0, most=most):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be {wanted}")
-    return found
+    number = float(text) if re.fullmatch(DECIMAL, text[:80]) else math.nan
+    if limit := missed_limit(number, least=0.0, most=most):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be {limit}")
+    return number
 
 
 def _as_typed(text: str) -> str:
@@ -81,17 +81,17 @@ def run(options: argparse.Namespace) -> int:
     name = run.tag
     if baseline is not None:
         risk = options.risk_alpha
-        values = _at_risk(values, values_of(baseline), float(risk), every=options.complete)
+        values = _at_risk(values, values_of(baseline), float(risk), complete=options.complete)
         counted = max(counted, len(values))
         name = f"{name} (rel to. {baseline.tag}; rs=1+a; a={risk})"
     if not counted:
         say("error", "no topic of the run is judged")
         return 1
-    titles = [replace(each, parameters=()).spelled("ndeval") for each in columns]
+    titles = [replace(column, parameters=()).spelled("ndeval") for column in columns]
     print(",".join(["runid", "topic", *titles]))
     for topic in sorted(values, key=by_number):
         print(",".join([f"{name},{topic}", *map(_spelled, values[topic])]))
-    sums = [math.fsum(each) / counted for each in zip(*values.values(), strict=True)]
+    sums = [math.fsum(column) / counted for column in zip(*values.values(), strict=True)]
     print(",".join([f"{name},amean", *map(_spelled, sums)]))
     return 0
 
@@ -125,18 +125,18 @@ def _values(qrels: Qrels, run: Run, *, columns: list[Measure], max_depth: int | 
     """Return the values of all topics of a run, 0 of those that are not judged."""
     values = {topic: [0.0] * len(columns) for topic in run.rankings}
     if values.keys() & set(qrels.queries):
-        found = evaluate(qrels, run, columns, missing="skip", max_depth=max_depth)
-        values |= dict(zip(found.query_ids, found.values.tolist(), strict=True))
-        empty = QueryMark.NO_RELEVANT.holds(found.marks)
-        for topic in itertools.compress(found.query_ids, empty):
+        results = evaluate(qrels, run, columns, missing="skip", max_depth=max_depth)
+        values |= dict(zip(results.query_ids, results.values.tolist(), strict=True))
+        empty = QueryMark.NO_RELEVANT.holds(results.marks)
+        for topic in itertools.compress(results.query_ids, empty):
             values[topic][NNRBP_AT] = math.nan  # 0 / 0
     return values
 
 
-def _at_risk(values: Values, baseline: Values, risk: float, *, every: bool) -> Values:
-    """Subtract a baseline; what is less weighs more. `every`: its own topics count, too."""
+def _at_risk(values: Values, baseline: Values, risk: float, *, complete: bool) -> Values:
+    """Subtract a baseline; what is less weighs more. `complete`: its own topics count, too."""
     nothing = [0.0] * len(next(iter(values.values())))
-    topics = values.keys() | baseline.keys() if every else values.keys()
+    topics = values.keys() | baseline.keys() if complete else values.keys()
     pairs = {topic: (values.get(topic, nothing), baseline.get(topic, nothing)) for topic in topics}
     return {
         topic: [x - b if x >= b else (1 + risk) * (x - b) for x, b in zip(own, other, strict=True)]
@@ -145,7 +145,7 @@ def _at_risk(values: Values, baseline: Values, risk: float, *, every: bool) -> V
 
 
 def by_number(topic: str) -> tuple[bool, int, str]:
-    """Sort topics as ndeval does; those that are no numbers come last."""
+    """Sort topics as ndeval does; those that are not numbers come last."""
     return not topic.isdigit(), int(topic) if topic.isdigit() else 0, topic
 
 

@@ -34,12 +34,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("first", metavar="RUN", help="lines of: query Q0 document rank score tag")
     add("second", metavar="RUN", help="another, compared with it")
-    told = "of RBO, the persistence: how likely a reader goes on to the next document (default 0.9)"
-    add("-p", metavar="P", type=float, default=0.9, help=told)
+    text = "of RBO, the persistence: how likely a reader goes on to the next document (default 0.9)"
+    add("-p", metavar="P", type=float, default=0.9, help=text)
     add("--depth", metavar="RANK", type=int, help="leave out documents beyond this rank")
-    told = "what becomes of documents of one score: id orders them, w, a and b are variants of "
-    told += "rank-biased overlap, a and b of tau (default: id)"
-    add("--ties", choices=TIES, default="id", help=told)
+    text = "what becomes of documents of one score: id orders them, w, a and b are variants of "
+    text += "rank-biased overlap, a and b of tau (default: id)"
+    add("--ties", choices=TIES, default="id", help=text)
     add = add_output(parser, FORMS, default="tsv", digits=None)
     add("-q", "--per-query", action="store_true", help="values of each query too")
     add_columns(parser)
@@ -52,18 +52,18 @@ def run(options: argparse.Namespace) -> int:
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
     runs = read(options.first), read(options.second)
-    found = overlap(*runs, options.p, options.depth, options.ties)
-    columns = {NAMES[name]: (found.per_query(name), found.mean(name)) for name in VALUES}
+    overlaps = overlap(*runs, options.p, options.depth, options.ties)
+    columns = {NAMES[name]: (overlaps.per_query(name), overlaps.mean(name)) for name in VALUES}
     if options.ties != "w":
         related = ranking_correlation(*runs, options.depth, options.ties)
         columns |= {name: (related.per_query(name), related.mean(name)) for name in CORRELATIONS}
     per_query = {
         str(query): {name: values[query] for name, (values, _) in columns.items()}
-        for query in (found.query_ids if options.per_query else ())
+        for query in (overlaps.query_ids if options.per_query else ())
     }
     means = {name: mean for name, (_, mean) in columns.items()}
     output.write(lambda form: _write(form, {**per_query, ALL: means}))
-    alone = [len(run) - len(found.query_ids) for run in runs]
+    alone = [len(run) - len(overlaps.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:
             note(f"{many(number, 'query')} only in {path}")
@@ -82,4 +82,4 @@ def _write(form: str, rows: dict[str, dict[str, float]]) -> str:
     ]
     if form == "csv":
         return write_csv(names, records, None)
-    return write_tsv([names, *(each.values() for each in records)])
+    return write_tsv([names, *(record.values() for record in records)])

@@ -73,7 +73,7 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
 def _repeat_m(words: Sequence[str]) -> Iterator[str]:
     """Yield words with a -m before each of several measures that follow one: ``-m AP nDCG@10``.
 
-    Files may follow, too: what is a file, or could not be a measure, is none.
+    Files may follow, too: what is a file, or could not be a measure, is not one.
     """
     taken = -1  # words since the last -m; below 0 where other options or files came between
     for word in words:

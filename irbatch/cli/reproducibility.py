@@ -32,12 +32,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     pair = ("ORIGINAL", "REPRODUCED")
     add("--baseline", nargs=2, metavar=pair, required=True, help="two runs of the baseline")
     add("--advanced", nargs=2, metavar=pair, help="two runs of what improves on it")
-    told = "judgments of the reproduced runs, if they are of another collection"
-    add("--reproduced-qrels", metavar="QRELS", help=told)
+    text = "judgments of the reproduced runs, if they are of another collection"
+    add("--reproduced-qrels", metavar="QRELS", help=text)
     add_measures(parser)
     add = parser.add_argument_group("rankings").add_argument
-    told = "rankings are compared down to this one (default: 1000)"
-    add("--depth", metavar="RANK", type=int, default=1000, help=told)
+    text = "rankings are compared down to this one (default: 1000)"
+    add("--depth", metavar="RANK", type=int, default=1000, help=text)
     add("-p", metavar="P", type=float, default=0.95, help="persistence of RBO (default: 0.95)")
     add_output(parser, beside=WRITTEN)
     add_settings(parser)
@@ -46,10 +46,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    given = [*options.baseline, *(options.advanced or []), options.qrels, options.reproduced_qrels]
-    check_inputs(*given)
-    output = Output(options, filter(None, given))
-    found = reproducibility(
+    paths = [*options.baseline, *(options.advanced or []), options.qrels, options.reproduced_qrels]
+    check_inputs(*paths)
+    output = Output(options, filter(None, paths))
+    comparison = reproducibility(
         options.qrels,
         options.baseline,
         options.advanced,
@@ -59,7 +59,6 @@ def run(options: argparse.Namespace) -> int:
         p=options.p,
         **{name: getattr(options, name) for name in SETTINGS},
     )
-    output.write(
-        of_report(replace(found, measures=[each.spelled(options.names) for each in measures]))
-    )
+    names = [measure.spelled(options.names) for measure in measures]
+    output.write(of_report(replace(comparison, measures=names)))
     return 0

@@ -29,12 +29,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = "example: irbatch sample_eval -q qrels.xinfap.txt bm25.run"
     add = parser.add_argument
-    told = "lines of: topic iter document stratum grade, -1 where a document was not sampled"
-    add("qrels", metavar="QRELS", help=told)
+    text = "lines of: topic iter document stratum grade, -1 where a document was not sampled"
+    add("qrels", metavar="QRELS", help=text)
     add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")
     add("-q", "--per-query", action="store_true", help="print each topic's values, too")
-    told = "the program's version: NIST's of 2011 (default), or TRECVID's of 2012 and 2016"
-    add("--version", choices=tuple(CUTOFFS), default="nist", help=told)
+    text = "the program's version: NIST's of 2011 (default), or TRECVID's of 2012 and 2016"
+    add("--version", choices=tuple(CUTOFFS), default="nist", help=text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,19 +45,19 @@ def run(options: argparse.Namespace) -> int:
         qrels = read_qrels(options.qrels, marks="strata")
     lines = [*_lines(options.version, of_all=False)]
     of_all = [*_lines(options.version, of_all=True)]
-    wanted = [each for _, each in of_all]
-    found = evaluate(qrels, run, wanted, missing="skip", max_depth=DEEPEST)
-    retrieved = {topic: len(run.rankings[topic]) for topic in found.query_ids}
+    columns = [column for _, column in of_all]
+    results = evaluate(qrels, run, columns, missing="skip", max_depth=DEEPEST)
+    retrieved = {topic: len(run.rankings[topic]) for topic in results.query_ids}
     if options.per_query:
-        values = {each: found.per_query(each) for _, each in lines}
+        values = {column: results.per_query(column) for _, column in lines}
         for topic in sorted(retrieved, key=by_number):
-            for line, each in lines:
-                print(line.format(topic, values[each][topic]))
+            for line, column in lines:
+                print(line.format(topic, values[column][topic]))
             print(RETRIEVED.format(topic, retrieved[topic]))
     judged = evaluate(qrels, run, "InfNumRel")  # of all topics, also of those not in the run
-    for line, each in of_all:
-        print(line.format("all", (judged if each.name == "InfNumRel" else found)[each]))
-    print(RETRIEVED.format("all", sum(min(each, DEEPEST) for each in retrieved.values())))
+    for line, column in of_all:
+        print(line.format("all", (judged if column.name == "InfNumRel" else results)[column]))
+    print(RETRIEVED.format("all", sum(min(count, DEEPEST) for count in retrieved.values())))
     return 0
 
 

@@ -23,12 +23,12 @@ def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: b
     """Add the options that choose measures, and the `names` they have; return what adds others."""
     add = parser.add_argument_group("measures").add_argument
     default = default or " ".join(DEFAULT_MEASURES)
-    told = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP nDCG@10 or -m AP,nDCG@10 "
-    told = f"{told}(default: {default})"
-    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
+    text = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP nDCG@10 or -m AP,nDCG@10 "
+    text = f"{text}(default: {default})"
+    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=text)
     if names:
-        told = f"how measures are called: {', '.join(styles())} (default: irbatch)"
-        add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
+        text = f"how measures are called: {', '.join(styles())} (default: irbatch)"
+        add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=text)
     return add
 
 
@@ -44,18 +44,18 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape values."""
     group = parser.add_argument_group("what shapes values")
     add_rows(group, Settings)
-    told = "what orders the documents of a run that has both (default: score)"
-    group.add_argument("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
+    text = "what orders the documents of a run that has both (default: score)"
+    group.add_argument("--order-by", choices=ORDERS, default=ORDERS[0], help=text)
     add_columns(parser)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Add the option that says what tables call their columns."""
-    told = (
+    text = (
         "columns of tables, where their names are not known: user=uid,item=iid,grade=stars,"
         "score=yhat; qrels.user=uid,run.user=who where they differ; grade=1 where all have that"
     )
-    parser.add_argument("--columns", metavar="ROLE=NAME,…", action=_Columns, help=told)
+    parser.add_argument("--columns", metavar="ROLE=NAME,…", action=_Columns, help=text)
 
 
 class _Columns(argparse.Action):
@@ -65,13 +65,13 @@ class _Columns(argparse.Action):
         self, parser: object, namespace: argparse.Namespace, text: Any, option: str | None = None
     ) -> None:
         """Add those of one option."""
-        found = getattr(namespace, self.dest) or {}
-        for each in text.split(","):
-            word, equals, name = (part.strip() for part in each.partition("="))
+        columns = getattr(namespace, self.dest) or {}
+        for pair in text.split(","):
+            word, equals, name = (part.strip() for part in pair.partition("="))
             source, point, role = word.rpartition(".")
             if not (role and equals and name and bool(source) == bool(point)):
-                raise argparse.ArgumentError(self, f"{each!r} is no ROLE=NAME, such as user=uid")
+                raise argparse.ArgumentError(self, f"{pair!r} is no ROLE=NAME, such as user=uid")
             is_number = WORDS.get(role, role) == "grade" and re.fullmatch(DECIMAL, name)
-            own = found.setdefault(source, {}) if source else found
+            own = columns.setdefault(source, {}) if source else columns
             own[role] = float(name) if is_number else name
-        setattr(namespace, self.dest, found)
+        setattr(namespace, self.dest, columns)

@@ -32,7 +32,7 @@ def note(text: str) -> None:
 def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
     """Yield a function from a file's path, one of so many, to the callback for its progress.
 
-    Nothing is shown where standard error is no terminal, or rich is not installed.
+    Nothing is shown where standard error is not a terminal, or rich is not installed.
     """
     from irbatch.runtime.progress import make_bar  # here: messages need nothing
 

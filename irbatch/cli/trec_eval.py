@@ -52,29 +52,29 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     flag = functools.partial(add, action="store_true")
     number = functools.partial(add, metavar="N", type=whole_number)
     repeated = functools.partial(add, action="append", default=[])
-    told = "the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)"
-    add("--as", dest="version", choices=VERSIONS, default=VERSIONS[-1], help=told)
+    text = "the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)"
+    add("--as", dest="version", choices=VERSIONS, default=VERSIONS[-1], help=text)
     flag("-q", "--query_eval_wanted", dest="per_query", help="values of each query, too")
     flag("-n", "--nosummary", help="no averages")
     names = f"one of {', '.join(NICKNAMES)} (default official)"
-    told = f"a measure with its parameters, P.5,10, or {names}; repeat for more"
-    repeated("-m", "--measure", dest="measures", metavar="MEASURE", help=told)
-    told = "average over all judged queries; those missing from the run score 0"
-    flag("-c", "--complete_rel_info_wanted", dest="complete", help=told)
-    told = "the least relevant grade (default 1)"
-    number("-l", "--level_for_rel", dest="level", default=1, help=told)
-    told = "ranks looked at (default all)"
-    number("-M", "--Max_retrieved_per_topic", dest="ranks", help=told)
-    told = "remove unjudged documents first"
-    flag("-J", "--Judged_docs_only", dest="judged_only", help=told)
-    told = "documents in the collection, for utility (default 0)"
-    number("-N", "--Number_docs_in_coll", dest="docs", default=0, help=told)
-    told = "print deviations from the means in FILE, lines of: query measure mean deviation"
-    add("-Z", "--Zscore", dest="zscores", metavar="FILE", help=told)
-    told = "the only format of judgments known here"
-    add("-R", "--Rel_info_format", choices=["qrels"], default="qrels", help=told)
-    told = "the only format of runs known here"
-    add("-T", "--Results_format", choices=["trec_results"], default="trec_results", help=told)
+    text = f"a measure with its parameters, P.5,10, or {names}; repeat for more"
+    repeated("-m", "--measure", dest="measures", metavar="MEASURE", help=text)
+    text = "average over all judged queries; those missing from the run score 0"
+    flag("-c", "--complete_rel_info_wanted", dest="complete", help=text)
+    text = "the least relevant grade (default 1)"
+    number("-l", "--level_for_rel", dest="level", default=1, help=text)
+    text = "ranks looked at (default all)"
+    number("-M", "--Max_retrieved_per_topic", dest="ranks", help=text)
+    text = "remove unjudged documents first"
+    flag("-J", "--Judged_docs_only", dest="judged_only", help=text)
+    text = "documents in the collection, for utility (default 0)"
+    number("-N", "--Number_docs_in_coll", dest="docs", default=0, help=text)
+    text = "print deviations from the means in FILE, lines of: query measure mean deviation"
+    add("-Z", "--Zscore", dest="zscores", metavar="FILE", help=text)
+    text = "the only format of judgments known here"
+    add("-R", "--Rel_info_format", choices=["qrels"], default="qrels", help=text)
+    text = "the only format of runs known here"
+    add("-T", "--Results_format", choices=["trec_results"], default="trec_results", help=text)
     flag("-o", "--Output_old_results_format", help="nothing; trec_eval accepts it, too")
 
 
@@ -87,18 +87,19 @@ def whole_number(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
-    fields = [each.name for each in dataclasses.fields(TrecEval)]
-    wanted = TrecEval(**{name: getattr(options, name) for name in fields})
-    _ = wanted.values(), wanted.settings()  # what they refuse is refused before anything is read
+    fields = [field.name for field in dataclasses.fields(TrecEval)]
+    evaluation = TrecEval(**{name: getattr(options, name) for name in fields})
+    # What they refuse is refused before anything is read.
+    _ = evaluation.values(), evaluation.settings()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
         check_columns(options.columns)
-        named = names_for(options.columns, "qrels")
-        qrels = _with_whole_grades(read_qrels(options.qrels, columns=named))
+        column_names = names_for(options.columns, "qrels")
+        qrels = _with_whole_grades(read_qrels(options.qrels, columns=column_names))
         zscores = None if options.zscores is None else read_zscores(options.zscores)
         with open_run(options.run, columns=options.columns) as run:
             shown = {"per_query": options.per_query, "summary": not options.nosummary}
-            return _print(print_lines(wanted, qrels, run, zscores=zscores, **shown))
+            return _print(print_lines(evaluation, qrels, run, zscores=zscores, **shown))
 
 
 def _print(lines: Iterable[str]) -> int:
@@ -133,7 +134,7 @@ def _with_whole_grades(qrels: Qrels) -> Qrels:
 
 def read_zscores(path: str) -> ZScores:
     """Read lines of query, measure, mean and standard deviation."""
-    found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
+    zscores: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
     for number, line in numbered_lines(path, "zscores"):
         words = line.decode(errors="backslashreplace").split()
         if not words:
@@ -141,10 +142,10 @@ def read_zscores(path: str) -> ZScores:
         if len(words) != 4 or not all(map(_is_number, words[2:])):
             problem = f"{' '.join(words)[:80]!r} is not query, measure, mean, deviation"
             raise InputError(problem, source="zscores", path=path, line=number)
-        found[words[0]][words[1]] = float(words[2]), float(words[3])
-    return found
+        zscores[words[0]][words[1]] = float(words[2]), float(words[3])
+    return zscores
 
 
 def _is_number(text: str) -> bool:
-    known = bool(re.fullmatch(rf"{DECIMAL}|-?nan", text))
-    return known and not math.isinf(float(text))
+    is_decimal = bool(re.fullmatch(rf"{DECIMAL}|-?nan", text))
+    return is_decimal and not math.isinf(float(text))

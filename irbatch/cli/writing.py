@@ -50,14 +50,14 @@ def add_output(
         plot: what the picture shows, if there is one.
     """
     add = parser.add_argument_group("output").add_argument
-    known = " ".join(f".{ending}" for ending, form in ENDINGS.items() if form in forms)
-    told = f"write the result to FILE instead of printing it, in the form of its ending: {known}"
-    add("-o", "--output", metavar="FILE", help=told)
-    told = f"the form, whatever FILE ends in (default of what is printed: {default})"
-    add("--format", choices=forms, help=told)
+    endings = " ".join(f".{ending}" for ending, form in ENDINGS.items() if form in forms)
+    text = f"write the result to FILE instead of printing it, in the form of its ending: {endings}"
+    add("-o", "--output", metavar="FILE", help=text)
+    text = f"the form, whatever FILE ends in (default of what is printed: {default})"
+    add("--format", choices=forms, help=text)
     if digits is not None:
-        told = f"decimals of {digits}, in {join_words([each for each in forms if each in TABLES])}"
-        add("--digits", metavar="N", type=int, help=f"{told} (default: 4)")
+        text = f"decimals of {digits}, in {join_words([form for form in forms if form in TABLES])}"
+        add("--digits", metavar="N", type=int, help=f"{text} (default: 4)")
     for form in beside:
         add(f"--{form}", metavar="FILE", help=f"also write the report to FILE, as {form}")
     if plot is not None:
@@ -70,8 +70,8 @@ def add_paper(parser: argparse.ArgumentParser) -> Any:
     add = parser.add_argument_group("LaTeX").add_argument
     add("--caption", metavar="TEXT", help="what the caption begins with")
     add("--label", metavar="NAME", help=r"what \ref calls the table")
-    told = "table* is across both columns of a paper (default: table)"
-    add("--environment", choices=("table", "table*"), help=told)
+    text = "table* is across both columns of a paper (default: table)"
+    add("--environment", choices=("table", "table*"), help=text)
     return add
 
 
@@ -96,8 +96,8 @@ class Output:
         default: str = "text",
     ) -> None:
         self._options, self._path = options, options.output
-        asked = {form: getattr(options, form, None) for form in forms}
-        self.files = {form: path for form, path in asked.items() if path is not None}
+        paths = {form: getattr(options, form, None) for form in forms}
+        self.files = {form: path for form, path in paths.items() if path is not None}
         plot = getattr(options, "plot", None)
         _check_files({"output": self._path, **self.files, "plot": plot}, inputs)
         self.form = options.format or _form_of(self._path, forms, default)
@@ -142,8 +142,8 @@ class Output:
     def _shaping(self, form: str) -> dict[str, Any]:
         """Return the options of a form that are given."""
         names = [name for name, shaped in SHAPING.items() if form in shaped]
-        given = {name: getattr(self._options, name, None) for name in names}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {name: getattr(self._options, name, None) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def of_report(report: Any) -> Callable[..., str]:
@@ -162,8 +162,8 @@ def _form_of(path: str | None, forms: Sequence[str], default: str) -> str:
         return default
     form = ENDINGS.get(os.path.splitext(path)[1][1:].lower())  # noqa: PTH122 - pathlib takes 5 ms to import
     if form is None or form not in forms:
-        known = [f".{ending}" for ending, each in ENDINGS.items() if each in forms]
-        problem = f"--output: the name ends in none of {', '.join(known)}; or say --format"
+        endings = [f".{ending}" for ending, its_form in ENDINGS.items() if its_form in forms]
+        problem = f"--output: the name ends in none of {', '.join(endings)}; or say --format"
         raise InputError(problem, path=path)
     return form
 
