@@ -140,11 +140,11 @@ def warn_of_model(
 
     `names` are those of systems and of measures.
     """
-    every = np.concatenate([model.same, model.others], axis=1)
+    values = np.concatenate([model.same, model.others], axis=1)
     firsts, seconds = ([pair[side] for pair in sample.pairs] for side in (0, 1))
     shape = significant.shape
     one, other = (
-        np.moveaxis(every[side], 1, 0).reshape(every.shape[1], -1) for side in (firsts, seconds)
+        np.moveaxis(values[side], 1, 0).reshape(values.shape[1], -1) for side in (firsts, seconds)
     )
     p = correct(paired_p(one, other).reshape(shape), settings.correction, settings.family)
     above = (one - other).mean(axis=0).reshape(shape) > 0
@@ -318,14 +318,14 @@ def _evaluate(
     qrels: Judgments, runs: Systems, measures: Sequence[Measure], settings: EvaluateOptions
 ) -> Aligned:
     """Evaluate the systems that are rankings, and put all of them side by side."""
-    named = name_systems(runs)
-    read = {name: system for name, system in named.items() if is_read(system)}
-    rankings = {name: system for name, system in named.items() if name not in read}
+    systems = name_systems(runs)
+    read = {name: system for name, system in systems.items() if is_read(system)}
+    rankings = {name: system for name, system in systems.items() if name not in read}
     hidden = [] if read else _judged_at(measures, settings)
     results: dict[str, Any] = read_results(read, qrels)
     if rankings:
         results |= evaluate_runs(qrels, rankings, [*measures, *hidden], **settings)
-    return align({name: results[name] for name in named}, list(map(str, measures)))
+    return align({name: results[name] for name in systems}, list(map(str, measures)))
 
 
 def _judged_at(measures: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
@@ -354,11 +354,11 @@ def _compare_groups(
     for query, name in names.items():
         inside.setdefault(name, set()).add(query)
     compared: dict[str, Comparison] = {}
-    for name, some in rows.items():
-        if len(some) < 2:
+    for name, group_rows in rows.items():
+        if len(group_rows) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
         else:
-            compared[name] = _make(aligned.part(some, inside[name]), options)
+            compared[name] = _make(aligned.part(group_rows, inside[name]), options)
     alone = [name for name in rows if name not in compared]
     return _make(aligned, options, _strata(rows.values()), groups=compared, alone=alone)
 
@@ -378,8 +378,8 @@ def _group_names(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> di
 
 def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
     """Return the groups to draw from; those of one query, without chance in it, are joined."""
-    several = [np.array(some) for some in rows if len(some) > 1]
-    single = [some[0] for some in rows if len(some) == 1]
+    several = [np.array(group) for group in rows if len(group) > 1]
+    single = [group[0] for group in rows if len(group) == 1]
     if len(single) == 1 and several:
         largest = max(range(len(several)), key=lambda i: several[i].size)
         several[largest] = np.append(several[largest], single)

@@ -206,8 +206,10 @@ def count_significant(compared: Differences) -> str:
     """Say in one line what the table of pairs would."""
     pairs = len(compared.pairs)
     counts = compared.significant.sum(axis=0).tolist()
-    said = (f"{n} of {pairs} on {name}" for n, name in zip(counts, compared.measures, strict=True))
-    return f"Significant differences: {', '.join(said)}. pairs=True (--pairs) lists them."
+    by_measure = (
+        f"{n} of {pairs} on {name}" for n, name in zip(counts, compared.measures, strict=True)
+    )
+    return f"Significant differences: {', '.join(by_measure)}. pairs=True (--pairs) lists them."
 
 
 def legend_of(compared: Differences) -> Legend:
@@ -280,7 +282,7 @@ def _marks(compared: Differences) -> list[list[list[str]]]:
         elif difference:
             better, worse = (a, b) if difference > 0 else (b, a)
             marks[better][k].append(letter(worse))
-    return [[sorted(each, key=lambda a: (len(a), a)) for each in row] for row in marks]
+    return [[sorted(cell, key=lambda a: (len(a), a)) for cell in row] for row in marks]
 
 
 def tell_how(compared: Differences, *, means: bool = True, differences: bool = True) -> str:
@@ -290,24 +292,26 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     """
     systems = many(len(compared.systems) - (compared.baseline is not None), "system")
     against = f" against {compared.baseline}" if compared.baseline is not None else ""
-    told = f"{systems}{against}, {tell_test(compared)}"
+    sentence = f"{systems}{against}, {tell_test(compared)}"
     if means or differences:
-        told += f"; {compared.percent} {INTERVAL_NAMES[compared.interval]} intervals"
+        sentence += f"; {compared.percent} {INTERVAL_NAMES[compared.interval]} intervals"
     if differences and compared.simultaneous:
-        told += ", those of differences simultaneous"
-    said = [f"{told}."]
+        sentence += ", those of differences simultaneous"
+    sentences = [f"{sentence}."]
     if compared.model is not None:
         alone = compared.model.others.shape[1]
-        said.append(f"Means and differences are of these queries under people's judgments and of "
-                    f"{alone} more under a model's.")  # fmt: skip
+        sentences.append(
+            f"Means and differences are of these queries under people's judgments and of {alone} "
+            "more under a model's."
+        )
     if differences and compared.margin is not None:
         margin = read_margin(compared.margin)
         within = f"{margin} of the other's mean" if margin.relative else str(margin)
         correction = margin_correction(compared.test, compared.correction)
         how = "" if correction == "none" else f", {NAMES[correction]}"
         tests = MARGIN_NAMES[compared.margin_test]
-        said.append(f"Equivalent: within {within}, by two {tests}{how}.")
-    return " ".join(said)
+        sentences.append(f"Equivalent: within {within}, by two {tests}{how}.")
+    return " ".join(sentences)
 
 
 def tell_test(compared: Differences) -> str:
@@ -329,33 +333,35 @@ def tell_test(compared: Differences) -> str:
 
 def remarks(compared: Differences, *, means: bool = True, differences: bool = True) -> list[str]:
     """Say what the numbers hide, a sentence or two each; arguments as of `tell_how`."""
-    said = []
+    sentences = []
     if compared.pairs and compared.least_p >= compared.level:
-        said.append(f"{compared.undecided} Nothing can be significant.")
+        sentences.append(f"{compared.undecided} Nothing can be significant.")
     if differences and not compared.varies.all():
-        said.append(
+        sentences.append(
             "Differences that are the same in every query have no interval and no effect: how much "
             "they would vary is not known."
         )
     if means and compared.interval == "t" and len(compared.query_ids) < FEW_QUERIES:
-        said.append(
+        sentences.append(
             f"Of fewer than {FEW_QUERIES} queries an interval of a mean misses more often than it "
             "says where values are skewed or few different ones."
         )
     if out := {query for queries in compared.missing.values() for query in queries}:
-        said.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
+        sentences.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
     zeros = ((len(queries), name) for name, queries in compared.unanswered.items())
     if counted := [f"{count} of {name}" for count, name in zeros if count]:
-        said.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
+        sentences.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
     for cutoff, shares in compared.judged_shares.items():
-        known = [(share, i) for i, share in enumerate(shares.tolist()) if not math.isnan(share)]
-        if known and max(known)[0] - min(known)[0] >= UNEVEN:
+        judged = [(share, i) for i, share in enumerate(shares.tolist()) if not math.isnan(share)]
+        if judged and max(judged)[0] - min(judged)[0] >= UNEVEN:
             least, most = (
-                f"{share:.0%} ({compared.systems[i]})" for share, i in (min(known), max(known))
+                f"{share:.0%} ({compared.systems[i]})" for share, i in (min(judged), max(judged))
             )
-            said.append(f"Judged of the first {cutoff} documents: from {least} to {most}; what is "
-                        "not judged counts as not relevant.")  # fmt: skip
-    return said
+            sentences.append(
+                f"Judged of the first {cutoff} documents: from {least} to {most}; what is not "
+                "judged counts as not relevant."
+            )
+    return sentences
 
 
 FEW_PAIRS = 6  # that are listed though there is no baseline
@@ -489,8 +495,8 @@ class Comparison(Reported, Differences):
         listed = default if pairs is None else pairs
         means = not (paper and listed)
         sort = self.measures[0] if sort is None and page else sort
-        told = {"means": intervals, "differences": listed}
-        hidden, settings = remarks(self, **told), self.signature
+        with_intervals = {"means": intervals, "differences": listed}
+        hidden, settings = remarks(self, **with_intervals), self.signature
         if paper:
             hidden, settings = [], " | ".join([settings, *hidden])  # a comment
         parts: list[Part] = []
@@ -499,17 +505,17 @@ class Comparison(Reported, Differences):
                 parts.append(Heading(f"{name} ({many(len(group.query_ids), 'query')})"))
             if means:
                 parts.append(tabulate_means(group, digits, intervals, judged, sort))
-            said = [] if listed or pairs is not None or paper else [count_significant(group)]
+            sentences = [] if listed or pairs is not None or paper else [count_significant(group)]
             if group is self:
                 parts += figures
-                said += hidden
+                sentences += hidden
             if listed:
                 parts.append(tabulate_pairs(group, digits, power, sort))
-            if said:
-                parts.append(Sentences(said))
+            if sentences:
+                parts.append(Sentences(sentences))
         title = f"Comparison of {many(len(self.systems), 'system')}"
         legend = legend_of(self) if means else []
-        caption, note = tell_how(self, **told), f"{tell_test(self)}."
+        caption, note = tell_how(self, **with_intervals), f"{tell_test(self)}."
         document = Document(title, caption, legend, parts, settings, note)
         return document.renamed({}, DAGGERS) if daggers else document
 

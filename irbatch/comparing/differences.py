@@ -202,10 +202,10 @@ class Differences(ComparisonSettings):
 
     def _beyond(self, margin: Margin, signs: Floats) -> Floats:
         if self.model is not None:
-            found = self.model.combine(
+            combined = self.model.combine(
                 self.values, lambda values: beyond_margin(values, self.pairs, margin, signs)
             )
-            return found.tails.reshape(self.p_values.shape)
+            return combined.tails.reshape(self.p_values.shape)
         values = self.scaled if self.linear is None else self.linear
         beyond = beyond_margin(values, self.pairs, margin, signs)
         ends = self._ends_beyond(margin, signs)

@@ -221,10 +221,12 @@ def _plain(value: Any) -> Any:
     return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def _legend(found: Explanation, rankings: bool) -> list[tuple[str, str]]:
-    a, b = found.systems
-    where = "in the ranking" if found.cutoff is None else f"among the first {found.cutoff}"
-    first = f"the first {found.cutoff or found.depth}"
+def _legend(explanation: Explanation, rankings: bool) -> list[tuple[str, str]]:
+    a, b = explanation.systems
+    where = (
+        "in the ranking" if explanation.cutoff is None else f"among the first {explanation.cutoff}"
+    )
+    first = f"the first {explanation.cutoff or explanation.depth}"
     legend = [(f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged")]
     if rankings:
         legend.append(("now, was", f"its rank with {b}, with {a}"))
@@ -232,14 +234,16 @@ def _legend(found: Explanation, rankings: bool) -> list[tuple[str, str]]:
         ("lost, new", f"{where} of {a} only, of {b} only"),
         ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
     ]
-    if found.adds:
-        legend.append(("+ after its rank", f"what the document adds to {found.measure} there"))
+    if explanation.adds:
+        legend.append(
+            ("+ after its rank", f"what the document adds to {explanation.measure} there")
+        )
     return legend
 
 
-def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
+def _query_columns(explanation: Explanation, digits: int = 4) -> list[Column]:
     """Return the columns of queries: of the table, and of lines for programs."""
-    headings = shorten_all(found.systems, SHORT)
+    headings = shorten_all(explanation.systems, SHORT)
 
     def value(side: int, name: str) -> Column:
         return Column(
@@ -251,17 +255,17 @@ def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
         )
 
     def marks(query: ExplainedQuery) -> Record:
-        gain = query.difference * found.sign
+        gain = query.difference * explanation.sign
         return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
 
-    has_texts = any(query.text for query in found.queries)
+    has_texts = any(query.text for query in explanation.queries)
     return [
         Column("query", "name", name="query", value=lambda query: query.query),
         Column("text" if has_texts else "", "text", value=lambda query: query.text or "",
                show=lambda text: _start(text, 300)),
-        Column("", name="measure", value=lambda query: found.measure),
-        Column("", name="a", value=lambda query: found.systems[0]),
-        Column("", name="b", value=lambda query: found.systems[1]),
+        Column("", name="measure", value=lambda query: explanation.measure),
+        Column("", name="a", value=lambda query: explanation.systems[0]),
+        Column("", name="b", value=lambda query: explanation.systems[1]),
         value(0, "value_a"),
         value(1, "value_b"),
         Column("change", name="difference", descends=False, value=lambda query: query.difference,
@@ -275,7 +279,7 @@ def _query_columns(found: Explanation, digits: int = 4) -> list[Column]:
 
 
 def _tabulate_changed(
-    found: Explanation, query: ExplainedQuery, digits: int, letters: int, most: int
+    explanation: Explanation, query: ExplainedQuery, digits: int, letters: int, most: int
 ) -> Table:
     """Lay out the documents that changed the value: those that moved, where that isn't known."""
 
@@ -284,52 +288,54 @@ def _tabulate_changed(
             added = row.adds[side] if row.adds and row.ranks[side] else 0
             return {"after": show_change(added, digits) if added else ""}
 
-        return Column(shorten_all(found.systems, SHORT)[side], descends=False,
+        return Column(shorten_all(explanation.systems, SHORT)[side], descends=False,
                       value=lambda row: row.ranks[side], more=after)  # fmt: skip
 
     arrows = {"up": "↑ up", "down": "↓ down"}
     columns = [
         Column("judged document", "text", value=lambda row: str(row.document),
-               more=lambda row: _badge(found, row, "", letters)),
+               more=lambda row: _badge(explanation, row, "", letters)),
         rank(0),
         rank(1),
         Column("moved", "text", value=lambda row: arrows.get(row.moved, row.moved)),
-        Column("change" if found.adds else "", descends=False, value=lambda row: row.change,
+        Column("change" if explanation.adds else "", descends=False, value=lambda row: row.change,
                show=lambda change: show_change(change, digits)),
     ]  # fmt: skip
-    if found.adds:
+    if explanation.adds:
         changed = [row for row in query.documents if row.adds and row.change]
     else:
-        relevant = (row for row in query.documents if row.grade in found.grades)
+        relevant = (row for row in query.documents if row.grade in explanation.grades)
         changed = [row for row in relevant if row.moved not in ("same", "missed")]
     largest = sorted(changed, key=lambda row: -abs(row.change))[:most]
     rows = [row for row in changed if row in largest]
     return make_table("Documents that changed the value", columns, rows, whole=True)
 
 
-def _tabulate_rankings(found: Explanation, query: ExplainedQuery, letters: int) -> Table:
+def _tabulate_rankings(explanation: Explanation, query: ExplainedQuery, letters: int) -> Table:
     """Lay out one row a rank, with the documents of both systems side by side."""
-    rankings = [query.ranking(side, found.depth) for side in (0, 1)]
+    rankings = [query.ranking(side, explanation.depth) for side in (0, 1)]
 
     def ranked(side: int, word: str) -> Column:
         def more(rank: int) -> Record:
             if (row := rankings[side].get(rank)) is None:
                 return {}
             other = row.ranks[1 - side]
-            return _badge(found, row, "" if other == rank else f"{word} {other or 'absent'}",
+            return _badge(explanation, row, "" if other == rank else f"{word} {other or 'absent'}",
                           letters)  # fmt: skip
 
         def name(rank: int) -> str:
             return str(rankings[side][rank].document) if rank in rankings[side] else ""
 
-        return Column(shorten_all(found.systems, SHORT)[side], "text", more=more, value=name)
+        return Column(shorten_all(explanation.systems, SHORT)[side], "text", more=more, value=name)
 
     columns = [Column("rank", descends=False), ranked(0, "now"), ranked(1, "was")]
     ranks = sorted({*rankings[0], *rankings[1]})
-    return make_table(f"Rankings down to rank {found.depth}", columns, ranks, whole=True)
+    return make_table(f"Rankings down to rank {explanation.depth}", columns, ranks, whole=True)
 
 
-def _badge(found: Explanation, document: ExplainedDocument, other: str, letters: int) -> Record:
+def _badge(
+    explanation: Explanation, document: ExplainedDocument, other: str, letters: int
+) -> Record:
     """Return what a document's cell has besides its id: grade, rank elsewhere, start of its text.
 
     That is how a page shows whether it is relevant: by a number, too, not by its colour alone.
@@ -337,9 +343,9 @@ def _badge(found: Explanation, document: ExplainedDocument, other: str, letters:
     badge, tone, grade = NO_GRADE, TONES[-1], document.grade
     if grade is not None:
         badge, tone = f"{grade:g}", TONES[0]
-        if grade in found.grades:  # by its place among the relevant ones
-            below = len(found.grades) - 1
-            tone = TONES[4 - 3 * (below - found.grades.index(grade)) // max(below, 1)]
+        if grade in explanation.grades:  # by its place among the relevant ones
+            below = len(explanation.grades) - 1
+            tone = TONES[4 - 3 * (below - explanation.grades.index(grade)) // max(below, 1)]
     start = _start(document.text or "", letters) if letters else ""
     return {"after": " · ".join(filter(None, (other, start))), "badge": badge, "tone": tone}
 
@@ -492,11 +498,11 @@ def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
 
 def _changed_most(changes: Floats, most: int, only: str | None) -> list[int]:
     """Return the rows of so many queries that changed most, worst first, or the best if `only`."""
-    some = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
-    some = some[np.argsort(-np.abs(changes[some]), kind="stable")][:most]
+    rows = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
+    rows = rows[np.argsort(-np.abs(changes[rows]), kind="stable")][:most]
     if only is None:
-        some = some[np.argsort(changes[some], kind="stable")]
-    return some.tolist()
+        rows = rows[np.argsort(changes[rows], kind="stable")]
+    return rows.tolist()
 
 
 def _rows_of(ids: list[Any], queries: list[Any]) -> list[int]:
@@ -515,14 +521,14 @@ def _pair(both: Iterable[Any]) -> Any:
 
 def _name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, Run]:
     """Return both systems by their names, which are A and B if they have none."""
-    named: list[Any] = []
+    to_name: list[Any] = []
     for rankings, letter in ((a, "A"), (b, "B")):
         own = rankings.name if isinstance(rankings, Run) else None
         is_path = isinstance(rankings, str | os.PathLike)
-        named.append(rankings if is_path else Run({}, own or letter))
+        to_name.append(rankings if is_path else Run({}, own or letter))
     return {
         name: as_run(rankings, columns=columns, order_by=order_by)
-        for name, rankings in zip(name_systems(named), (a, b), strict=True)
+        for name, rankings in zip(name_systems(to_name), (a, b), strict=True)
     }
 
 
@@ -656,16 +662,16 @@ def _look_up(source: str, texts: Texts | None, ids: Collection[Any]) -> dict[Any
     if isinstance(texts, str | os.PathLike):
         names = {str(name): name for name in ids}
         read = read_texts(texts, names.keys(), source)
-        found = {names[name]: text for name, text in read.items()}
+        by_id = {names[name]: text for name, text in read.items()}
     elif isinstance(texts, Mapping):
-        found = {name: _text(source, name, texts[name]) for name in ids if name in texts}
+        by_id = {name: _text(source, name, texts[name]) for name in ids if name in texts}
     else:
         kind = kind_of(texts)
         raise InputError(f"{source} are a mapping of ids to texts, or a file, not {kind}")
-    if ids and not found:
-        some = shown(next(iter(ids)))
-        warn(f"{source}: none of {len(ids)} has a text; are ids spelled as in the runs: {some}?")
-    return found
+    if ids and not by_id:
+        example = shown(next(iter(ids)))
+        warn(f"{source}: none of {len(ids)} has a text; are ids spelled as in the runs: {example}?")
+    return by_id
 
 
 def _text(source: str, name: object, text: object) -> str:

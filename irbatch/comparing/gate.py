@@ -64,7 +64,7 @@ FORMS = (
 
 
 class Outcome(NamedTuple):
-    """What came of a condition for one system.
+    """What checking a condition of one system gave.
 
     Args:
         condition: as it was written.
@@ -107,7 +107,7 @@ class Limit(NamedTuple):
     def told(self, value: float) -> str:
         """Say what a value is, in as many digits as tell it from the limit."""
         texts = [f"{value:.{digits}g}" for digits in (4, 6, 9, 17)]
-        text = next((each for each in texts if float(each) != self.limit), texts[0])
+        text = next((number for number in texts if float(number) != self.limit), texts[0])
         which = "" if self.bound is None else f"the {('lower', 'upper')[self.bound]} bound of "
         return f"{which}{self.name} is {text}"
 
@@ -221,7 +221,7 @@ def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
 def check_range(text: str, limit: Limit, low: float, high: float) -> None:
     """Reject what holds of every value from `low` to `high`, or of none."""
     near = [math.nextafter(limit.limit, way) for way in (-math.inf, math.inf)]
-    values = [low, high, *(each for each in (limit.limit, *near) if low <= each <= high)]
+    values = [low, high, *(value for value in (limit.limit, *near) if low <= value <= high)]
     compare = OPERATORS[limit.operator]
     if len({compare(value, limit.limit) for value in values}) < 2:
         what = "always" if compare(low, limit.limit) else "never"
@@ -352,8 +352,8 @@ def _groups_of(systems: Any, scope: str | None) -> list[tuple[str, Differences |
         return []
     names = [*systems.groups, *systems.alone]
     if scope != EVERY and scope not in names:
-        there = join_words([shown(name) for name in names]) or "none"
-        problem = f"there is no group {shown(scope)} that is compared; there are: {there}"
+        listed = join_words([shown(name) for name in names]) or "none"
+        problem = f"there is no group {shown(scope)} that is compared; there are: {listed}"
         raise InputError(problem, source="groups", value=scope)
     if not names:
         raise InputError("there are no groups: give groups= to compare", source="groups")
@@ -373,9 +373,9 @@ def _judge(
     limit: Any = form
     for name, value in _values_of(systems, limit):
         holds = limit.holds(value)
-        told = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
+        text = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
         passed = holds == condition.required and not math.isnan(value)
-        yield Outcome(condition.text, name, passed, value, limit.limit, None, told)
+        yield Outcome(condition.text, name, passed, value, limit.limit, None, text)
 
 
 def _values_of(
@@ -383,8 +383,8 @@ def _values_of(
 ) -> list[tuple[str, float]]:
     """Return each system but the baseline, and what a limit looks at; NaN where it has none."""
     if not isinstance(systems, Differences):
-        named = {systems.name or "run": systems} if isinstance(systems, Results) else systems
-        return [(name, _value_of(results, limit)) for name, results in named.items()]
+        by_name = {systems.name or "run": systems} if isinstance(systems, Results) else systems
+        return [(name, _value_of(results, limit)) for name, results in by_name.items()]
     values: Any
     if limit.name == MISSING:
         lacking = systems.unanswered, systems.missing
@@ -432,19 +432,19 @@ def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -
         value = share if margin.relative else difference
         name, other = (printable(comparison.systems[system]) for system in (a, b))
         of_mean = "" if math.isnan(share) else f" ({share:+.1%})"
-        told = f"{name}: {comparison.measures[column]} {difference:+.4f}{of_mean} against {other}, "
+        text = f"{name}: {comparison.measures[column]} {difference:+.4f}{of_mean} against {other}, "
         if condition.required:
             passed = p < level
-            told += "shown" if passed else "not shown"
-            told += f" to be less than {margin} {what}, p {show_p(p, level)}{'' if passed else few}"
+            text += "shown" if passed else "not shown"
+            text += f" to be less than {margin} {what}, p {show_p(p, level)}{'' if passed else few}"
         else:
             # Of a mean of 0 any difference is more than a share.
             size = math.copysign(math.inf, difference) if math.isnan(value) else value
             signed = size * side if side else abs(size)
             far = difference and signed > 0 and signed >= margin.amount - ROUNDING
             passed = not (far and (form.p is None or p < form.p))
-            told += f"p {show_p(p, level)}" + (f"; not so: {condition.text}" if passed else "")
-        yield Outcome(condition.text, comparison.systems[a], passed, value, margin.amount, p, told)
+            text += f"p {show_p(p, level)}" + (f"; not so: {condition.text}" if passed else "")
+        yield Outcome(condition.text, comparison.systems[a], passed, value, margin.amount, p, text)
 
 
 def _never(comparison: Differences, form: Verdict, column: int, level: float) -> str:

@@ -160,35 +160,35 @@ def combine(
     """
     check_number("level", level, above=0, below=1)
     first, second = _by_name(people), _by_name(model)
-    measures = [[each.measures for each in some.values()] for some in (first, second)]
+    measures = [[own.measures for own in by_system.values()] for by_system in (first, second)]
     if list(first) != list(second) or measures[0] != measures[1]:
-        said = (
-            f"{', '.join(each)} on {', '.join(next(iter(each.values())).measures)}"
-            for each in (first, second)
+        descriptions = (
+            f"{', '.join(by_system)} on {', '.join(next(iter(by_system.values())).measures)}"
+            for by_system in (first, second)
         )
         raise InputError(
-            f"results are of {' by people, of '.join(said)} by the model", source="model"
+            f"results are of {' by people, of '.join(descriptions)} by the model", source="model"
         )
-    queries, some = _shared(first, second), next(iter(first.values()))
-    values = model_values(second, queries, some.rows.keys())
-    known = values_of(first, queries)
-    if np.array_equal(known, values.same):
+    queries, results = _shared(first, second), next(iter(first.values()))
+    values = model_values(second, queries, results.rows.keys())
+    people_values = values_of(first, queries)
+    if np.array_equal(people_values, values.same):
         warn("people's and the model's values are the same: are these two judges?")
-    found = values.combine(known, lambda of: of, level)
-    ranges = np.tile(np.array([column.range for column in some.columns]).T, len(first))
-    columns = found._asdict() | {
-        "combined_bounds": cut_intervals(found.combined_bounds, found.combined, *ranges),
-        "people_bounds": cut_intervals(found.people_bounds, found.people, *ranges),
+    means = values.combine(people_values, lambda of: of, level)
+    ranges = np.tile(np.array([column.range for column in results.columns]).T, len(first))
+    columns = means._asdict() | {
+        "combined_bounds": cut_intervals(means.combined_bounds, means.combined, *ranges),
+        "people_bounds": cut_intervals(means.people_bounds, means.people, *ranges),
     }
     rows: list[Record] = []
-    for i, (system, measure) in enumerate(itertools.product(first, some.measures)):
+    for i, (system, measure) in enumerate(itertools.product(first, results.measures)):
         row: Record = {"system": system, "measure": measure}
         for name, numbers in columns.items():
             kind, is_bounds = name.removesuffix("_bounds"), numbers.ndim == 2
             ends = (f"{kind}_low", f"{kind}_high") if is_bounds else (name,)
             row |= zip(ends, np.atleast_1d(numbers[i]).tolist(), strict=True)
         rows.append(row)
-    return Combined(rows, len(queries), values.others.shape[1], level, some.signature)
+    return Combined(rows, len(queries), values.others.shape[1], level, results.signature)
 
 
 def _by_name(results: Results | Mapping[str, Results]) -> Mapping[str, Results]:
@@ -201,7 +201,7 @@ def _by_name(results: Results | Mapping[str, Results]) -> Mapping[str, Results]:
 
 def _shared(first: Mapping[str, Results], second: Mapping[str, Results]) -> list[Any]:
     """Return the queries that both judges judged."""
-    one, other = (next(iter(each.values())).rows for each in (first, second))
+    one, other = (next(iter(by_system.values())).rows for by_system in (first, second))
     return [query for query in one if query in other]
 
 
@@ -286,7 +286,7 @@ class Judges(Reported):
         return list(self.agreements[0]), self.agreements
 
     def _everything(self) -> Record:
-        combined = {judge: each.to_dict() for judge, each in self.combined.items()}
+        combined = {judge: means.to_dict() for judge, means in self.combined.items()}
         return {**vars(self), "combined": combined}
 
 
@@ -327,14 +327,16 @@ def compare_judges(
         raise InputError(problem, source="judges", value=judges)
     check_number("rel", rel)
     check_number("level", level, above=0, below=1)
-    qrels = {name: as_qrels(each) for name, each in judges.items()}
+    qrels = {name: as_qrels(judgments) for name, judgments in judges.items()}
     graded = [
-        {(query, document): grade for query, documents in each.to_dict().items()
+        {(query, document): grade for query, documents in judgments.to_dict().items()
          for document, grade in documents.items()}
-        for each in qrels.values()
+        for judgments in qrels.values()
     ]  # fmt: skip
-    every = dict.fromkeys(itertools.chain.from_iterable(graded))
-    grades = np.array([[each.get(pair, math.nan) for pair in every] for each in graded], float)
+    pairs = dict.fromkeys(itertools.chain.from_iterable(graded))
+    grades = np.array(
+        [[grade_of.get(pair, math.nan) for pair in pairs] for grade_of in graded], float
+    )
     first, *others = qrels
     counts = {}
     for name, row in zip(others, grades[1:], strict=True):
@@ -346,21 +348,23 @@ def compare_judges(
             scales = f"{highest[0]:g} by {first}, {highest[1]:g} by {name}"
             warn(f"the highest grades differ, {scales}: bring them to one scale if they are of two")
     often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
-    found = Judges(
+    comparison = Judges(
         list(qrels),
-        [{"judge": name, **_agree(each, rel)} for name, each in counts.items()],
+        [{"judge": name, **_agree(grade_counts, rel)} for name, grade_counts in counts.items()],
         counts,
         krippendorff_alpha(often),
         krippendorff_alpha(often, ordinal=True),
     )
     if runs is None:
-        return found
-    results = {name: evaluate_runs(each, runs, measures, rel=rel) for name, each in qrels.items()}
+        return comparison
+    results = {
+        name: evaluate_runs(judgments, runs, measures, rel=rel) for name, judgments in qrels.items()
+    }
     both = [(name, results[first], results[name]) for name in others]
     return replace(
-        found,
-        orders=[order for each in both for order in _orders(*each, level)],
-        kindness=[kindness for each in both for kindness in _kindness(*each, level)],
+        comparison,
+        orders=[order for sides in both for order in _orders(*sides, level)],
+        kindness=[kindness for sides in both for kindness in _kindness(*sides, level)],
         combined={
             name: combine(one, other, level=level)
             for name, one, other in both
@@ -403,14 +407,14 @@ def _orders(
     systems = list(first)
     if len(systems) < 2:
         return
-    compared = [compare(each, test="t", level=level) for each in (first, second)]
+    compared = [compare(results, test="t", level=level) for results in (first, second)]
     for column, measure in enumerate(compared[0].measures):
         means = [
             {system: results[system][measure] for system in systems} for results in (first, second)
         ]
         best, other = (sorted(systems, key=mean.__getitem__, reverse=True) for mean in means)
-        signs = [np.sign(each.differences[:, column]) * each.significant[:, column]
-                 for each in compared]  # fmt: skip
+        signs = [np.sign(comparison.differences[:, column]) * comparison.significant[:, column]
+                 for comparison in compared]  # fmt: skip
         turned = np.flatnonzero(signs[0] * signs[1] < 0).tolist()
         scores = [list(mean.values()) for mean in means]
         yield {

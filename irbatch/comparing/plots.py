@@ -78,8 +78,8 @@ def plot_differences(
     ax.set_xlabel(f"{many(differences.size, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {comparison.measures[column]}")
     names = " − ".join(axes.fit_names([a, b]))
-    told = f"{_count_signs(differences, sign)}; mean {_signed(mean)} (dashed)"
-    ax.set_title(f"{names}\n{told}", loc="left", fontsize=10)
+    subtitle = f"{_count_signs(differences, sign)}; mean {_signed(mean)} (dashed)"
+    ax.set_title(f"{names}\n{subtitle}", loc="left", fontsize=10)
     axes.tidy(ax)
     return ax
 
@@ -159,8 +159,8 @@ def _ordered_differences(
     """Return differences that can be drawn, the largest first, and the rows of their queries."""
     with np.errstate(invalid="ignore"):  # of infinite ones
         differences: Floats = np.subtract(*compared.values[list(pair), :, column])
-    known = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
-    rows = known[np.argsort(-differences[known], kind="stable")]
+    drawable = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
+    rows = drawable[np.argsort(-differences[drawable], kind="stable")]
     return differences[rows], rows
 
 
@@ -219,8 +219,8 @@ def _figures(compared: Differences, pair: list[int], column: int) -> Iterator[Fi
         ax = axes.new_axes(None, 3.4, 6.0)
         return plot_differences(compared, a, b, measure, ax=ax).get_figure()
 
-    told = _count_signs(differences, int(compared.directions[column]))
-    told += f"; from {_signed(differences[0])} to {_signed(differences[-1])}"
-    told += "; a bar is the mean of several" if differences.size > MOST_BARS else ""
-    caption = f"{isolate(a)} less {isolate(b)}, query by query: {told}."
+    summary = _count_signs(differences, int(compared.directions[column]))
+    summary += f"; from {_signed(differences[0])} to {_signed(differences[-1])}"
+    summary += "; a bar is the mean of several" if differences.size > MOST_BARS else ""
+    caption = f"{isolate(a)} less {isolate(b)}, query by query: {summary}."
     yield Figure(f"{measure}: {a} less {b}, query by query", caption, draw_differences)

@@ -58,8 +58,8 @@ def _shared_queries(
     runs = as_run(run_a, columns=columns), as_run(run_b, columns=columns)
     queries = [query for query in runs[0].queries if query in runs[1].queries]
     if not queries:
-        some = [", ".join(map(repr, list(run.queries)[:3])) or "none" for run in runs]
-        problem = f"the runs have no query in common: one has {some[0]}, the other {some[1]}"
+        samples = [", ".join(map(repr, list(run.queries)[:3])) or "none" for run in runs]
+        problem = f"the runs have no query in common: one has {samples[0]}, the other {samples[1]}"
         raise InputError(problem, source="run")
     return runs, queries
 
@@ -105,20 +105,20 @@ class _OfQueries(Reported):
 
     def mean(self, value: str = "") -> float:
         """Return the mean of one of the values over queries that have it; NaN of none."""
-        known = [each for each in self._column(value).tolist() if not math.isnan(each)]
-        return math.fsum(known) / len(known) if known else math.nan
+        numbers = [number for number in self._column(value).tolist() if not math.isnan(number)]
+        return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
     @property
     def _names(self) -> list[str]:
-        return [each.name for each in fields(self)][1:]
+        return [field.name for field in fields(self)][1:]
 
     def _column(self, value: str) -> Any:
         check_choice("value", value, ("", *self._names))
         return getattr(self, value or self._names[0])
 
     def __repr__(self) -> str:
-        told = f"{self._names[0]} {self.mean():.4f}"
-        return f"{type(self).__name__} of {many(len(self.query_ids), 'query')}: mean {told}"
+        value = f"{self._names[0]} {self.mean():.4f}"
+        return f"{type(self).__name__} of {many(len(self.query_ids), 'query')}: mean {value}"
 
     def _document(self, form: str, *, digits: int = 4, per_query: bool = False) -> Document:
         check_digits(digits)
@@ -201,14 +201,14 @@ def rbo(
     0.96
     """
     _check(p, depth, ties)
-    sides = [_flatten(*each) for each in ((first, "first"), (second, "second"))]
+    sides = [_flatten(*ranking) for ranking in ((first, "first"), (second, "second"))]
     check_kinds(sides[0][0], sides[1][0])
-    ids, groups = zip(*((each[:depth], bounds) for each, bounds in sides), strict=True)
-    found = sum_up(
+    ids, groups = zip(*((documents[:depth], bounds) for documents, bounds in sides), strict=True)
+    values = sum_up(
         _side(ids[0], ids[1], groups[0]), _side(ids[1], ids[0], groups[1]), p,
         Tables.of(float(p), len(ids[0]) + len(ids[1])), None if ties == "id" else ties,
     )  # fmt: skip
-    return Overlap(*(value.item() for value in found))
+    return Overlap(*(value.item() for value in values))
 
 
 def overlap(
@@ -243,12 +243,12 @@ def overlap(
     runs, queries = _shared_queries(run_a, run_b, columns)
     sizes = sum(ranking_sizes(run, queries, depth) for run in runs)
     tables = Tables.of(float(p), int(np.max(sizes)))
-    found = np.empty((VALUES, len(queries)))
+    values = np.empty((VALUES, len(queries)))
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
-        found[:, pairs.first : pairs.last] = sum_up(
+        values[:, pairs.first : pairs.last] = sum_up(
             *pairs.sides, p, tables, None if ties == "id" else ties
         )
-    minimum, residual, extrapolated, *others = found
+    minimum, residual, extrapolated, *others = values
     return Overlaps(queries, extrapolated, minimum, minimum + residual, residual, *others)
 
 
@@ -266,15 +266,15 @@ def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]
         raise InputError(problem, source=name)
     ids: list[Any] = []
     groups: list[tuple[int, int]] = []
-    for each in ranking.tolist() if isinstance(ranking, np.ndarray) else ranking:
-        if isinstance(each, AbstractSet):
-            tied = list(each)
+    for item in ranking.tolist() if isinstance(ranking, np.ndarray) else ranking:
+        if isinstance(item, AbstractSet):
+            tied = list(item)
             same_kind(tied, "document", name)
             texts = id_texts(tied)
             ids += [tied[i] for i in sorted(range(len(tied)), key=texts.__getitem__, reverse=True)]
             groups += [(len(ids) - len(tied), len(ids) - 1)] * len(tied)
         else:
-            ids.append(each)
+            ids.append(item)
             groups.append((len(ids) - 1, len(ids) - 1))
     same_kind(ids, "document", name)
     if (twice := first_repeated(ids)) is not None:
@@ -285,7 +285,7 @@ def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]
 def _side(own: list[Any], other: list[Any], groups: list[tuple[int, int]]) -> Side:
     """Return one side of the pair that two rankings are; what a depth cuts leaves its group."""
     places = dict(zip(other, range(len(other)), strict=True))
-    partners = np.array([places.get(each, -1) for each in own], np.int64)
+    partners = np.array([places.get(document, -1) for document in own], np.int64)
     bounds: Ints = np.array(groups[: len(own)], np.int64).reshape(-1, 2)
     tops, bottoms = np.ascontiguousarray(np.minimum(bounds, len(own) - 1).T)
     return Side(np.array([0, len(own)]), partners, tops, bottoms)

@@ -66,11 +66,11 @@ def align(
 
     Of some measures; default: all, which then all systems have.
     """
-    named = _name(results)
-    systems, of_systems = list(named), list(named.values())
+    by_system = _name(results)
+    systems, of_systems = list(by_system), list(by_system.values())
     first = of_systems[0]
     names = list(first.measures if measures is None else measures)
-    for system, own in named.items():
+    for system, own in by_system.items():
         odd = set(own.measures) ^ set(names) if measures is None else {*names} - {*own.measures}
         if odd:
             problem = f"{min(odd)} was not evaluated for every system"
@@ -80,7 +80,7 @@ def align(
         if column.aggregate == "run":
             problem = f"{column} is a value of the whole run: it has none of queries to compare"
             raise InputError(problem, source=SOURCE, value=str(column))
-    queries = _shared_queries(named)
+    queries = _shared_queries(by_system)
     parts = [_Part(own, _rows_of(own, queries)) for own in of_systems]
     values = np.stack([part.values(names) for part in parts])
     kept = _rows_with_values(systems, queries, values, names)
@@ -91,7 +91,7 @@ def align(
         problem = "the systems have one query in common, which says nothing of others"
         raise InputError(problem, source=SOURCE, query=queries[0] if queries else None)
     alike = all(own.query_ids == first.query_ids for own in of_systems)
-    every = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
+    all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
     unanswered = np.array([QueryMark.MISSING.holds(part.results.marks[part.rows])
                            for part in parts])  # fmt: skip
     if (unanswered.sum(axis=0) >= len(systems) - 1).all() and not unanswered.all(axis=1).any():
@@ -111,8 +111,8 @@ def align(
         values=values,
         settings=_join_settings(of_systems),
         missing={
-            system: [query for query in every if query not in own.rows]
-            for system, own in named.items()
+            system: [query for query in all_queries if query not in own.rows]
+            for system, own in by_system.items()
         },
         unanswered={
             system: [queries[row] for row in np.flatnonzero(lacking).tolist()]
@@ -125,41 +125,41 @@ def align(
 
 def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
     """Return results by the systems' names: those of two systems or more."""
-    named = name_systems(results, "result")
-    for name, own in named.items():
+    by_system = name_systems(results, "result")
+    for name, own in by_system.items():
         if not isinstance(name, str) or not isinstance(own, Results):
             problem = f"names go to Results, not {name!r} to {kind_of(own)}"
             raise InputError(problem, source=SOURCE)
-    if len(named) < 2:
-        problem = f"a comparison is of two systems or more, not {len(named)}"
+    if len(by_system) < 2:
+        problem = f"a comparison is of two systems or more, not {len(by_system)}"
         raise InputError(problem, source=SOURCE)
-    return named
+    return by_system
 
 
-def _shared_queries(named: Mapping[str, Results]) -> list[Any]:
+def _shared_queries(by_system: Mapping[str, Results]) -> list[Any]:
     """Return the queries that all have, in the order of the first."""
-    placed = [name for name, own in named.items() if not own.has_ids]
-    if placed and len(placed) < len(named):
-        other = next(name for name, own in named.items() if own.has_ids)
+    placed = [name for name, own in by_system.items() if not own.has_ids]
+    if placed and len(placed) < len(by_system):
+        other = next(name for name, own in by_system.items() if own.has_ids)
         problem = (
             f"its queries have no ids, only places 0, 1, …, and {shown(other)} has "
-            f"{_sample(named[other].query_ids)}: give query_ids= where it is evaluated"
+            f"{_sample(by_system[other].query_ids)}: give query_ids= where it is evaluated"
         )
         raise InputError(problem, source=SOURCE, path=placed[0])
-    lengths = {len(own.query_ids) for own in named.values()}
+    lengths = {len(own.query_ids) for own in by_system.values()}
     if placed and len(lengths) > 1:
         many = " and ".join(map(str, sorted(lengths)))
         problem = f"queries without ids are joined by their places, but there are {many}"
         raise InputError(problem, source=SOURCE)
-    first, *others = (own.query_ids for own in named.values())
+    first, *others = (own.query_ids for own in by_system.values())
     if all(ids == first for ids in others):
         return first
     shared = set(first).intersection(*others)
     if not shared:
-        for name in (name for name, own in named.items() if not own.query_ids):
+        for name in (name for name, own in by_system.items() if not own.query_ids):
             problem = f"{name!r} has means alone; `irbatch eval -q` saves values of queries, too"
             raise InputError(problem, source=SOURCE)
-        samples = [f"{name!r} has {_sample(own.query_ids)}" for name, own in named.items()]
+        samples = [f"{name!r} has {_sample(own.query_ids)}" for name, own in by_system.items()]
         problem = f"the systems have no query in common: {samples[0]}, {samples[-1]}"
         raise InputError(problem, source=SOURCE)
     return [query for query in first if query in shared]
@@ -261,15 +261,15 @@ def read_results(systems: Mapping[str, Any] | Iterable[Any], qrels: Judgments | 
     share one list of ids, and rows stand as in the first: so what is held is little more than the
     values. What is unknown is left for `align` to reject.
     """
-    named = name_systems(systems, "result")
+    by_system = name_systems(systems, "result")
     first: Results | None = None
-    for name, system in named.items():
+    for name, system in by_system.items():
         own = system if isinstance(system, Results) else _read(system, name, qrels)
         if own is not system and isinstance(own, Results) and first is not None:
             own = _in_order_of(first, own)
-        named[name] = own
+        by_system[name] = own
         first = own if first is None and isinstance(own, Results) else first
-    return named
+    return by_system
 
 
 def _read(values: Any, name: str, qrels: Judgments | None) -> Any:

@@ -89,12 +89,12 @@ class Reproducibility(Reported):
         for i, (run, (original, reproduced)) in enumerate(
             zip(self.runs, self.n_queries, strict=True)
         ):
-            told = f"{run.capitalize()}: {many(original, 'query')}"
+            sentence = f"{run.capitalize()}: {many(original, 'query')}"
             if self.replicated:
-                told += f", and {reproduced} of the other judgments"
+                sentence += f", and {reproduced} of the other judgments"
             elif len(self.tau_union[i]) != original:
-                told += f"; rankings of {many(len(self.tau_union[i]), 'query')}"
-            sentences.append(f"{told}.")
+                sentence += f"; rankings of {many(len(self.tau_union[i]), 'query')}"
+            sentences.append(f"{sentence}.")
         table = make_table(title, columns, self._places())
         return Document(title, " ".join(sentences), [], [table], settings)
 
@@ -204,8 +204,8 @@ def reproducibility(
         **settings: the keyword arguments of `irbatch.evaluate`.
 
     Raises:
-        InputError: if a run is no pair, a pair has fewer than two queries or none in common, a
-            measure is no mean over queries, and as `irbatch.evaluate`.
+        InputError: if a run is not a pair, a pair has fewer than two queries or none in common, a
+            measure is not a mean over queries, and as `irbatch.evaluate`.
 
     >>> qrels = {q: {"d1": 1} for q in "abcd"}
     >>> low = {q: {"d2": 3, "d3": 2, "d1": 1} for q in qrels}

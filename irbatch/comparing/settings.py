@@ -61,12 +61,12 @@ class ComparisonOptions(TypedDict, total=False):
     margin_test: str
 
 
-def _row(value: Any, told: str, **option: Any) -> Any:
+def _row(value: Any, meaning: str, **option: Any) -> Any:
     """Return a setting's field: its default, its help, and its option of commands, as argparse's.
 
     What a command isn't told is left to the field's default.
     """
-    return field(default=value, metadata={"option": {"help": told, "default": None, **option}})
+    return field(default=value, metadata={"option": {"help": meaning, "default": None, **option}})
 
 
 def _number_or_share(text: str) -> float | str:
@@ -161,4 +161,4 @@ class ComparisonSettings:
     @property
     def options(self) -> dict[str, Any]:
         """Their names and values."""
-        return {each.name: getattr(self, each.name) for each in fields(ComparisonSettings)}
+        return {row.name: getattr(self, row.name) for row in fields(ComparisonSettings)}
