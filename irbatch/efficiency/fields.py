@@ -91,12 +91,14 @@ def check_value(name: str, kind: Any, value: Any) -> Any:
         if not isinstance(value, list | tuple) or len(value) != len(inner):
             problem = f"{name} is {shown(value)}, not {len(inner)} values"
             raise InputError(problem, value=value)
-        return tuple(check_value(name, *each) for each in zip(inner, value, strict=True))
+        return tuple(check_value(name, *pair) for pair in zip(inner, value, strict=True))
     if is_dataclass(kind) and isinstance(value, Mapping):
         return read_fields(kind, value, name)
     if not isinstance(value, kind):
-        told = "true or false" if kind is bool else f"an object of {kind.__name__}"
-        raise InputError(f"{name} is {shown(value)}, {kind_of(value)}, not {told}", value=value)
+        wanted_kind = "true or false" if kind is bool else f"an object of {kind.__name__}"
+        raise InputError(
+            f"{name} is {shown(value)}, {kind_of(value)}, not {wanted_kind}", value=value
+        )
     return value
 
 
@@ -121,13 +123,13 @@ def read_fields(owner: Any, values: Any, name: str = "", also: Mapping[str, str]
         if key not in kinds:
             hint = f"; did you mean {also[key]}?" if key in also else did_you_mean(key, kinds)
             raise InputError(f"{inside}{shown(key)} is not known{hint}", value=value)
-    known = only_known(values)
+    present = only_known(values)
     for field in fields(owner):
         needed = field.default is MISSING and field.default_factory is MISSING
-        if needed and field.name not in known:
+        if needed and field.name not in present:
             raise InputError(f"{inside}{field.name} is missing")
     try:
-        return owner(**known)
+        return owner(**present)
     except InputError as problem:
         raise InputError(inside + problem.message, value=problem.value) from None
 

@@ -201,7 +201,7 @@ def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
         return None
     match = AMOUNT.fullmatch(text)
     written = "" if match is None else match[2].strip() or UNSAID.get(keys, "")
-    sizes = next((each for each in SIZES if unit in each), {unit: "1"})
+    sizes = next((units for units in SIZES if unit in units), {unit: "1"})
     problem = "is not a number with a unit"
     if match is not None and written in sizes:
         try:

@@ -187,13 +187,13 @@ class Measurement:
 
     def __repr__(self) -> str:
         record, latency = self.record, self.record.latency or Latency()
-        said = f"{many(record.n_queries or 0, 'query')}, batch size {record.batch_size}"
+        size = f"{many(record.n_queries or 0, 'query')}, batch size {record.batch_size}"
         times = ", ".join(
             f"{name} {show_quantity(getattr(latency, name))}"
             for name in ("mean", "p50", "p95", "p99")
         )
         return (
-            f"<Measurement of {shown(record.system)}: {said}, {many(record.repeat, 'repeat')}\n"
+            f"<Measurement of {shown(record.system)}: {size}, {many(record.repeat, 'repeat')}\n"
             f"  latency {times} ms a call, {latency.loop} loop\n"
             f"  throughput {show_quantity(record.throughput or 0.0)} queries/s>"
         )
@@ -317,8 +317,8 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
                 raise InputError("queries have an id twice in their index")
         several = isinstance(queries, Iterable) and not hasattr(queries, "columns")  # of a table
         if not several or isinstance(queries, str | bytes | set | frozenset):
-            wanted = "a mapping of ids to queries, or several queries in order, as in a list"
-            raise InputError(f"queries are {kind_of(queries)}, not {wanted}", value=queries)
+            expected = "a mapping of ids to queries, or several queries in order, as in a list"
+            raise InputError(f"queries are {kind_of(queries)}, not {expected}", value=queries)
         if isinstance(queries, Mapping):
             ids, values = [_python_id(query_id) for query_id in queries], list(queries.values())
             same_kind(ids, "query", source)

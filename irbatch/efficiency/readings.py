@@ -222,6 +222,6 @@ def size_on_disk(path: Any) -> float:
         walk = os.walk(path, onerror=fail)
         files = [Path(folder, name) for folder, _, names in walk for name in names]
     # A link to nothing has no size, and pipes and sockets hold none.
-    found = [file.stat() for file in files if file.is_file()]
-    sizes = {(about.st_dev, about.st_ino): about.st_size for about in found}
+    stats = [file.stat() for file in files if file.is_file()]
+    sizes = {(about.st_dev, about.st_ino): about.st_size for about in stats}
     return sum(sizes.values()) / MEGA

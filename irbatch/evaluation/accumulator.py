@@ -285,10 +285,10 @@ class Accumulator:
         made._stored, made._row_of, made._size = [rows], dict(self._row_of), self._size
         made._sums = self._sums
         if without:
-            there = [query for query in self._row_of if query not in without]
-            made._stored = [rows.take([self._row_of[query] for query in there])]
-            made._row_of = {query: row for row, query in enumerate(there)}
-            made._size = len(there)
+            kept = [query for query in self._row_of if query not in without]
+            made._stored = [rows.take([self._row_of[query] for query in kept])]
+            made._row_of = {query: row for row, query in enumerate(kept)}
+            made._size = len(kept)
         return made
 
     def merge(self, other: Accumulator) -> None:
@@ -342,13 +342,13 @@ class Accumulator:
 
     def read(self, state: Mapping[str, Any]) -> Accumulator:
         """Return what a state holds that was written of the same measures."""
-        made, known = self.empty(), self.known
-        mine = None if known is None else known.fingerprint
+        made, catalogue = self.empty(), self.known
+        mine = None if catalogue is None else catalogue.fingerprint
         theirs = None if state["items"] is None else state["items"]["catalogue"]
         if mine != theirs:
             raise reject(f"'items' are of catalogue {shown(theirs)}, not of {mine!r}")
         key = "lists" if made._sums is None else "counts"
-        lists = [] if known is None else state["items"][key]
+        lists = [] if catalogue is None else state["items"][key]
         if made._sums is None:
             made._read_rows(state, lists)
         else:
@@ -358,7 +358,7 @@ class Accumulator:
             }
             if min(int(read[key].min(initial=0)) for key in ("counted", "zeros", "counts")) < 0:
                 raise reject("'counted', 'zeros' and 'counts' are not below 0")
-            counted = {cutoff: _read_counts(known, *parts) for cutoff, *parts in lists}
+            counted = {cutoff: _read_counts(catalogue, *parts) for cutoff, *parts in lists}
             made._sums += Sums(self.measures, read, counted)
             made._size = int(read["counts"][0])
         made.repeats, made.extra = (check_whole(key, state[key], 0) for key in ("repeats", "extra"))
@@ -447,12 +447,12 @@ def read_bytes(text: str, kind: type) -> npt.NDArray[Any]:
     return np.frombuffer(b64decode(text, validate=True), stored).astype(kind)
 
 
-def _read_counts(known: Any, *parts: Any) -> ItemCounts:
+def _read_counts(arrays: Any, *parts: Any) -> ItemCounts:
     keys, numbers, lists = (_read_numbers("items", part, [None]) for part in parts)
-    listed = keys // max(known.size, 1)
+    listed = keys // max(arrays.size, 1)
     if keys.size != numbers.size or not ((listed >= 0) & (listed < lists.size)).all():
         raise reject("'items' are not counts")
-    return ItemCounts(known, keys, numbers, lists)
+    return ItemCounts(arrays, keys, numbers, lists)
 
 
 def by_id(query: Any) -> tuple[bool, Any]:

@@ -210,10 +210,10 @@ class BatchEvaluator:
         if results.measures != self.measures:
             theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
             raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
-        if (known := self._kept.known) is not None:
+        if (catalogue := self._kept.known) is not None:
             of = results.settings.get("items")
-            if results.items_of_queries is None or of != known.fingerprint:
-                problem = f"results of items {of!r}, not {known.fingerprint!r}"
+            if results.items_of_queries is None or of != catalogue.fingerprint:
+                problem = f"results of items {of!r}, not {catalogue.fingerprint!r}"
                 raise InputError(problem, source="results")
         ids = results.query_ids if results.has_ids else None
         self._add(Rows.of(results), ids, results.settings, results.counts.extra)
@@ -397,6 +397,6 @@ def join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> Mappi
         return settings
     joined = dict(settings)
     for name, value in more.items():
-        said = joined.get(name, value)
-        joined[name] = said if value in said.split("; ") else f"{said}; {value}"
+        present = joined.get(name, value)
+        joined[name] = present if value in present.split("; ") else f"{present}; {value}"
     return joined

@@ -136,8 +136,8 @@ class _Pair:
         left = self._part("queries", rows.start, rows.stop)
         starts = range(0, max(self.shape[1], 1), DOCUMENTS)
         if self._on_accelerator:
-            there = [left.times(self._documents_from(start)) for start in starts]
-            return there[0] if len(there) == 1 else sys.modules["torch"].cat(there, 1)
+            blocks = [left.times(self._documents_from(start)) for start in starts]
+            return blocks[0] if len(blocks) == 1 else sys.modules["torch"].cat(blocks, 1)
         scores = self._scores[: len(left.values)]
         for start in starts:
             left.times(self._documents_from(start), scores[:, start : start + DOCUMENTS])

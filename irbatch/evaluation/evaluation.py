@@ -72,9 +72,9 @@ def as_qrels(
     `columns` and `repeats` are as in `irbatch.evaluate`.
     """
     if isinstance(qrels, Qrels):
-        if (there := None if qrels.marks is None else qrels.marks.reads) != marks:
+        if (reads := None if qrels.marks is None else qrels.marks.reads) != marks:
             problem = f"the measures read judgments of {marks or 'grades'}, these are of"
-            raise InputError(f"{problem} {there or 'grades'}: see irbatch.Qrels", source="qrels")
+            raise InputError(f"{problem} {reads or 'grades'}: see irbatch.Qrels", source="qrels")
         return qrels
     if isinstance(qrels, Run):
         problem = "a Run is given where judgments belong: first qrels, then run"
@@ -87,8 +87,8 @@ def as_qrels(
         isinstance(documents, Mapping) for documents in qrels.values()
     ):
         return Qrels(qrels, marks=marks)
-    named = names_for(columns, marks or "qrels")
-    return Qrels.of_table(qrels, named, marks=marks, repeats=repeats)
+    column_names = names_for(columns, marks or "qrels")
+    return Qrels.of_table(qrels, column_names, marks=marks, repeats=repeats)
 
 
 def as_run(

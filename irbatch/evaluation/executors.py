@@ -206,10 +206,10 @@ def evaluate_systems(
     """Return the results of several runs, by name, each evaluated by one worker."""
     _check_not_input(runs.values())
     with Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers:
-        found = _collect(workers, evaluate_system, list(runs.values()), "systems", progress)
+        outcomes = _collect(workers, evaluate_system, list(runs.values()), "systems", progress)
     for place in range(len(runs)):
-        warn_all(found[place][1])
-    return {name: found[place][0] for place, name in enumerate(runs)}
+        warn_all(outcomes[place][1])
+    return {name: outcomes[place][0] for place, name in enumerate(runs)}
 
 
 def _collect(

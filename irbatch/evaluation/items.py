@@ -152,22 +152,24 @@ def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
 
 def add_costs(
     blocks: Iterable[Block],
-    known: DocumentCosts,
+    document_costs: DocumentCosts,
     qrels: Qrels,
     rows: Positions,
     run: Run,
     ordering: Ordering,
 ) -> Iterator[Block]:
     """Add what documents cost to blocks of the queries at `rows` of the judgments."""
-    wanted = Wanted((None,), in_order=True)
+    whole_order = Wanted((None,), in_order=True)
     for block in blocks:
         queries = [qrels.queries[row] for row in rows[block.rows].tolist()]
         costs = np.full((len(queries), block.matrix.depth), np.nan)
         try:
-            for places, items in rank_run(known.documents, run, queries, wanted, ordering):
-                costs[places, : items.shape[1]] = known.of_items(items)
+            for places, items in rank_run(
+                document_costs.documents, run, queries, whole_order, ordering
+            ):
+                costs[places, : items.shape[1]] = document_costs.of_items(items)
         except InputError as problem:
             source = "costs" if problem.source == "items" else problem.source
             raise problem.with_fields(source=source) from None
-        of_block = Costs(costs, known.lowest, known.highest)
+        of_block = Costs(costs, document_costs.lowest, document_costs.highest)
         yield replace(block, matrix=replace(block.matrix, costs=of_block))

@@ -75,7 +75,7 @@ def nothing_relevant(results: Results) -> list[str]:
     if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
         return []
     judging = [column for column in results.columns if column.aggregate != "sum" and column.sign]
-    means = [results[each] for each in judging if each.name != "Judged"]
+    means = [results[column] for column in judging if column.name != "Judged"]
     if any(mean not in (0, math.inf) and mean == mean for mean in means):
         return []
     level = level_of(results.settings)

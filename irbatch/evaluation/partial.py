@@ -147,13 +147,15 @@ class PartialResult:
             problem = "these are other judgments than the partitions were evaluated with"
             raise InputError(problem, source="qrels")
         if self.keep == "sums":
-            there = np.isin(hash_ids(judgments.queries), self.hashes)
+            has_results = np.isin(hash_ids(judgments.queries), self.hashes)
         else:
-            there = np.fromiter(map(kept.__contains__, judgments.queries), bool, len(judgments))
-        if np.count_nonzero(there) != len(self):
-            problem = f"only {np.count_nonzero(there)} of its {len(self)} queries are judged"
+            has_results = np.fromiter(
+                map(kept.__contains__, judgments.queries), bool, len(judgments)
+            )
+        if np.count_nonzero(has_results) != len(self):
+            problem = f"only {np.count_nonzero(has_results)} of its {len(self)} queries are judged"
             raise InputError(problem, source="partial")
-        rows = np.flatnonzero(~there)
+        rows = np.flatnonzero(~has_results)
         if rows.size and evaluation.settings.missing == "zero":
             # Without rankings it makes no difference what orders documents, or what they cost.
             unordered = replace(evaluation, order_by="score", costs=None)
@@ -382,7 +384,7 @@ def evaluate_part(
         def choose(computed: Computed) -> Positions:
             seen.append(computed)  # an error is one of all partitions
             every = apart and evaluation.settings.missing != "skip"
-            return np.arange(len(judgments)) if every else computed.there
+            return np.arange(len(judgments)) if every else computed.ranked_rows
 
         with warnings_kept() as caught:
             results = evaluation.evaluate(judgments, run, progress, choose)

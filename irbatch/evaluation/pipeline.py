@@ -103,7 +103,7 @@ class Computed:
         self.items: RunItems | None = None
 
     @property
-    def there(self) -> Positions:
+    def ranked_rows(self) -> Positions:
         """The rows that have a ranking."""
         return np.flatnonzero(self.marks & MISSING == 0)
 
@@ -269,9 +269,9 @@ def evaluate_run(
     """
     settings, watch = work.settings, work.watch
     computed = compute_run(work, qrels, run, progress)
-    there, answered = computed.there, computed.answered
+    ranked_rows, answered = computed.ranked_rows, computed.answered
     if choose is None:
-        rows = choose_queries(qrels, there, answered, settings.missing, run.name)
+        rows = choose_queries(qrels, ranked_rows, answered, settings.missing, run.name)
     else:
         rows = choose(computed)
     computed.take(qrels, rows)
@@ -281,7 +281,7 @@ def evaluate_run(
         measures = ItemMeasures(work.plan, work.items, settings, work.threads)
         ordering = None if work.in_order else settings.ordering
         computed.items = add_items(measures, computed.values, qrels, rows, run, ordering)
-    counts = count_queries(computed.marks, len(qrels), len(answered) - there.size)
+    counts = count_queries(computed.marks, len(qrels), len(answered) - ranked_rows.size)
     queries = [qrels.queries[row] for row in rows.tolist()]
     results = computed.results(queries, counts, run.name)
     if watch is not None and watch.complete is not None:

@@ -33,21 +33,23 @@ def plot_results(
     check_choice("interval", interval, (*KINDS, None))
     check_number("level", level, above=0, below=1)
     options = None if interval is None else (interval, level)
-    named = _name_results(results)
-    columns = next(iter(named.values())).columns
-    asked = [_without_cutoff(columns[0])] if measure is None else list(parse_measures(measure))
-    points = _points_of_curve(named, asked)
+    by_name = _name_results(results)
+    columns = next(iter(by_name.values())).columns
+    requested = [_without_cutoff(columns[0])] if measure is None else list(parse_measures(measure))
+    points = _points_of_curve(by_name, requested)
     if not points:
-        chosen = _measures_of_all(named) if measure is None else _check_there(named, asked)
-        return _plot_bars(ax, named, chosen, options)
-    ax = _plot_curves(ax, named, points, options)
+        chosen = (
+            _measures_of_all(by_name) if measure is None else _check_evaluated(by_name, requested)
+        )
+        return _plot_bars(ax, by_name, chosen, options)
+    ax = _plot_curves(ax, by_name, points, options)
     if measure is None:
-        others = [str(other) for other in columns if _without_cutoff(other) != asked[0]]
+        others = [str(other) for other in columns if _without_cutoff(other) != requested[0]]
         more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        said = (
+        left_out = (
             f"not shown: {', '.join(axes.fit_names(others[:MOST_NAMED]))}{more}" if others else ""
         )
-        axes.add_note(ax, "\n".join(filter(None, (ax.get_title(loc="left"), said))))
+        axes.add_note(ax, "\n".join(filter(None, (ax.get_title(loc="left"), left_out))))
     return ax
 
 
@@ -69,57 +71,59 @@ def _without_cutoff(measure: Measure) -> Measure:
     return Measure(measure.name, measure.parameters, None, declaration=measure.declaration)
 
 
-def _points_of_curve(named: Mapping[str, Any], asked: Sequence[Measure]) -> dict[float, Measure]:
+def _points_of_curve(
+    by_name: Mapping[str, Any], requested: Sequence[Measure]
+) -> dict[float, Measure]:
     """Return what a curve goes through, ascending: points of recall, or all cutoffs of a measure.
 
     A measure that was not evaluated at several cutoffs for every system is no curve.
     """
-    if len(asked) > 1 and all(measure.name == "IPrec" for measure in asked):
-        _check_there(named, asked)
-        return {float(measure["recall"]): measure for measure in asked}
-    if len(asked) > 1 or asked[0].cutoff is not None:
+    if len(requested) > 1 and all(measure.name == "IPrec" for measure in requested):
+        _check_evaluated(by_name, requested)
+        return {float(measure["recall"]): measure for measure in requested}
+    if len(requested) > 1 or requested[0].cutoff is not None:
         return {}
     have = [
-        {column.cutoff for column in results.columns if _without_cutoff(column) == asked[0]}
-        for results in named.values()
+        {column.cutoff for column in results.columns if _without_cutoff(column) == requested[0]}
+        for results in by_name.values()
     ]
     cutoffs = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
-    return {cutoff: asked[0] @ cutoff for cutoff in cutoffs} if len(cutoffs) > 1 else {}
+    return {cutoff: requested[0] @ cutoff for cutoff in cutoffs} if len(cutoffs) > 1 else {}
 
 
-def _measures_of_all(named: Mapping[str, Any]) -> list[Measure]:
+def _measures_of_all(by_name: Mapping[str, Any]) -> list[Measure]:
     """Return the measures that every system has, without counts if there are others."""
-    columns = next(iter(named.values())).columns
-    common = [of for of in columns if all(str(of) in results for results in named.values())]
+    columns = next(iter(by_name.values())).columns
+    common = [of for of in columns if all(str(of) in results for results in by_name.values())]
     if not common:
         raise InputError("no measure was evaluated for every system", source="measures")
     return [of for of in common if of.aggregate != "sum"] or common
 
 
-def _check_there(named: Mapping[str, Any], measures: Sequence[Measure]) -> Sequence[Measure]:
+def _check_evaluated(by_name: Mapping[str, Any], measures: Sequence[Measure]) -> Sequence[Measure]:
     for measure in measures:
-        if not all(str(measure) in results for results in named.values()):
-            there = ", ".join(next(iter(named.values())).measures[:10])
-            problem = f"{measure} was not evaluated for every system; there are: {there}"
+        if not all(str(measure) in results for results in by_name.values()):
+            evaluated = ", ".join(next(iter(by_name.values())).measures[:10])
+            problem = f"{measure} was not evaluated for every system; there are: {evaluated}"
             raise InputError(problem, source="measures", value=str(measure))
     return measures
 
 
 def _plot_curves(
     ax: axes.Axes | None,
-    named: Mapping[str, Any],
+    by_name: Mapping[str, Any],
     points: Mapping[float, Measure],
     options: tuple[str, float] | None,
 ) -> axes.Axes:
     """Draw a line a system, with intervals as bands."""
-    ax = axes.new_axes(ax, legend=len(named))
-    across, some = list(points), next(iter(points.values()))
+    ax = axes.new_axes(ax, legend=len(by_name))
+    across, measure = list(points), next(iter(points.values()))
     of_recall = isinstance(across[0], float)
     banded, lines = False, []
-    marked = max(len(named) if of_recall else 0, len(points)) <= MOST_MARKED
-    for results, style in zip(named.values(), axes.styles(len(named)), strict=True):
+    marked = max(len(by_name) if of_recall else 0, len(points)) <= MOST_MARKED
+    for results, style in zip(by_name.values(), axes.styles(len(by_name)), strict=True):
         bounds = (
-            None if len(named) > MOST_BANDS else _find_bounds(results, points.values(), options)
+            None if len(by_name) > MOST_BANDS else _find_bounds(results, points.values(), options)
         )
         if bounds is not None:
             ax.fill_between(across, *bounds, color=style.color, alpha=0.15, linewidth=0)
@@ -128,15 +132,15 @@ def _plot_curves(
         means = [results[name] for name in points.values()]
         lines += ax.plot(across, means, markersize=4.5, linewidth=1.6, **look)
     if of_recall:
-        at = "" if some.cutoff is None else f" in the first {some.cutoff}"
+        at = "" if measure.cutoff is None else f" in the first {measure.cutoff}"
         ax.set(xlabel="recall", ylabel=f"interpolated precision{at}", ylim=(0, 1.02))
     else:
         _write_cutoffs(ax, across)
-        ax.set(xlabel="cutoff", ylabel=f"{_without_cutoff(some)}@k")
+        ax.set(xlabel="cutoff", ylabel=f"{_without_cutoff(measure)}@k")
     if options is not None and banded:
         axes.add_note(ax, f"bands: {100 * (1 - options[1]):g} % intervals of the mean")
     axes.tidy(ax, "both")
-    axes.add_legend(ax, lines, axes.fit_names(named))
+    axes.add_legend(ax, lines, axes.fit_names(by_name))
     return ax
 
 

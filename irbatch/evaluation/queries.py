@@ -94,22 +94,24 @@ class Queries(NamedTuple):
 
 
 def choose_queries(
-    qrels: Qrels, there: Positions, answered: Collection[Any], missing: str, name: str | None
+    qrels: Qrels, ranked_rows: Positions, answered: Collection[Any], missing: str, name: str | None
 ) -> Positions:
-    """Return the positions of the queries to average, of which those `there` have a ranking.
+    """Return the positions of the queries to average, where those of `ranked_rows` have a ranking.
 
     `answered` are all queries that the run has a ranking for.
 
     Raises:
         InputError: if none of them is judged, or one is missing with ``missing="error"``.
     """
-    every = np.arange(len(qrels))
-    if there.size < every.size or not there.size:
-        absent = np.setdiff1d(every, there, assume_unique=True)
-        some = [qrels.queries[row] for row in absent[: SAMPLES + 1].tolist()]
+    all_rows = np.arange(len(qrels))
+    if ranked_rows.size < all_rows.size or not ranked_rows.size:
+        absent = np.setdiff1d(all_rows, ranked_rows, assume_unique=True)
+        samples = [qrels.queries[row] for row in absent[: SAMPLES + 1].tolist()]
         of_run = Queries.of(answered)
-        check_answered(Queries.of(qrels.queries), Queries(absent.size, some), of_run, missing, name)
-    return there if missing == "skip" else every
+        check_answered(
+            Queries.of(qrels.queries), Queries(absent.size, samples), of_run, missing, name
+        )
+    return ranked_rows if missing == "skip" else all_rows
 
 
 def check_answered(

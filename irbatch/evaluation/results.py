@@ -58,10 +58,10 @@ class RunItems:
 
 def join_items(parts: Iterable[RunItems | None]) -> RunItems | None:
     """Put the items of several runs' queries one after the other; None if they have none."""
-    there = [part for part in parts if part is not None]
-    if not there:
+    present = [part for part in parts if part is not None]
+    if not present:
         return None
-    return RunItems(there[0].known, [items for part in there for items in part.lists])
+    return RunItems(present[0].known, [items for part in present for items in part.lists])
 
 
 def value_of(measure: Measure, counts: ItemCounts) -> float:
@@ -76,8 +76,8 @@ def value_of(measure: Measure, counts: ItemCounts) -> float:
     except (MemoryError, ArithmeticError):
         raise
     except Exception as problem:
-        said = f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}"
-        raise InputError(said, source="measures") from problem
+        text = f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}"
+        raise InputError(text, source="measures") from problem
     if not math.isfinite(value):
         raise InputError(f"the formula of {measure.name} returned {value}", source="measures")
     return value
@@ -331,13 +331,13 @@ class Results(Reported):
         counts = self.counts
         level = level_of(self.settings)
         irrelevant = "without relevant documents" + (f" at rel={level}" if level != "1" else "")
-        said = [
+        numbers = [
             (counts.missing, "missing from the run"),
             (counts.extra, "only in the run, ignored"),
             (counts.no_relevant, irrelevant + self._left_out()),
             (counts.tied, "with ties that matter"),
         ]
-        return [f"{many(number, 'query')} {what}" for number, what in said if number]
+        return [f"{many(number, 'query')} {what}" for number, what in numbers if number]
 
     def _left_out(self) -> str:
         """Say of which measures' means queries without relevant documents are left out."""
@@ -351,17 +351,17 @@ class Results(Reported):
             by_number.setdefault(number, []).append(str(self.columns[column]))
         if [*by_number] == [self.counts.no_relevant]:
             return ", left out"
-        told = [
+        texts = [
             f"{number} left out of {' '.join(of)}" for number, of in by_number.items() if number
         ]
-        return f" ({'; '.join(told)})" if told else ""
+        return f" ({'; '.join(texts)})" if texts else ""
 
     def column_of(self, name: str | Measure) -> int:
         """Return a measure's position among `measures`, by any spelling; else KeyError."""
         column = self._find(str(name))
         if column is None:
-            there, nearest = ", ".join(self.measures), did_you_mean(name, self.measures)
-            raise KeyError(f"{name!s} was not evaluated; there are: {there}{nearest}")
+            evaluated, nearest = ", ".join(self.measures), did_you_mean(name, self.measures)
+            raise KeyError(f"{name!s} was not evaluated; there are: {evaluated}{nearest}")
         return column
 
     def to_dict(self, names: str = "irbatch") -> dict[Any, dict[str, float]]:  # type: ignore[override]
@@ -478,8 +478,8 @@ class Results(Reported):
             means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
             rows = [Row([Cell(column.heading), cell]) for column, cell in means]
             table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-        told = f", {TOLD}" if intervals else ""
-        caption = ". ".join([many(self.counts.queries, "query") + told, *self.notes()])
+        note = f", {TOLD}" if intervals else ""
+        caption = ". ".join([many(self.counts.queries, "query") + note, *self.notes()])
         return Document(title, f"{caption}.", [], [table], self.signature)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:

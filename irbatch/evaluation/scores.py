@@ -175,14 +175,14 @@ class ScoreEvaluator:
         candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
         if self.chosen.nan == "last":
             candidates.put_nan_last()
-        there = None
+        is_candidate = None
         if positives is not None:
             graded = read_positives(positives, candidates.shape, candidates.queries)
         else:
-            graded, there = read_labels(relevance, candidates.shape, candidates.queries)
+            graded, is_candidate = read_labels(relevance, candidates.shape, candidates.queries)
         skips = settings.no_relevant == "skip"
         mask, exclude, n_relevant = map(batch.get, ("mask", "exclude", "n_relevant"))
-        candidates.leave_out(there, mask, lengths, exclude, may_be_none=skips)
+        candidates.leave_out(is_candidate, mask, lengths, exclude, may_be_none=skips)
         shown = candidates.without_hidden(graded)
         if shown is not graded:
             if positives is not None:
@@ -230,12 +230,12 @@ class ScoreEvaluator:
         except TieError as problem:
             row, column = graded.row_index[problem.place], graded.columns[problem.place]
             score = candidates.score_of(row, column)
-            said = (
+            text = (
                 f"candidates of different relevance share the score {score:g}: say what decides "
                 "with ties='expected', 'pessimistic', 'optimistic' or 'index'"
             )
             query = candidates.queries[row]
-            raise InputError(said, source="scores", query=query, value=score) from None
+            raise InputError(text, source="scores", query=query, value=score) from None
 
 
 @dataclass(eq=False)
@@ -343,11 +343,11 @@ def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candi
     if not graded.all_one:
         row = int(graded.row_index[np.argmax(graded.grades != 1)])
         raise reject("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
-    there = np.diff(graded.starts)
-    if (there > numbers).any():
-        row = int(np.argmax(there > numbers))
+    counts = np.diff(graded.starts)
+    if (counts > numbers).any():
+        row = int(np.argmax(counts > numbers))
         total = int(numbers[row])
-        problem = f"{there[row]} candidates are relevant, but only {total} documents in all"
+        problem = f"{counts[row]} candidates are relevant, but only {total} documents in all"
         raise reject(problem, query=candidates.queries[row], value=total)
     return numbers
 

@@ -113,8 +113,8 @@ def evaluate_sequences(
     """
     check_keywords(evaluate_sequences, settings, EvaluateOptions.__annotations__.keys() - UNUSED)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
-    asked, chosen = evaluation.measures, evaluation.settings
-    for measure in asked:
+    parsed, chosen = evaluation.measures, evaluation.settings
+    for measure in parsed:
         if measure.name not in IN_TURN:
             problem = (
                 f"{measure} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
@@ -122,32 +122,32 @@ def evaluate_sequences(
             hint = "evaluate each run with irbatch.evaluate"
             raise InputError(f"{problem}: {hint}", source="measures", value=str(measure))
     judgments, rankings = evaluation.judgments(qrels), _as_runs(runs, evaluation)
-    plan = Plan(asked, chosen.open_parameters(), items=True)
+    plan = Plan(parsed, chosen.open_parameters(), items=True)
     plan.check_levels(judgments.levels)
     reading = ItemMeasures(plan, evaluation.items, chosen, evaluation.threads)
     answered = dict.fromkeys(query for run in rankings for query in run.queries)
-    there = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
+    has_ranking = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
     name = rankings[0].name
-    rows = choose_queries(judgments, np.flatnonzero(there), answered, chosen.missing, name)
+    rows = choose_queries(judgments, np.flatnonzero(has_ranking), answered, chosen.missing, name)
     queries = [judgments.queries[row] for row in rows.tolist()]
     judged = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
     turns = [
         ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), judged)
         for run in rankings
     ]
-    values = np.zeros((len(queries), len(asked)))
+    values = np.zeros((len(queries), len(parsed)))
     turns[0].others = turns[1:]
     reading.write(turns[0], values)
     levels = judgments.levels >= chosen.least_relevant
     relevant = judgments.level_counts(rows)[:, levels].sum(axis=1)
-    marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~there[rows])
+    marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~has_ranking[rows])
     empty = np.all([(ranks.rows == PAST_END).all(axis=1) for ranks in turns], axis=0)
-    marks |= QueryMark.EMPTY.where(empty & there[rows])
+    marks |= QueryMark.EMPTY.where(empty & has_ranking[rows])
     signature = evaluation.signature()
     signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
-    extra = len(answered) - int(np.count_nonzero(there))
+    extra = len(answered) - int(np.count_nonzero(has_ranking))
     counts = count_queries(marks, len(judgments), extra)
-    results = Results(values, queries, asked, counts, signature, name, marks)
+    results = Results(values, queries, parsed, counts, signature, name, marks)
     warn_all(notes_on(results))
     return results
 

@@ -48,12 +48,12 @@ DEFAULTS: dict[str | None, dict[str, Any]] = {
 }
 
 
-def _row(value: Any, told: str, **option: Any) -> Any:
+def _row(value: Any, help_text: str, **option: Any) -> Any:
     """Return a setting's field: its default, its help, and its option of commands, as argparse's.
 
     A command's default is the field's, unless `option` has another: None leaves it to trec_eval=.
     """
-    option = {"help": told, **({} if "action" in option else {"default": value}), **option}
+    option = {"help": help_text, **({} if "action" in option else {"default": value}), **option}
     return field(default=value, metadata={"option": option})
 
 

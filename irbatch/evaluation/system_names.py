@@ -18,27 +18,27 @@ Each = TypeVar("Each")
 
 
 def name_systems(
-    given: Mapping[str, Each] | Iterable[Each], what: str = "run", *, numbered: bool = False
+    systems: Mapping[str, Each] | Iterable[Each], what: str = "run", *, numbered: bool = False
 ) -> dict[str, Each]:
     """Return what comes from several systems by the systems' names.
 
     Mappings have them; runs and results bring theirs, or are ``"system 1"``, … if `numbered`; paths
     give theirs. One without a name, or two of the same, are rejected; messages call them `what`.
     """
-    if isinstance(given, Mapping):
-        return dict(given)
+    if isinstance(systems, Mapping):
+        return dict(systems)
     if (
-        isinstance(given, str | os.PathLike | Run)
-        or hasattr(given, "counts")
-        or not isinstance(given, Iterable)
+        isinstance(systems, str | os.PathLike | Run)
+        or hasattr(systems, "counts")
+        or not isinstance(systems, Iterable)
     ):
         forms = f"in a list or a mapping of names to {what}s"
         hint = "; of one run see evaluate" if what == "run" else ""
-        raise InputError(f"{what}s are several, {forms}, not as {kind_of(given)}{hint}")
-    listed: list[Any] = list(given)
+        raise InputError(f"{what}s are several, {forms}, not as {kind_of(systems)}{hint}")
+    listed: list[Any] = list(systems)
     paths = Counter(os.fspath(path) for path in listed if isinstance(path, str | os.PathLike))
     stems = Counter(map(_stem, paths))
-    named: dict[str, Each] = {}
+    by_name: dict[str, Each] = {}
     for number, system in enumerate(listed, 1):
         if isinstance(system, str | os.PathLike):
             path = os.fspath(system)
@@ -49,12 +49,12 @@ def name_systems(
         else:
             own = getattr(system, "name", None)
             name = own or (f"system {number}" if numbered else "")
-        if not name or name in named:
+        if not name or name in by_name:
             problem = f"two {what}s are called {name!r}" if name else f"a {what} has no name"
             advice = f"systems need different names: give a mapping of names to {what}s"
             raise InputError(f"{problem}; {advice}", source=what)
-        named[name] = system
-    return named
+        by_name[name] = system
+    return by_name
 
 
 def _stem(path: str) -> str:

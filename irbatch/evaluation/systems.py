@@ -133,9 +133,9 @@ class SystemResults(Reported, dict[str, Results]):
         counts = sorted({results.counts.queries for results in self.values()})
         least = f"{counts[0]} to " if len(counts) > 1 else ""
         queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-        told = f", {TOLD}" if intervals else ""
-        said = [f"{systems}{queries}{told}", *list_notes(self)]
-        caption = f"{'. '.join(said)}. {note}".rstrip()
+        note_on_intervals = f", {TOLD}" if intervals else ""
+        sentences = [f"{systems}{queries}{note_on_intervals}", *list_notes(self)]
+        caption = f"{'. '.join(sentences)}. {note}".rstrip()
         stated = [results.settings for results in self.values()]
         shared = stated[0].items() if stated else ()
         common = [(k, v) for k, v in shared if all(settings.get(k) == v for settings in stated)]

@@ -114,8 +114,8 @@ def make_table(
             rows += _rows_of_queries(name, system, measures, digits)
             cells.insert(0, Cell(ALL))
         rows.append(Row([Cell(name), *cells]))
-    said = f", {TOLD}" if intervals else ""
-    return Table(f"Means of {many(len(results), 'system')}{said}", columns, rows)
+    note = f", {TOLD}" if intervals else ""
+    return Table(f"Means of {many(len(results), 'system')}{note}", columns, rows)
 
 
 def list_measures(results: Systems) -> list[Measure]:

@@ -108,7 +108,7 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
 
 def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:
     computed = compute_run(Work(Plan(wanted, settings.open_parameters()), settings), qrels, run)
-    rows = computed.there
+    rows = computed.ranked_rows
     return [qrels.queries[row] for row in rows.tolist()], computed.values[rows]
 
 

@@ -66,16 +66,16 @@ def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
     times = [name for name in names if is_of_machine(name)]
     if not times:
         return ""
-    said, latency = [str(record.hardware) or "a machine unsaid"], record.latency
+    conditions, latency = [str(record.hardware) or "a machine unsaid"], record.latency
     if latency is not None and any(name.startswith("latency_") for name in times):
-        said += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
+        conditions += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
         if latency.loop == OPEN:
             at = "" if latency.rate is None else f" at {show_quantity(latency.rate)} queries/s"
-            said.append(f"an open loop{at}")
+            conditions.append(f"an open loop{at}")
     if "sustained_rate" in times:
         bound = record.sustained_p99
-        said.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
-    return ", ".join(said)
+        conditions.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
+    return ", ".join(conditions)
 
 
 def is_of_machine(name: str) -> bool:

@@ -143,12 +143,12 @@ class Leaderboard(Reported):
         level: float = 0.05,
     ) -> None:
         check_level(level)
-        named = name_records(records)
-        accuracy = join_accuracy(results, named, measures, level)
+        by_row = name_records(records)
+        accuracy = join_accuracy(results, by_row, measures, level)
         vars(self).update(
             accuracy,
-            systems=list(named),
-            records=list(named.values()),
+            systems=list(by_row),
+            records=list(by_row.values()),
             level=level,
             constraints=[],
             left_out={},
@@ -268,16 +268,16 @@ class Leaderboard(Reported):
         Raises:
             InputError: if a constraint has another form, or no system has a value of its axis.
         """
-        said: list[str] = []
+        stated: list[str] = []
         broken: dict[str, list[str]] = {}
         for text in constraints:
             constraint, reasons = find_broken(self, text)
-            said.append(constraint)
+            stated.append(constraint)
             for system, reason in reasons.items():
                 broken.setdefault(system, []).append(reason)
         left = self.at([i for i, system in enumerate(self.systems) if system not in broken])
         return left._with(
-            constraints=[*self.constraints, *said], left_out={**self.left_out, **broken}
+            constraints=[*self.constraints, *stated], left_out={**self.left_out, **broken}
         )
 
     def priced(self, prices: Mapping[str, float], currency: str | None = None) -> Self:
@@ -340,12 +340,12 @@ class Leaderboard(Reported):
         Raises:
             InputError: if no system has a value of each axis.
         """
-        named = [axis.name for axis in list_axes(axes, self.measures)]
-        known, lacking = self.having(named)
-        if not known.systems:
+        names = [axis.name for axis in list_axes(axes, self.measures)]
+        compared, lacking = self.having(names)
+        if not compared.systems:
             raise InputError("no system is left on the leaderboard", source="leaderboard")
-        values = np.stack([known.values(name) * self.axis(name).sign for name in named], axis=1)
-        return find_pareto(known.systems, named, values, known.conditions(named), lacking)
+        values = np.stack([compared.values(name) * self.axis(name).sign for name in names], axis=1)
+        return find_pareto(compared.systems, names, values, compared.conditions(names), lacking)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
         """Return the leaderboard of the systems with values of all axes, and what others lack.
@@ -365,14 +365,14 @@ class Leaderboard(Reported):
         if lacking and len(lacking) == len(self):
             problem = f"no system has a value of each of {join_words(list(names))}"
             raise InputError(problem, source="leaderboard")
-        known = self.at([i for i, system in enumerate(self.systems) if system not in lacking])
+        complete = self.at([i for i, system in enumerate(self.systems) if system not in lacking])
         for name in names:
-            if len(currencies := known.currencies(name)) > 1:
+            if len(currencies := complete.currencies(name)) > 1:
                 (one, system), (other, owner), *_ = currencies.items()
                 unsaid = "no currency that is said"
                 problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
                 raise field_error(of_system(system), name, problem, one)
-        return known, {name: lacking[name] for name in self.systems if name in lacking}
+        return complete, {name: lacking[name] for name in self.systems if name in lacking}
 
     def caption(self) -> str:
         """Say how many systems and queries there are, how they were measured, and who is left out.
@@ -389,8 +389,8 @@ class Leaderboard(Reported):
         chosen = {name: [getattr(self, name)[i] for i in places] for name in listed}
         arrays = {name: getattr(self, name)[places] for name in ("means", "intervals")}
         # What was found is of all of them together.
-        found = self.significance if len(places) == len(self) else None
-        return self._with(**chosen, **arrays, significance=found)
+        significance = self.significance if len(places) == len(self) else None
+        return self._with(**chosen, **arrays, significance=significance)
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.

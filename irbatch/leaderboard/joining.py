@@ -102,7 +102,8 @@ def join_accuracy(
         "means": table[..., 0],
         "intervals": table[..., 1:],
         "n_queries": [
-            each.counts.queries if isinstance(each, Results) else None for each in listed
+            own_results.counts.queries if isinstance(own_results, Results) else None
+            for own_results in listed
         ],
         "settings": _common_settings(systems, listed),
         "results": listed,
@@ -111,16 +112,16 @@ def join_accuracy(
 
 def _results_by_row(results: Any, records: Mapping[str, EfficiencyRecord]) -> list[Any]:
     """Return each row's results, which are given by row, or by the system that several are of."""
-    named = name_systems([results] if isinstance(results, Results) else results, "result")
+    by_name = name_systems([results] if isinstance(results, Results) else results, "result")
     systems = {record.system for record in records.values()}
-    listed = [named.get(row, named.get(record.system)) for row, record in records.items()]
+    listed = [by_name.get(row, by_name.get(record.system)) for row, record in records.items()]
     for row, row_results in zip(records, listed, strict=True):
         if row_results is None:
-            others = join_words([shown(name) for name in list(named)[:NAMED]]) or "no system"
-            hint = did_you_mean(row, map(str, named))
+            others = join_words([shown(name) for name in list(by_name)[:NAMED]]) or "no system"
+            hint = did_you_mean(row, map(str, by_name))
             problem = f"is missing: there are results of {others}{hint}"
             raise field_error(of_system(row), "accuracy", problem, None)
-    for name, system_results in named.items():
+    for name, system_results in by_name.items():
         if name not in records and name not in systems:
             problem = f"system {shown(name)} has results and no efficiency record"
             raise InputError(problem, source="records", value=name)
@@ -189,7 +190,9 @@ def _warn_of_missing(
 ) -> None:
     """Warn of what some systems lack; reject a system without any value, and such a measure."""
     unknown = [names[k] for k in np.flatnonzero(np.isnan(means).all(axis=0)).tolist()]
-    first_rows = {id(each): row for row, each in reversed([*enumerate(results)])}
+    first_rows = {
+        id(system_results): row for row, system_results in reversed([*enumerate(results)])
+    }
     for row in sorted(first_rows.values()):  # rows of a system share its results
         of = of_system(systems[row])
         lacking = [name for name, mean in zip(names, means[row], strict=True) if np.isnan(mean)]

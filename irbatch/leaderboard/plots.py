@@ -60,11 +60,13 @@ class Frontier(NamedTuple):
     @property
     def levels(self) -> str:
         """How sure the intervals are: ``"95% intervals"``; empty if there are none."""
-        known = np.asarray(~np.isnan(self.bounds).any(axis=2))
+        has_bounds = np.asarray(~np.isnan(self.bounds).any(axis=2))
         levels = {
             level
             for i, axis in enumerate((self.x, self.y))
-            for level, has in zip(self.board.levels(axis.name), known[:, i].tolist(), strict=True)
+            for level, has in zip(
+                self.board.levels(axis.name), has_bounds[:, i].tolist(), strict=True
+            )
             if has
         }
         return f"{show_levels(levels)} intervals".strip() if levels else ""
@@ -176,7 +178,9 @@ def picture_frontier(
     """Return a picture of the frontier, where there is an axis for it; see `Leaderboard`."""
     if x is None and y is None and len(marked) == 2:
         # A measure goes along the picture.
-        y, x = sorted((each.name for each in marked), key=lambda name: name not in board.measures)
+        y, x = sorted(
+            (quantity.name for quantity in marked), key=lambda name: name not in board.measures
+        )
     if x is None:
         unknown = {name: np.isnan(board.values(name)) for name in PICTURED}
         of_all = [name for name, lacking in unknown.items() if not lacking.any()]
@@ -199,13 +203,13 @@ def _tell(frontier: Frontier) -> str:
     strong = [isolate(system) for system in systems if system not in frontier.dominated_by]
     axes = " and ".join(isolate(axis.label) for axis in (frontier.y, frontier.x))
     several = len(frontier.styles) > 1
-    said = [f"Pareto {'frontiers' if several else 'frontier'} of {axes}: {', '.join(strong)}."]
+    sentences = [f"Pareto {'frontiers' if several else 'frontier'} of {axes}: {', '.join(strong)}."]
     if several:
-        said.append("Systems are compared with those measured under the same conditions.")
+        sentences.append("Systems are compared with those measured under the same conditions.")
     if frontier.dominated_by:
-        said.append("Grey: dominated.")
+        sentences.append("Grey: dominated.")
     if frontier.levels:
-        said.append(f"Bars: {frontier.levels}.")
+        sentences.append(f"Bars: {frontier.levels}.")
     if frontier.left_out:
-        said.append(f"Left out: {tell_left_out(frontier.board, frontier.left_out, isolate)}.")
-    return " ".join(said)
+        sentences.append(f"Left out: {tell_left_out(frontier.board, frontier.left_out, isolate)}.")
+    return " ".join(sentences)

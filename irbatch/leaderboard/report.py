@@ -52,13 +52,16 @@ def _list_facts(board: Board) -> list[Column]:
                       values.__getitem__, look)  # fmt: skip
 
     machines = [vars(record.hardware) for record in board.records]
-    known = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
+    facts = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
     return [
         *(
             column(name, head, [machine[name] for machine in machines])
             for name, head in MACHINE.items()
         ),
-        *(column(name, name.replace("_", " "), [each[name] for each in known]) for name in FACTS),
+        *(
+            column(name, name.replace("_", " "), [record[name] for record in facts])
+            for name in FACTS
+        ),
         column("queries", "queries", board.n_queries),
     ]
 
@@ -66,10 +69,14 @@ def _list_facts(board: Board) -> list[Column]:
 def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> list[Column]:
     """Return an axis' column, and those of its bounds, which only programs read."""
     axis, values, bounds = board.axis(name), board.values(name), board.bounds(name)
-    known = ~np.isnan(values)
-    measured = {each for each, has in zip(board.conditions([name]), known, strict=True) if has}
+    has_value = ~np.isnan(values)
+    measured = {
+        conditions
+        for conditions, has in zip(board.conditions([name]), has_value, strict=True)
+        if has
+    }
     best = np.nan  # one value alone is not the best
-    if known.sum() > 1 and len(board.currencies(name)) < 2 and len(measured) < 2:
+    if has_value.sum() > 1 and len(board.currencies(name)) < 2 and len(measured) < 2:
         best = axis.sign * np.nanmax(axis.sign * values)
     not_worse = [] if board.significance is None else board.significance.not_worse(name)
     rows = np.column_stack([values, bounds]).tolist()
@@ -200,11 +207,11 @@ def tell_left_out(
     board: Board, left_out: Mapping[str, list[str]], mark: Callable[[object], str]
 ) -> str:
     """Name systems that are not compared, and what they lack."""
-    told = []
+    texts = []
     for system, names in left_out.items():
         lack = join_words([mark(board.axis(name).label) for name in names])
-        told.append(f"{mark(system)} (without {lack})")
-    return list_names(told, str)
+        texts.append(f"{mark(system)} (without {lack})")
+    return list_names(texts, str)
 
 
 def list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> str:
@@ -224,20 +231,20 @@ def write_caption(board: Board) -> str:
     if board.n_queries and None not in board.n_queries:
         least, most = min(board.n_queries), max(board.n_queries)
         queries = f", {f'{least} to ' if least < most else ''}{many(most, 'query')}"
-    said = [f"{count_systems(records)}{queries}.", *_tell_calls(records)]
+    sentences = [f"{count_systems(records)}{queries}.", *_tell_calls(records)]
     machines = {record.hardware for record in records}
     if len(machines) == 1 and machines != {Hardware()}:
-        said.append(f"Measured on {machines.pop()}.")
-    said += _tell_conditions(board)
+        sentences.append(f"Measured on {machines.pop()}.")
+    sentences += _tell_conditions(board)
     if board.constraints:
-        said.append(f"Constraints: {', '.join(board.constraints)}.")
+        sentences.append(f"Constraints: {', '.join(board.constraints)}.")
     who = []
     for system, reasons in board.left_out.items():
         others = [reason for reason in reasons if reason not in board.constraints]
         who.append(f"{system} ({', '.join(others)})" if others else system)
     if who:
-        said.append(f"Left out by them: {', '.join(who)}.")
-    return " ".join(said)
+        sentences.append(f"Left out by them: {', '.join(who)}.")
+    return " ".join(sentences)
 
 
 def count_systems(records: Sequence[EfficiencyRecord]) -> str:
@@ -261,9 +268,10 @@ def _tell_calls(records: Sequence[EfficiencyRecord]) -> Iterator[str]:
         (larger, "Throughput of calls of", "queries"),
         (bounds, "Sustained rate: with p99 within", "ms"),
     ):
-        known = sorted({number for number in numbers if number is not None} - {1})
-        if known:
-            yield f"{before} {join_words([show_quantity(each) for each in known], 'or')} {after}."
+        listed = sorted({number for number in numbers if number is not None} - {1})
+        if listed:
+            amounts = join_words([show_quantity(number) for number in listed], "or")
+            yield f"{before} {amounts} {after}."
 
 
 def _tell_conditions(board: Board) -> Iterator[str]:

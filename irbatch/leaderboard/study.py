@@ -138,21 +138,21 @@ def find_significance(board: Board, level: float, draws: int, seed: int) -> Sign
     for system, results in rows.items():
         owners.setdefault(id(results), system)
     chosen = {system: _with_measures(rows[system], measures) for system in owners.values()}
-    found = compare(
+    comparison = compare(
         chosen, test="randomisation", correction="holm", level=level, draws=draws, seed=seed
     )
     best: dict[str, str] = {}
     p_values: dict[str, dict[str, float]] = {}
     for k, name in enumerate(measures):
-        place = int(np.argmax(found.means[:, k] * board.axis(name).sign))
-        best[name] = found.systems[place]
-        of_pair = dict(zip(found.pairs, found.corrected[:, k].tolist(), strict=True))
+        place = int(np.argmax(comparison.means[:, k] * board.axis(name).sign))
+        best[name] = comparison.systems[place]
+        of_pair = dict(zip(comparison.pairs, comparison.corrected[:, k].tolist(), strict=True))
         p = {
             system: 1.0 if i == place else of_pair[max(i, place), min(i, place)]
-            for i, system in enumerate(found.systems)
+            for i, system in enumerate(comparison.systems)
         }
         p_values[name] = {system: p[owners[id(results)]] for system, results in rows.items()}
-    return Significance(found.level, len(found.query_ids), best, p_values)
+    return Significance(comparison.level, len(comparison.query_ids), best, p_values)
 
 
 def _choose_measures(measures: Sequence[str], rows: Mapping[str, Results]) -> list[str]:
@@ -196,12 +196,12 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
     >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
     ('new', ['P(rel=2)@5', 'latency'])
     """
-    system, said = split_scope(text, "of") if isinstance(text, str) else (None, "")
-    if (form := DOMINATED.fullmatch(said)) is not None:
+    system, condition = split_scope(text, "of") if isinstance(text, str) else (None, "")
+    if (form := DOMINATED.fullmatch(condition)) is not None:
         check_purpose(text, is_requirement=bool(form["required"]), required=required)
         axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
         return system, [axis.strip() for axis in axes]
-    limit = read_limit(said)
+    limit = read_limit(condition)
     if limit is None:
         raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
     return system, limit
@@ -213,24 +213,24 @@ def find_failures(board: Board, text: str, *, required: bool) -> list[str]:
     A system without a value, or an interval, that it looks at fails: nothing tells that it is as
     good as it has to be. See `irbatch.leaderboard.Leaderboard.failures`.
     """
-    system, said = parse_on_board(text, required=required)
+    system, condition = parse_on_board(text, required=required)
     if not board.systems:  # of none everything is true
         raise InputError(f"no system is left to check {shown(text)} of", value=text)
-    if isinstance(said, list):
-        found = dict(_find_dominated(board, said))
+    if isinstance(condition, list):
+        failures = dict(_find_dominated(board, condition))
     else:
-        limit = said._replace(name=board.axis(said.name).name)
+        limit = condition._replace(name=board.axis(condition.name).name)
         check_side(text, limit, int(board.axis(limit.name).sign), required=required)
         _check_range(board, text, limit)
-        found = dict(_find_rejected(board, limit, required=required))
+        failures = dict(_find_rejected(board, limit, required=required))
     chosen = board.systems if system is None else board.select(system).systems
-    return [f"{printable(name)}: {found[name]}" for name in chosen if name in found]
+    return [f"{printable(name)}: {failures[name]}" for name in chosen if name in failures]
 
 
 def tell_passed(board: Board, text: str, *, required: bool) -> str:
     """Say what has passed; with the axis, where the condition calls it by a shorter name."""
-    _, said = parse_on_board(text, required=required)
-    name = board.axis(said.name).name if isinstance(said, Limit) else ""
+    _, condition = parse_on_board(text, required=required)
+    name = board.axis(condition.name).name if isinstance(condition, Limit) else ""
     return text if name in text else f"{text} ({name})"
 
 
@@ -242,27 +242,27 @@ def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
         raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
     limit = limit._replace(name=board.axis(limit.name).name)
     bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
-    said = f"{limit.name}{bound} {limit}"
+    constraint = f"{limit.name}{bound} {limit}"
     rejected = _find_rejected(board, limit, required=True)
-    return said, {
-        system: why if why == f"{limit.name} is missing" else said for system, why in rejected
+    return constraint, {
+        system: why if why == f"{limit.name} is missing" else constraint for system, why in rejected
     }
 
 
 def _find_dominated(board: Board, axes: list[str]) -> Iterator[tuple[str, str]]:
     """Yield systems that others dominate, and by whom; those that lack an axis, and which."""
-    found = board.pareto(axes)
-    on = join_words(found.axes)
-    for system, others in found.dominated_by.items():
+    front = board.pareto(axes)
+    on = join_words(front.axes)
+    for system, others in front.dominated_by.items():
         yield system, f"dominated on {on} by {join_words(list(map(printable, others)))}"
-    for system, lacking in found.left_out.items():
+    for system, lacking in front.left_out.items():
         yield system, f"{join_words(lacking)} is missing"
 
 
 def _find_rejected(board: Board, limit: Limit, *, required: bool) -> Iterator[tuple[str, str]]:
     """Yield systems of which a limit holds, or if `required` doesn't; those without a value."""
-    known, lacking = board.having([limit.name])
-    for system, value in zip(known.systems, _judged(known, limit), strict=True):
+    complete, lacking = board.having([limit.name])
+    for system, value in zip(complete.systems, _judged(complete, limit), strict=True):
         if math.isnan(value):
             yield system, f"{limit.name} has no interval"
         elif limit.holds(value) != required:
