@@ -147,15 +147,15 @@ def fit_names(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]
     >>> fit_names(["bm25", "dense-retriever-1", "dense-passage-retriever-1"], 12)
     ['bm25', 'dense-r…er-1', 'dense-p…er-1']
     """
-    texts = [" ".join(printable(each) for each in str(name).split()) for name in names]
+    texts = [" ".join(printable(word) for word in str(name).split()) for name in names]
     # Mathematical text begins with a dollar sign.
     return [short.replace("$", r"\$") for short in shorten_all(texts, longest)]
 
 
-def write_beside(ax: Axes, row: float, said: str, strong: bool = False) -> None:
+def write_beside(ax: Axes, row: float, text: str, strong: bool = False) -> None:
     """Write something to the right of the axes, at a place along them."""
     look = {"color": INK, "fontweight": "bold"} if strong else {"color": MUTED}
-    ax.text(1.02, row, said, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5, **look)
+    ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5, **look)
 
 
 def draw_intervals(ax: Axes, rows: Any, values: Any, bounds: Any, **look: Any) -> Any:

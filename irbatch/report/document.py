@@ -111,10 +111,10 @@ class Table:
     @property
     def meanings(self) -> str:
         """What the columns mean, as one sentence."""
-        said = "; ".join(
+        text = "; ".join(
             f"{column.heading}: {column.meaning}" for column in self.columns if column.meaning
         )
-        return f"{said}." if said else ""
+        return f"{text}." if text else ""
 
     def annotated(self, position: int) -> bool:
         """Tell whether something stands after a column's numbers."""
@@ -173,7 +173,9 @@ def opened(parts: Iterable[Part]) -> Iterator[Heading | Table | Figures | Senten
             yield part
             continue
         yield part.table
-        names = [k for k, each in enumerate(part.table.columns) if each.kind in ("name", "text")]
+        names = [
+            k for k, column in enumerate(part.table.columns) if column.kind in ("name", "text")
+        ]
         for row, behind in zip(part.table.rows, part.parts, strict=True):
             yield Heading(": ".join(row.cells[k].text for k in names if row.cells[k].text))
             yield from opened(behind)
@@ -200,8 +202,8 @@ class Document:
         '*: the highest; ●: on the frontier.'
         """
         signs = {BEST: best, MARKS: marks}
-        said = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
-        return f"{said}." if said else ""
+        text = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
+        return f"{text}." if text else ""
 
     def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Document:
         """Call columns and marks otherwise.
@@ -210,10 +212,10 @@ class Document:
             InputError: if there is no such column.
         """
         tables = [part for part in self.parts if isinstance(part, Table)]
-        known = [bare(each.heading) for table in tables for each in table.columns]
+        bare_headings = [bare(column.heading) for table in tables for column in table.columns]
         for name in headings:
-            if name not in known:
-                problem = f"there is no column {shown(name)}{did_you_mean(name, known)}"
+            if name not in bare_headings:
+                problem = f"there is no column {shown(name)}{did_you_mean(name, bare_headings)}"
                 raise InputError(problem, source="headings", value=name)
         legend = [
             (" ".join(marks.get(sign, sign) for sign in signs.split(" ")), meaning)
@@ -265,13 +267,13 @@ def list_records(columns: Sequence[Column], items: Iterable[Any]) -> tuple[list[
 
     A name that an earlier column has, too, gets a number: ``"loss (2)"``.
     """
-    named: dict[str, Column] = {}
+    by_name: dict[str, Column] = {}
     for column in columns:
         if column.name:
-            often = sum(other.name == column.name for other in named.values())
-            named[f"{column.name} ({often + 1})" if often else column.name] = column
-    records = [{name: column.value(item) for name, column in named.items()} for item in items]
-    return list(named), records
+            often = sum(other.name == column.name for other in by_name.values())
+            by_name[f"{column.name} ({often + 1})" if often else column.name] = column
+    records = [{name: column.value(item) for name, column in by_name.items()} for item in items]
+    return list(by_name), records
 
 
 def isolate(name: object) -> str:

@@ -153,9 +153,9 @@ $body
 def write_document(report: document.Document, *, fragment: bool = False) -> str:
     """Write sortable tables and pictures; a fragment has nothing of a page, nor the script."""
     title = escape(printable(report.title))
-    said = [f"<h1>{title}</h1>", f"<p>{_words(report.caption)}</p>"]
-    said += [_soft(report.explained("Bold")), *_parts(report.parts), _soft(report.settings)]
-    body = "\n".join(filter(None, said))
+    elements = [f"<h1>{title}</h1>", f"<p>{_words(report.caption)}</p>"]
+    elements += [_soft(report.explained("Bold")), *_parts(report.parts), _soft(report.settings)]
+    body = "\n".join(filter(None, elements))
     if fragment:
         return f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
     # Nothing runs or is loaded but what this module wrote: the page's policy names its hashes.
@@ -212,18 +212,18 @@ def _image(figure: document.Figure) -> str:
         figure.draw().savefig(buffer, format="svg", metadata={"Date": None})
     source = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
     caption = document.without_marks(figure.caption)
-    title, told = (escape(printable(each)) for each in (figure.title, caption))
-    return f'<img src="{source}" title="{title}" alt="{title}: {told}">'
+    title, alt = (escape(printable(text)) for text in (figure.title, caption))
+    return f'<img src="{source}" title="{title}" alt="{title}: {alt}">'
 
 
 def _details(part: document.Details) -> str:
     """Write a row as a summary that opens what belongs to it, as browsers do without a script."""
-    said = []
+    rows = []
     for row, behind in zip(part.table.rows, part.parts, strict=True):
         line = " ".join(map(_summary, part.table.columns, row.cells))
         inside = "\n".join(_parts(behind))
-        said.append(f"<details>\n<summary>{line}</summary>\n{inside}\n</details>")
-    return "\n".join(said)
+        rows.append(f"<details>\n<summary>{line}</summary>\n{inside}\n</details>")
+    return "\n".join(rows)
 
 
 def _summary(column: document.Column, cell: document.Cell) -> str:

@@ -63,7 +63,7 @@ def show_interval(low: float, high: float, digits: int, signed: bool = False) ->
         return NOTHING
     bounds = []
     for bound in (low, high):
-        enough = (each for each in range(digits, digits + MORE) if round(bound, each))
+        enough = (decimals for decimals in range(digits, digits + MORE) if round(bound, decimals))
         bounds.append(show_change(bound, next(enough, digits)) if signed else show(bound, digits))
     return f"[{', '.join(bounds)}]"
 
@@ -87,10 +87,10 @@ def show_levels(levels: Collection[float | None]) -> str:
     >>> show_levels([0.05, 0.1])
     '95% and 90%'
     """
-    known = [each for each in dict.fromkeys(levels) if each is not None]
-    if len(known) < len(set(levels)):
+    known_levels = [level for level in dict.fromkeys(levels) if level is not None]
+    if len(known_levels) < len(set(levels)):
         return ""
-    return join_words([f"{100 * (1 - each):g}%" for each in sorted(known)])
+    return join_words([f"{100 * (1 - level):g}%" for level in sorted(known_levels)])
 
 
 def show_p(p: float, level: float) -> str:

@@ -169,10 +169,12 @@ class Reported:
         return pl.DataFrame(rows, schema=list(names), orient="row", infer_schema_length=None)
 
     @staticmethod
-    def _made(method: Any, make: Callable[..., Any], options: dict[str, Any], *given: Any) -> Any:
+    def _made(
+        method: Any, make: Callable[..., Any], options: dict[str, Any], *arguments: Any
+    ) -> Any:
         """Return what is made with options, of which a method rejects those that it lacks."""
         check_keywords(method, options, keywords_of(make))
-        return make(*given, **options)
+        return make(*arguments, **options)
 
 
 def write_json(everything: Record, path: Path | None) -> str:
@@ -191,8 +193,8 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, list) else value
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value
 
 
 def write_csv(names: Sequence[str], records: Iterable[Record], path: Path | None) -> str:
@@ -220,5 +222,5 @@ def csv_cell(value: object) -> str:
 def _written(text: str, path: Path | None) -> str:
     from irbatch.runtime.files import written  # with pathlib, which takes 5 ms to import
 
-    text = re.sub(SURROGATE, lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = re.sub(SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
     return written(text, path)

@@ -42,17 +42,17 @@ def write_text(document: Document, *, ansi: bool = False, width: int = WIDTH) ->
         text = printable(text)
         return textwrap.fill(text, width, break_on_hyphens=False) if ansi else text
 
-    said = [say(document.caption)]
-    said.append(say(document.explained("Bold" if ansi else "*", marks="letters after a mean")))
+    parts = [say(document.caption)]
+    parts.append(say(document.explained("Bold" if ansi else "*", marks="letters after a mean")))
     for part in opened(document.parts):
         if isinstance(part, Heading):
             heading = shorten(printable(part.text), width)
-            said.append(f"{heading}\n{'=' * text_width(heading)}")
+            parts.append(f"{heading}\n{'=' * text_width(heading)}")
         elif isinstance(part, Table):
-            said += [write_table(part, ansi=ansi, width=width), say(part.meanings)]
+            parts += [write_table(part, ansi=ansi, width=width), say(part.meanings)]
         elif isinstance(part, Sentences):
-            said.append("\n".join(say(without_marks(text)) for text in part.texts))
-    return "\n\n".join(filter(None, [*said, say(document.settings)])) + "\n"
+            parts.append("\n".join(say(without_marks(text)) for text in part.texts))
+    return "\n\n".join(filter(None, [*parts, say(document.settings)])) + "\n"
 
 
 def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
@@ -76,11 +76,11 @@ def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
 def _texts(table: Table) -> list[Lines]:
     """Write headings and cells as text; names that are long are cut if they still differ."""
     kinds = [column.kind for column in table.columns]
-    heads = ["" if each.kind == "mark" else printable(each.heading) for each in table.columns]
+    heads = ["" if column.kind == "mark" else printable(column.heading) for column in table.columns]
     heads = shorten_all(heads, LONGEST_HEADING)
     columns = [[printable(cell.text) for cell in table.column(k)] for k in range(len(kinds))]
     for kind in ("name", "text"):
-        chosen = [k for k, each in enumerate(kinds) if each == kind]
+        chosen = [k for k, column_kind in enumerate(kinds) if column_kind == kind]
         short = iter(shorten_all([text for k in chosen for text in columns[k]], LONGEST))
         for k in chosen:
             columns[k] = [
@@ -132,31 +132,31 @@ def _align(columns: list[Lines]) -> str:
 
 def write_markdown(document: Document) -> str:
     """Write a report in Markdown; its figures are left out."""
-    said = []
+    parts = []
     for part in opened(document.parts):
         if isinstance(part, Heading):
-            said.append(f"### {escape(part.text)}")
+            parts.append(f"### {escape(part.text)}")
         elif isinstance(part, Table):
             table = shorten_table(part)
             head = [
                 "" if column.kind == "mark" else escape(column.heading) for column in table.columns
             ]
             lines = [list(map(_markdown_cell, table.columns, row.cells)) for row in table.rows]
-            said.append(
+            parts.append(
                 write_lines(head, lines, [column.kind == "number" for column in table.columns])
             )
-            said.append(escape(part.meanings))
+            parts.append(escape(part.meanings))
         elif isinstance(part, Sentences):
-            said.append("\n".join(f"- {escape(without_marks(text))}" for text in part.texts))
-    said.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
+            parts.append("\n".join(f"- {escape(without_marks(text))}" for text in part.texts))
+    parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
     if document.settings:
-        said.append(f"<sub>{escape(document.settings)}</sub>")
-    return "\n\n".join(filter(None, said)) + "\n"
+        parts.append(f"<sub>{escape(document.settings)}</sub>")
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def write_lines(head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Write a table of Markdown; tells of each column whether it is flush right."""
-    rule = "|" + "".join("--:|" if each else "---|" for each in right)
+    rule = "|" + "".join("--:|" if is_right else "---|" for is_right in right)
     written = ["| " + " | ".join(line) + " |" for line in (head, *lines)]
     return "\n".join([written[0], rule, *written[1:]])
 
@@ -164,7 +164,7 @@ def write_lines(head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequ
 def escape(text: str) -> str:
     """Take from every character its meaning in Markdown and in HTML."""
     escaped = SPECIAL.sub(r"\\\g<0>", printable(text))
-    return "".join(ENTITIES.get(each, each) for each in escaped)
+    return "".join(ENTITIES.get(character, character) for character in escaped)
 
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
@@ -193,7 +193,7 @@ def letter(position: int) -> str:
 
 def join_letters(letters: Sequence[str]) -> str:
     """Write letters together: with commas where one of them is two."""
-    return ("," if any(len(each) > 1 for each in letters) else "").join(letters)
+    return ("," if any(len(mark) > 1 for mark in letters) else "").join(letters)
 
 
 def text_width(text: str) -> int:
@@ -201,10 +201,10 @@ def text_width(text: str) -> int:
     return sum(map(_columns, text.replace(BOLD, "").replace(PLAIN, "")))
 
 
-def _columns(each: str) -> int:
-    if unicodedata.category(each) in ("Mn", "Me"):
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
         return 0
-    return 2 if unicodedata.east_asian_width(each) in "WF" else 1
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def shorten_table(table: Table, most: int = LONGEST_ON_PAPER) -> Table:
@@ -213,11 +213,11 @@ def shorten_table(table: Table, most: int = LONGEST_ON_PAPER) -> Table:
     columns = [
         replace(column, heading=head) for column, head in zip(table.columns, heads, strict=True)
     ]
-    named = [k for k, column in enumerate(columns) if column.kind in ("name", "text")]
-    short = iter(shorten_all([row.cells[k].text for row in table.rows for k in named], most))
+    of_names = [k for k, column in enumerate(columns) if column.kind in ("name", "text")]
+    short = iter(shorten_all([row.cells[k].text for row in table.rows for k in of_names], most))
     rows = [
         replace(row, cells=[
-            replace(cell, text=next(short)) if k in named else cell
+            replace(cell, text=next(short)) if k in of_names else cell
             for k, cell in enumerate(row.cells)
         ])
         for row in table.rows
