@@ -160,7 +160,7 @@ def rmse(original: Floats, reproduced: Floats) -> Floats:
     [0.3536]
     """
     squares = (original - reproduced) ** 2
-    return np.array([math.sqrt(math.fsum(each) / len(each)) for each in squares.T.tolist()])
+    return np.array([math.sqrt(math.fsum(column) / len(column)) for column in squares.T.tolist()])
 
 
 def effect_ratio(original: Floats, reproduced: Floats) -> Floats:
@@ -210,7 +210,7 @@ def unpaired_p(first: Floats, second: Floats) -> Floats:
     As `paired_p` where values don't vary.
     """
     n, m = len(first), len(second)
-    squares = sum(((each - each.mean(axis=0)) ** 2).sum(axis=0) for each in (first, second))
+    squares = sum(((values - values.mean(axis=0)) ** 2).sum(axis=0) for values in (first, second))
     errors = np.sqrt(squares / (n + m - 2) * (1 / n + 1 / m))
     return _two_sided(first.mean(axis=0) - second.mean(axis=0), errors, n + m - 2)
 

@@ -56,17 +56,17 @@ def find_intervals(
         geometric = np.zeros(values.shape[2], bool)
     linear = as_linear(values, geometric, weights)
     n, measures = len(values), values.shape[2]
-    each = np.full((n + len(pairs), measures), level)
+    row_levels = np.full((n + len(pairs), measures), level)
     if levels is not None:
-        each[n:] = levels
-    bounds = np.empty((*each.shape, 2))
+        row_levels[n:] = levels
+    bounds = np.empty((*row_levels.shape, 2))
     if kind == "t":
-        for some in row_blocks(n, values):
-            bounds[:n][some] = _student(linear[some], each[:n][some])
-        for some in row_blocks(len(pairs), values):
-            firsts, seconds = ([pair[side] for pair in pairs[some]] for side in (0, 1))
-            bounds[n:][some] = _student(linear[firsts] - linear[seconds], each[n:][some])
-        bounds[:n, geometric] = np.exp(_student(values[..., geometric], each[:n, geometric]))
+        for block in row_blocks(n, values):
+            bounds[:n][block] = _student(linear[block], row_levels[:n][block])
+        for block in row_blocks(len(pairs), values):
+            firsts, seconds = ([pair[side] for pair in pairs[block]] for side in (0, 1))
+            bounds[n:][block] = _student(linear[firsts] - linear[seconds], row_levels[n:][block])
+        bounds[:n, geometric] = np.exp(_student(values[..., geometric], row_levels[:n, geometric]))
         return Intervals(bounds[:n], bounds[n:])
 
     flat = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
@@ -82,7 +82,7 @@ def find_intervals(
         if second is not None:
             mean, means = mean - observed[second], means - drawn[second]
             apart = apart - linear[second]
-        bounds[row] = _quantiles(means, _tails(means, mean, apart, kind, each[row]))
+        bounds[row] = _quantiles(means, _tails(means, mean, apart, kind, row_levels[row]))
     return Intervals(bounds[:n], bounds[n:])
 
 
@@ -94,9 +94,9 @@ def cut_intervals(bounds: Floats, estimates: Floats, lowest: Floats, highest: Fl
 
 def _divide(drawn: Floats, observed: Floats, weights: Floats) -> Floats:
     """Divide means by the weights drawn with them; where these are 0 there is nothing to tell."""
-    known = np.broadcast_to(weights > 0, drawn.shape)
+    has_weight = np.broadcast_to(weights > 0, drawn.shape)
     means = np.broadcast_to(observed, drawn.shape).copy()
-    return np.divide(drawn, weights, out=means, where=known)
+    return np.divide(drawn, weights, out=means, where=has_weight)
 
 
 def as_linear(values: Floats, geometric: Bools, weights: Floats | None = None) -> Floats:
@@ -119,8 +119,8 @@ def _student(values: Floats, levels: Floats) -> Floats:
     """Return intervals by Student's t, each ``(rows, measures)`` of its own level."""
     n = values.shape[1]
     mean = values.mean(axis=1)
-    some, place = np.unique(levels, return_inverse=True)
-    quantiles = np.array([student_quantile(level / 2, n - 1) for level in some.tolist()])
+    distinct, place = np.unique(levels, return_inverse=True)
+    quantiles = np.array([student_quantile(level / 2, n - 1) for level in distinct.tolist()])
     reach = quantiles[place.reshape(levels.shape)] * values.std(axis=1, ddof=1) / np.sqrt(n)
     return np.stack([mean - reach, mean + reach], axis=-1)
 
@@ -168,14 +168,14 @@ def levels_of(significant: Bools, correction: str, level: float, family: str = "
     if family == "all":
         return levels_of(significant.reshape(-1, 1), correction, level).reshape(significant.shape)
     pairs = len(significant)
-    found = significant.sum(axis=0)
+    counts = significant.sum(axis=0)
     levels = np.full(significant.shape, level)
     if correction == "bonferroni":
         levels /= pairs
     elif correction == "holm":
-        levels /= np.where(significant, pairs, np.maximum(pairs - found, 1))
+        levels /= np.where(significant, pairs, np.maximum(pairs - counts, 1))
     elif correction in ("bh", "by"):
-        levels *= np.maximum(found, 1) / pairs
+        levels *= np.maximum(counts, 1) / pairs
         if correction == "by":
             levels /= (1.0 / np.arange(1, pairs + 1)).sum()
     return levels
@@ -265,8 +265,8 @@ def _power(queries: Floats, ratio: Floats, level: float | Floats) -> Floats:
     queries = np.minimum(queries, 2 * FEW)  # of those that are many it isn't asked
     shift = np.sqrt(queries) / np.where(ratio > 0, ratio, 1.0)
     edge = stats.t.ppf(1 - level / 2, queries - 1)
-    found: Floats = stats.nct.sf(edge, queries - 1, shift)
-    return np.where(ratio > 0, found, 1.0)
+    power: Floats = stats.nct.sf(edge, queries - 1, shift)
+    return np.where(ratio > 0, power, 1.0)
 
 
 def _reach(freedom: Any, level: float | Floats, power: float) -> Any:
@@ -284,7 +284,7 @@ MOST_TERMS = 10_000  # of a continued fraction, which takes fewer than 100 but o
 
 def normal_tail(z: Floats) -> Floats:
     """Return the chance of a standard normal number above each of `z`."""
-    halves = [math.erfc(each / math.sqrt(2.0)) / 2.0 for each in z.ravel().tolist()]
+    halves = [math.erfc(number / math.sqrt(2.0)) / 2.0 for number in z.ravel().tolist()]
     return np.array(halves, np.float64).reshape(z.shape)
 
 
@@ -294,7 +294,7 @@ def student_tails(t: Floats, freedom: float) -> Floats:
     >>> student_tails(np.array([2.0, -2.0]), 10).round(6).tolist()
     [0.036694, 0.963306]
     """
-    tails = [_student_tail(each, freedom) for each in t.ravel().tolist()]
+    tails = [_student_tail(number, freedom) for number in t.ravel().tolist()]
     return np.array(tails, np.float64).reshape(t.shape)
 
 

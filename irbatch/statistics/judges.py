@@ -47,8 +47,8 @@ class CombinedMeans(NamedTuple):
         """The chances of such means or more where they are 0; 1 of what does not vary."""
         t = _divide(self.combined, self.error)
         tails = [
-            student_tails(np.array([each]), freedom)[0]
-            for each, freedom in zip(t.tolist(), self.freedom.tolist(), strict=True)
+            student_tails(np.array([value]), freedom)[0]
+            for value, freedom in zip(t.tolist(), self.freedom.tolist(), strict=True)
         ]
         return np.where(self.error > 0, tails, 1.0)
 
@@ -119,7 +119,9 @@ def combine_means(
     freedom = _divide((spread + imputed) ** 2, parts, freedom)
     means, error = left.mean(axis=0) + weight * others.mean(axis=0), np.sqrt(spread + imputed)
     bias = model - people
-    known, biased = (each.std(axis=0, ddof=1) / math.sqrt(n) for each in (people, bias))
+    people_error, bias_error = (
+        values.std(axis=0, ddof=1) / math.sqrt(n) for values in (people, bias)
+    )
     alone = np.full(means.shape, n - 1.0)
     return CombinedMeans(
         combined=means,
@@ -128,23 +130,23 @@ def combine_means(
         freedom=freedom,
         weight=weight,
         people=people.mean(axis=0),
-        people_bounds=_bounds(people.mean(axis=0), known, alone, level),
+        people_bounds=_bounds(people.mean(axis=0), people_error, alone, level),
         model=pooled.mean(axis=0),
         bias=bias.mean(axis=0),
-        bias_bounds=_bounds(bias.mean(axis=0), biased, alone, level),
-        worth=_divide(n * known**2, error**2, alone + 1),
+        bias_bounds=_bounds(bias.mean(axis=0), bias_error, alone, level),
+        worth=_divide(n * people_error**2, error**2, alone + 1),
     )
 
 
 def _divide(above: Floats, below: Floats, otherwise: Floats | float = 0.0) -> Floats:
     """Divide where there is something to divide by."""
-    found = np.broadcast_to(np.asarray(otherwise, np.float64), below.shape).copy()
-    return np.divide(above, below, out=found, where=below > 0)
+    quotients = np.broadcast_to(np.asarray(otherwise, np.float64), below.shape).copy()
+    return np.divide(above, below, out=quotients, where=below > 0)
 
 
 def _bounds(means: Floats, errors: Floats, freedom: Floats, level: float | Floats) -> Floats:
     tails = np.broadcast_to(np.asarray(level) / 2, means.shape).tolist()
-    reach = errors * [student_quantile(*each) for each in zip(tails, freedom.tolist(), strict=True)]
+    reach = errors * [student_quantile(*pair) for pair in zip(tails, freedom.tolist(), strict=True)]
     return np.stack([means - reach, means + reach], axis=-1)
 
 

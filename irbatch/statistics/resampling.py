@@ -156,7 +156,7 @@ def draw_column_means(values: Floats, draws: int, seed: int) -> Floats:
     repeats, columns = values.shape
     scale = 2.0 ** (np.frexp(values.max())[1] - 1)  # as sums of huge values are beyond float64
     by_column = (values / scale).sum(axis=0) / repeats
-    drawn = [some @ by_column / columns * scale for some in draw_counts(columns, draws, seed)]
+    drawn = [counts @ by_column / columns * scale for counts in draw_counts(columns, draws, seed)]
     return np.concatenate(drawn)
 
 
@@ -245,14 +245,14 @@ def row_blocks(rows: int, values: Floats) -> list[slice]:
     of_row = values.shape[1] * values.shape[2]
     blocks = min(max(-(-rows * of_row // BLOCK), 1), max(rows // 2, 1))
     edges = [rows * block // blocks for block in range(blocks + 1)]
-    return [slice(*each) for each in itertools.pairwise(edges)]
+    return [slice(*ends) for ends in itertools.pairwise(edges)]
 
 
 def blocks_of_differences(values: Floats, pairs: Pairs) -> Iterator[Floats]:
     """Yield `paired_differences` of some pairs at a time."""
     grain = _measure_grain(values)
-    for some in row_blocks(len(pairs), values):
-        yield _pairs_apart(values, pairs[some], grain)
+    for block in row_blocks(len(pairs), values):
+        yield _pairs_apart(values, pairs[block], grain)
 
 
 def _pairs_apart(values: Floats, pairs: Pairs, grain: Grain) -> Floats:
@@ -316,12 +316,12 @@ class Sample:
 
     def blocks(self) -> Iterator[Floats]:
         """Yield `flat` of some pairs at a time: ``(queries, some pairs x measures)``."""
-        for some in blocks_of_differences(self.values, self.pairs):
-            yield np.ascontiguousarray(np.moveaxis(some, 1, 0)).reshape(self.queries, -1)
+        for differences in blocks_of_differences(self.values, self.pairs):
+            yield np.ascontiguousarray(np.moveaxis(differences, 1, 0)).reshape(self.queries, -1)
 
     def find(self, find: Callable[[Floats], Any]) -> Floats:
         """Return ``(pairs, measures)`` of what is found of each column of `flat`."""
-        return self.shaped(np.concatenate([find(some) for some in self.blocks()]))
+        return self.shaped(np.concatenate([find(block) for block in self.blocks()]))
 
     def flat(self) -> Floats:
         """Return them ``(queries, pairs x measures)``."""

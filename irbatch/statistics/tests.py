@@ -52,18 +52,18 @@ ENOUGH = 100  # extreme draws, from which on their share is the p-value
 AT_ONCE = 1 << 22  # differences
 
 
-def plain_name(given: object) -> Any:
+def plain_name(spelling: object) -> Any:
     """Return what a test or a correction is called here; what is unknown as it is.
 
     >>> plain_name("t-test"), plain_name("fdr_bh"), plain_name(None)
     ('t', 'bh', 'none')
     """
-    if given is None:
+    if spelling is None:
         return "none"
-    if not isinstance(given, str) or given in TESTS or given in CORRECTIONS:
-        return given
-    name = re.sub(r"[-_ ]", "", given.lower())
-    return OTHER_NAMES.get(name, name if name in TESTS or name in CORRECTIONS else given)
+    if not isinstance(spelling, str) or spelling in TESTS or spelling in CORRECTIONS:
+        return spelling
+    name = re.sub(r"[-_ ]", "", spelling.lower())
+    return OTHER_NAMES.get(name, name if name in TESTS or name in CORRECTIONS else spelling)
 
 
 def import_scipy(test: str) -> Any:
@@ -106,8 +106,8 @@ def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Flo
     counts = flip_signs(flat[:, drawn], draws, seed, one_sided=one_sided)
     p[drawn] = extremes_to_p(counts, draws)
     rare = drawn[counts < min(ENOUGH, draws / 10)]
-    for some in np.array_split(rare, -(-rare.size * len(flat) // AT_ONCE) or 1):
-        p[some] = tail_of_flips(flat[:, some]) / (2.0 if one_sided else 1.0)
+    for columns in np.array_split(rare, -(-rare.size * len(flat) // AT_ONCE) or 1):
+        p[columns] = tail_of_flips(flat[:, columns]) / (2.0 if one_sided else 1.0)
     return p
 
 
@@ -174,7 +174,9 @@ def _student(sample: Sample) -> Floats:
 
 def _wilcoxon(sample: Sample) -> Floats:
     """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
-    return sample.find(lambda flat: [signed_ranks_p(each, sample.alternative) for each in flat.T])
+    return sample.find(
+        lambda flat: [signed_ranks_p(column, sample.alternative) for column in flat.T]
+    )
 
 
 def _sign(sample: Sample) -> Floats:
@@ -184,8 +186,8 @@ def _sign(sample: Sample) -> Floats:
     wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
     if sample.alternative != "two-sided":
         return sample.shaped(stats.binom.cdf(losses, wins + losses, 0.5))
-    found = 2.0 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
-    return sample.shaped(np.minimum(found, 1.0))
+    p = 2.0 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
+    return sample.shaped(np.minimum(p, 1.0))
 
 
 def _randomised_tukey(sample: Sample) -> Floats:
@@ -204,9 +206,9 @@ def _anova(sample: Sample) -> Floats:
     tiny = error <= ROUNDING * np.abs(sample.values).max(axis=(0, 1))
     ranges = sizes / np.where(tiny, 1.0, error)
     stats = import_scipy("anova")
-    found = stats.studentized_range.sf(ranges, len(sample.values), freedom)
+    p = stats.studentized_range.sf(ranges, len(sample.values), freedom)
     exact = np.where(sizes > ROUNDING, math.ldexp(2.0, -sample.queries), 1.0)
-    return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), -1)
+    return np.where(tiny[None, :], exact, p).reshape(len(sample.pairs), -1)
 
 
 def _residual_error(sample: Sample) -> tuple[Floats, int]:
@@ -313,17 +315,17 @@ def share_of_flips(differences: Floats, *, one_sided: bool = False) -> float:
     As far from 0, or `one_sided` as high. Each half of the queries has its sums, and those of one
     are looked up among the other's: so 24 queries take two tables of 4,096 sums.
     """
-    some = differences[differences != 0]
-    total = some.sum() if one_sided else np.abs(some.sum())
-    reach = total - ROUNDING * np.abs(some).sum()
-    first, second = (_sums_of_flips(half) for half in np.array_split(some, 2))
+    differing = differences[differences != 0]
+    total = differing.sum() if one_sided else np.abs(differing.sum())
+    reach = total - ROUNDING * np.abs(differing).sum()
+    first, second = (_sums_of_flips(half) for half in np.array_split(differing, 2))
     first.sort()
     above = first.size - np.searchsorted(first, reach - second, "left")
     below = np.searchsorted(first, -reach - second, "right")
-    every = first.size * second.size
+    assignments = first.size * second.size
     if one_sided:
-        return float(above.sum() / every)
-    return min(float((above + below).sum() / every), 1.0)  # a sum of 0 is counted twice
+        return float(above.sum() / assignments)
+    return min(float((above + below).sum() / assignments), 1.0)  # a sum of 0 is counted twice
 
 
 def _sums_of_flips(differences: Floats) -> Floats:
@@ -397,20 +399,20 @@ def signed_ranks_p(differences: Floats, alternative: str = "two-sided") -> float
     alternatives ``"greater"`` and ``"less"`` as high, as low; beyond, by the normal approximation
     of that sum, whose variance is a quarter of the sum of squared ranks, shared ones among them.
     """
-    some = differences[differences != 0]
-    if not some.size:
+    differing = differences[differences != 0]
+    if not differing.size:
         return 1.0
-    doubled = _doubled_ranks(np.abs(some))
-    if some.size > MOST_RANKED:
-        return _approximate_p(doubled, some > 0, alternative)
-    positive, every = int(doubled[some > 0].sum()), int(doubled.sum())
+    doubled = _doubled_ranks(np.abs(differing))
+    if differing.size > MOST_RANKED:
+        return _approximate_p(doubled, differing > 0, alternative)
+    positive, total = int(doubled[differing > 0].sum()), int(doubled.sum())
     shares = _shares_up_to(tuple(np.sort(doubled).tolist()))
     if alternative == "two-sided":
-        return float(min(2.0 * shares[min(positive, every - positive)], 1.0))
-    opposed = every - positive if alternative == "greater" else positive
-    if 2 * opposed <= every:
+        return float(min(2.0 * shares[min(positive, total - positive)], 1.0))
+    opposed = total - positive if alternative == "greater" else positive
+    if 2 * opposed <= total:
         return float(shares[opposed])
-    return float(1.0 - shares[every - opposed - 1]) if opposed < every else 1.0
+    return float(1.0 - shares[total - opposed - 1]) if opposed < total else 1.0
 
 
 def _approximate_p(doubled: Ints, positive: Bools, alternative: str) -> float:
@@ -526,9 +528,9 @@ def above_zero_p(
     p = np.where((error > 0) & vary.ravel(), p, 1.0)
     if test == "bounded":
         lowest, highest = np.tile(ends, pairs)
-        known = np.isfinite(lowest) & np.isfinite(highest)
-        p[known | (n < FEWEST)] = 1.0
-        some = known & (lowest < 0)
-        p[some] = above_zero_bounded_p(flat[:, some], lowest[some], highest[some])
-        p[known & (lowest >= 0)] = 0.0  # no value can be as far below
+        bounded = np.isfinite(lowest) & np.isfinite(highest)
+        p[bounded | (n < FEWEST)] = 1.0
+        can_lose = bounded & (lowest < 0)
+        p[can_lose] = above_zero_bounded_p(flat[:, can_lose], lowest[can_lose], highest[can_lose])
+        p[bounded & (lowest >= 0)] = 0.0  # no value can be as far below
     return np.asarray(p).reshape(pairs, measures)
