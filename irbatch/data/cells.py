@@ -59,13 +59,13 @@ def check_real(
     raise InputError(f"{what} are numbers, not {kind_of_values}", source=source, query=query)
 
 
-def check_shape(given: Any, shape: Shape, source: str) -> None:
+def check_shape(values: Any, shape: Shape, source: str) -> None:
     """Reject an array that has not the shape of the scores."""
-    if tuple(given.shape) != shape:
+    if tuple(values.shape) != shape:
         hint = ""
-        if source == "relevance" and len(given.shape) == 1:
+        if source == "relevance" and len(values.shape) == 1:
             hint = "; columns of relevant candidates are positives="
-        problem = f"it is of shape {tuple(given.shape)}, the scores are of shape {shape}{hint}"
+        problem = f"it is of shape {tuple(values.shape)}, the scores are of shape {shape}{hint}"
         raise InputError(problem, source=source)
 
 
@@ -90,9 +90,9 @@ def read_mask(mask: Any, shape: Shape, source: str) -> Bools:
     return cells
 
 
-def read_counts(name: str, given: Any, most: Ints, queries: Queries) -> Ints:
+def read_counts(name: str, counts: Any, most: Ints, queries: Queries) -> Ints:
     """Read a whole number of each query, from 0 to what it may have at `most`: int64 ``(n,)``."""
-    numbers = to_numpy(given, name)
+    numbers = to_numpy(counts, name)
     if numbers.shape != most.shape or numbers.dtype.kind not in "iu":
         kind = f"{numbers.dtype.name} of shape {numbers.shape}"
         problem = f"{name} are {most.size} whole numbers, one a query, not {kind}"
@@ -173,9 +173,11 @@ class Cells(NamedTuple):
             sizes.append(len(listed))
         rows = np.repeat(np.arange(shape[0]), sizes)
         names = list(zip(map(queries.__getitem__, rows.tolist()), columns, strict=True))
-        if not kinds_of(columns) <= {"int"} or not all(0 <= each < shape[1] for each in columns):
+        if not kinds_of(columns) <= {"int"} or not all(
+            0 <= column < shape[1] for column in columns
+        ):
             query, column = next(
-                each for each in names if not is_whole(each[1]) or not 0 <= each[1] < shape[1]
+                pair for pair in names if not is_whole(pair[1]) or not 0 <= pair[1] < shape[1]
             )
             raise _not_a_column(column, shape, source, query)
         places = np.array(columns, np.int64)
@@ -191,9 +193,9 @@ class Cells(NamedTuple):
         """Return numbers that tell cells of the matrix apart, ascending row by row."""
         return self.rows * max(shape[1], 1) + self.columns
 
-    def where(self, some: Bools) -> Cells:
-        """Return some of them."""
-        return self if some.all() else Cells(*(each[some] for each in self))
+    def where(self, kept: Bools) -> Cells:
+        """Return those that are `kept`."""
+        return self if kept.all() else Cells(*(part[kept] for part in self))
 
     def check_grades(self, queries: Queries) -> None:
         """Reject grades that are NaN or beyond 2^53."""
@@ -297,7 +299,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         problem = f"positives are a sequence, one entry a query, not {kind_of(positives)}"
         raise InputError(problem, source=source)
     if not is_array and any(
-        hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives
+        hasattr(entry, "__len__") and getattr(entry, "ndim", 1) for entry in positives
     ):
         cells = Cells.of_lists(positives, shape, queries, source)
     else:
@@ -337,8 +339,8 @@ def _read_columns(positives: Any, shape: Shape) -> Cells:
     elif columns.size and columns.dtype.kind not in "iu":
         problem = f"positives are whole numbers, not {columns.dtype.name}"
     elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
-        wanted = f"each of {many(shape[0], 'query')} has a column, or a row of them"
-        problem = f"{wanted}, not an array of shape {columns.shape}"
+        expected = f"each of {many(shape[0], 'query')} has a column, or a row of them"
+        problem = f"{expected}, not an array of shape {columns.shape}"
     if problem is not None:
         raise InputError(problem, source="positives")
     rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
@@ -433,9 +435,9 @@ def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any
     for query in np.flatnonzero(sizes != others)[:1].tolist():
         problem = f"{others[query]} labels for {sizes[query]} scores"
         raise InputError(problem, source="relevance", query=query)
-    there = np.arange(sizes.max()) < sizes[:, None]
-    padded = np.zeros(there.shape, flat.dtype), np.zeros(there.shape, labels.dtype)
-    padded[0][there], padded[1][there] = flat, labels
+    is_filled = np.arange(sizes.max()) < sizes[:, None]
+    padded = np.zeros(is_filled.shape, flat.dtype), np.zeros(is_filled.shape, labels.dtype)
+    padded[0][is_filled], padded[1][is_filled] = flat, labels
     return *padded, sizes
 
 
@@ -504,8 +506,8 @@ class LabelRows:
                 values[np.arange(depth) >= depths[:, None]] = 0
         else:
             values = np.zeros((picks.size, depth), self._labels.dtype)
-            there = np.arange(depth) < depths[:, None]
-            values[there] = self._labels[joined_ranges(self._starts[picks], depths)]
+            is_filled = np.arange(depth) < depths[:, None]
+            values[is_filled] = self._labels[joined_ranges(self._starts[picks], depths)]
         if values.dtype.kind == "f":
             values = values.astype(np.float64, copy=False)  # what levels are
         if (bad := find_bad_grade(values)) >= 0:

@@ -85,20 +85,23 @@ def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> 
 
 
 def _check_roles(columns: Mapping[str, Any], roles: Sequence[str]) -> None:
-    named: set[str] = set()
+    seen: set[str] = set()
     for word, name in columns.items():
         role = WORDS.get(word, word)
         problem = None
         if role not in roles:
-            words = [*dict.fromkeys(roles), *(each for each in WORDS if WORDS[each] in roles)]
+            words = [
+                *dict.fromkeys(roles),
+                *(accepted for accepted in WORDS if WORDS[accepted] in roles),
+            ]
             problem = f"{shown(word)} is none of {join_words(words, 'or')}"
-        elif role in named:
+        elif role in seen:
             problem = f"the {role} is named twice: {shown(dict(columns))}"
         elif name is None or isinstance(name, bool) or not isinstance(name, Hashable):
             problem = f"the {role} is {shown(name)}, which is not a name"
         if problem is not None:
             raise InputError(problem, source="columns", value=word)
-        named.add(role)
+        seen.add(role)
 
 
 def names_for(columns: Columns, kind: str) -> dict[str, Any]:
@@ -115,7 +118,9 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
     return {role: name for role, name in names.items() if role in SOURCES[source]}
 
 
-def choose_columns(names: Sequence[Any], kind: str, given: Mapping[str, Any]) -> dict[str, str]:
+def choose_columns(
+    names: Sequence[Any], kind: str, role_columns: Mapping[str, Any]
+) -> dict[str, str]:
     """Find out which columns are the query, the document and the grade or score, or as `ROLES` has.
 
     Without scores, or where the ranks are named alone, a run has ``rank``. Judgments lack
@@ -131,45 +136,45 @@ def choose_columns(names: Sequence[Any], kind: str, given: Mapping[str, Any]) ->
     {'query': 'user_id', 'document': 'item_id', 'rank': 'rank'}
     """
     names = list(names)
-    if kind == "run" and given.get("score") is None:
+    if kind == "run" and role_columns.get("score") is None:
         ranked = find_name(names, RANKS) and not find_name(names, SCORES)
-        kind = "ranking" if ranked or given.get("rank") is not None else kind
-    wishes = {role: given.get(role) for role in ROLES[kind]}
+        kind = "ranking" if ranked or role_columns.get("rank") is not None else kind
+    wishes = {role: role_columns.get(role) for role in ROLES[kind]}
     if isinstance(wishes.get("grade"), int | float) and wishes["grade"] not in names:
         del wishes["grade"]
     free = [name for name in names if name not in {*wishes.values()}]
-    there = f"the columns are {shown(names, 500)}" if names else "there are no columns"
+    columns_text = f"the columns are {shown(names, 500)}" if names else "there are no columns"
     with ErrorsIn(source="run" if kind == "ranking" else kind):
-        found = {
+        chosen = {
             role: _recognise(free, role, ROLES[kind][role]) if wish is None else wish
             for role, wish in wishes.items()
         }
-        others = {*names} - {*found.values()}
-        beside = len(names) < len(found) or all(find_name([name], BESIDE) for name in others)
-        if "grade" in found and found["grade"] is None and beside:
-            del found["grade"]
-        if lacking := [role for role, name in found.items() if name is None]:
-            raise _lacking(lacking, kind, there)
-        for role, name in found.items():
+        others = {*names} - {*chosen.values()}
+        beside = len(names) < len(chosen) or all(find_name([name], BESIDE) for name in others)
+        if "grade" in chosen and chosen["grade"] is None and beside:
+            del chosen["grade"]
+        if lacking := [role for role, name in chosen.items() if name is None]:
+            raise _lacking(lacking, kind, columns_text)
+        for role, name in chosen.items():
             if names.count(name) != 1:
                 count = f"{names.count(name)} columns" if name in names else "no column"
-                problem = f"{role}: the table has {count} {name!r}; {there}"
+                problem = f"{role}: the table has {count} {name!r}; {columns_text}"
                 apart = keyword("columns", APART)
                 raise InputError(f"{problem}; where judgments and runs have others, {apart}")
-        if len({*found.values()}) < len(found):
-            raise InputError(f"one column cannot be two: {found}")
-    return found
+        if len({*chosen.values()}) < len(chosen):
+            raise InputError(f"one column cannot be two: {chosen}")
+    return chosen
 
 
-def grade_of_all(given: Mapping[str, Any]) -> float:
+def grade_of_all(role_columns: Mapping[str, Any]) -> float:
     """Return the grade of judgments without a column of grades: 1, or the number given for it."""
-    grade = given.get("grade")
+    grade = role_columns.get("grade")
     return float(grade) if isinstance(grade, int | float) else 1.0
 
 
-def find_name(names: Sequence[Any], known: Collection[str]) -> Any:
+def find_name(names: Sequence[Any], words: Collection[str]) -> Any:
     """Return the first of some names that is known, but for case and underscores; or None."""
-    folded = {*map(_fold, known)}
+    folded = {*map(_fold, words)}
     return next((name for name in names if _fold(_untyped(name)) in folded), None)
 
 
@@ -186,11 +191,11 @@ def _fold(name: str) -> str:
 
 def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> Any:
     """Return the column that has a known name; None if none has."""
-    named = {_untyped(name): name for name in free}
+    by_name = {_untyped(name): name for name in free}
     for fold in (str, _fold):
         for group in groups:
-            known = {*map(fold, group)}
-            alike = [name for name in named if fold(name) in known]
+            words = {*map(fold, group)}
+            alike = [name for name in by_name if fold(name) in words]
             plain = [name for name in alike if not YIELDING.get(name, set()) & {*alike} - {name}]
             if len(plain) > 1:
                 could = ", ".join(map(repr, plain))
@@ -198,11 +203,11 @@ def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> A
                 named_so = f"{role}={plain[0]!r}, or {keyword('columns', {role: plain[0]})}"
                 raise InputError(f"{problem}: {named_so}")
             if plain:
-                return named[plain[0]]
+                return by_name[plain[0]]
     return None
 
 
-def _lacking(roles: list[str], kind: str, there: str) -> InputError:
+def _lacking(roles: list[str], kind: str, columns_text: str) -> InputError:
     """Return the error of roles that no column has."""
     whose = join_words([f"the {role}" for role in roles], "or")
     problem = f"no column is {whose}: say which, {keyword('columns', dict.fromkeys(roles, '…'))}"
@@ -211,6 +216,6 @@ def _lacking(roles: list[str], kind: str, there: str) -> InputError:
     if roles == ["score"]:
         problem += "; ranks are enough, in a column 'rank'"
     for role in roles:
-        known = ", ".join(map(repr, itertools.chain(*ROLES[kind][role])))
-        there += f"; names known of the {role} are {known}"
-    return InputError(f"{problem}; {there}")
+        words = ", ".join(map(repr, itertools.chain(*ROLES[kind][role])))
+        columns_text += f"; names known of the {role} are {words}"
+    return InputError(f"{problem}; {columns_text}")

@@ -61,8 +61,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes are by numbers of this process.
-        given = self.queries, self.begins, self.ends, self.documents, self.numbers
-        return type(self), given
+        arguments = self.queries, self.begins, self.ends, self.documents, self.numbers
+        return type(self), arguments
 
     @classmethod
     def from_runs(
@@ -76,10 +76,10 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
         Documents that a query has twice are the caller's to reject.
         """
-        found, starts, order = group_runs(queries, firsts, values.size)
+        picks, starts, order = group_runs(queries, firsts, values.size)
         if order is not None:
             documents, values = documents.take(order), values[order]
-        return cls(copied(queries.take(found)), starts[:-1], starts[1:], documents, values)
+        return cls(copied(queries.take(picks)), starts[:-1], starts[1:], documents, values)
 
     @property
     def document_kind(self) -> str:
@@ -98,8 +98,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def find(self, queries: Sequence[Any]) -> Ints:
         """Return the places of queries, -1 of those that are not here: int64 ``(queries,)``."""
-        found = map(self.places.get, queries, itertools.repeat(-1))
-        return np.fromiter(found, np.int64, len(queries))
+        positions = map(self.places.get, queries, itertools.repeat(-1))
+        return np.fromiter(positions, np.int64, len(queries))
 
     def __getitem__(self, query: Any) -> dict[Any, float]:
         """Return a query's documents and their values as a dictionary, made anew."""
@@ -157,8 +157,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def where(self, row: int) -> tuple[Any, Any]:
         """Return the query and the document of a row."""
-        there = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
-        return item_of(self.queries, there), self.ids(slice(row, row + 1))[0]
+        place = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
+        return item_of(self.queries, place), self.ids(slice(row, row + 1))[0]
 
 
 class DocumentLists(Sequence[list[Any]]):
@@ -242,7 +242,7 @@ def read_columns(
         if table.repeated >= 0:
             pair = table.where(table.repeated)
             pairs = enumerate(zip(query_ids.tolist(), document_ids.tolist(), strict=True))
-            rows = [row for row, each in pairs if each == pair]
+            rows = [row for row, row_pair in pairs if row_pair == pair]
             problem = f"this document stands in rows {rows[0]} and {rows[1]}"
             if source == "qrels":
                 problem += f"; {keyword('repeats', 'max')}, or 'sum' or 'first', makes them one"

@@ -122,17 +122,17 @@ def find_in_rankings(
         direction: which ids are before others where scores are the same: 1 the higher, -1 the lower
             ones; 0: that isn't counted.
     """
-    found = Found.empty(int(judged_starts[-1]))
+    standings = Found.empty(int(judged_starts[-1]))
     dicts = Dicts.of(rankings, starts), Dicts.of(documents, judged_starts)
-    sizes = (int(np.diff(each.starts).max(initial=0)) for each in reversed(dicts))
+    sizes = (int(np.diff(lists.starts).max(initial=0)) for lists in reversed(dicts))
     # By other means: a score an eighth of a cell's time in plain Python, a look-up a half.
-    work, rounded = int(starts[-1]) // 8 + found.scores.size // 2, score_dtype == "float32"
+    work, rounded = int(starts[-1]) // 8 + standings.scores.size // 2, score_dtype == "float32"
     try:
         options = TYPES, rounded, direction
-        done = _find_judged.run_compiled(work, *dicts, *options, found, Space.of(*sizes))
+        done = _find_judged.run_compiled(work, *dicts, *options, standings, Space.of(*sizes))
     except ERRORS:
         return None
-    return found if done == len(rankings) else None
+    return standings if done == len(rankings) else None
 
 
 @kernel_on_objects

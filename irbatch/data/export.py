@@ -266,14 +266,14 @@ def _check_ids(chunk: Chunk, queries: list[str], documents: list[str], source: s
 NOUNS = {"qrels": ("Qrels", "judgments", "grades"), "run": ("Run", "rankings", "scores")}
 
 
-def check_nested(given: Any, source: str, name: str | None) -> None:
+def check_nested(nested: Any, source: str, name: str | None) -> None:
     """Reject judgments or rankings that are not a mapping of queries to mappings."""
     kind, noun, values = NOUNS[source]
-    if not isinstance(given, Mapping):
-        problem = f"a mapping of queries to documents to {values}, not {kind_of(given)}"
+    if not isinstance(nested, Mapping):
+        problem = f"a mapping of queries to documents to {values}, not {kind_of(nested)}"
         hint = "for tables see from_table, for records from_records"
         raise InputError(f"{noun} are {problem}; {hint}", source=source, path=name)
-    for query, documents in () if are_dicts(given) else given.items():
+    for query, documents in () if are_dicts(nested) else nested.items():
         if not isinstance(documents, Mapping):
             problem = f"a mapping of documents to {values}, not {kind_of(documents)}"
             hint = f"for columns see {kind}.from_table, for lists of ids evaluate_ids"

@@ -44,20 +44,20 @@ Opened = tuple[list[str], Reader]
 def read_table(
     table: Any,
     source: str,
-    given: Mapping[str, Any],
+    role_columns: Mapping[str, Any],
     name: str | None = None,
     *,
     by_rank: bool = False,
     repeats: str = "error",
 ) -> QueryTable:
-    """Read a table, see `irbatch.Qrels.from_table`; `given` as `choose_columns` takes it.
+    """Read a table, see `irbatch.Qrels.from_table`; `role_columns` as `choose_columns` has.
 
     With `by_rank` ranks order the documents, not scores.
     """
     with ErrorsIn(source=source, path=name):
-        opened = _open(table, source, given)
+        opened = _open(table, source, role_columns)
         kind = "ranking" if by_rank else source
-        (queries, documents, values), ranks = _read_roles(opened, kind, given)
+        (queries, documents, values), ranks = _read_roles(opened, kind, role_columns)
         read = read_columns(queries, documents, values, source, repeats=repeats)
     if ranks is not None:
         _warn_of_ranks(queries, ranks, values, name)
@@ -71,28 +71,30 @@ def read_records(records: Iterable[Any], source: str, name: str | None = None) -
         return read_columns(queries, documents, values, source)
 
 
-def read_named(table: Any, kind: str, given: Mapping[str, Any]) -> list[Any]:
+def read_named(table: Any, kind: str, role_columns: Mapping[str, Any]) -> list[Any]:
     """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`.
 
     Ranks in place of scores become scores, and a grade that all have becomes a column.
     """
-    return _read_roles(_open(table, kind, given), kind, given)[0]
+    return _read_roles(_open(table, kind, role_columns), kind, role_columns)[0]
 
 
-def _read_roles(opened: Opened, kind: str, given: Mapping[str, Any]) -> tuple[list[Any], Any]:
+def _read_roles(
+    opened: Opened, kind: str, role_columns: Mapping[str, Any]
+) -> tuple[list[Any], Any]:
     """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
     names, read = opened
-    found = choose_columns(names, kind, given)
-    others = [name for name in names if name not in found.values()]
-    rank = find_name(others, RANKS) if "score" in found else None
-    columns = list(read([*found.values(), *([] if rank is None else [rank])]))
+    chosen = choose_columns(names, kind, role_columns)
+    others = [name for name in names if name not in chosen.values()]
+    rank = find_name(others, RANKS) if "score" in chosen else None
+    columns = list(read([*chosen.values(), *([] if rank is None else [rank])]))
     ranks = None if rank is None else columns.pop()
-    by_role = dict(zip(found, columns, strict=True))
+    by_role = dict(zip(chosen, columns, strict=True))
     if "rank" in by_role:
         by_role["rank"] = as_scores(by_role["rank"], "run")
     elif "grade" in ROLES[kind] and "grade" not in by_role:
         by_role["document"] = as_ids(by_role["document"], "document", "qrels")
-        by_role["grade"] = np.full(len(by_role["document"]), grade_of_all(given))
+        by_role["grade"] = np.full(len(by_role["document"]), grade_of_all(role_columns))
         by_role = {role: by_role[role] for role in ROLES[kind]}
     return [*by_role.values()], ranks
 
@@ -126,7 +128,7 @@ def read_all(table: Any, source: str) -> dict[Any, Column]:
     return {name: as_column(column, f"value of {name!r}", source) for name, column in columns}
 
 
-def _open(table: Any, kind: str, given: Mapping[str, Any]) -> Opened:
+def _open(table: Any, kind: str, role_columns: Mapping[str, Any]) -> Opened:
     if isinstance(table, Mapping):
         return list(table), lambda picks: [table[name] for name in picks]
     for fits, open_table in () if is_series(table) else KINDS:
@@ -135,7 +137,7 @@ def _open(table: Any, kind: str, given: Mapping[str, Any]) -> Opened:
     hint = ""
     if isinstance(table, str | os.PathLike) and kind != "popularity":
         reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
-        named = {role: name for role, name in given.items() if name is not None}
+        named = {role: name for role, name in role_columns.items() if name is not None}
         options = f", columns={named}" * bool(named) + f", marks={kind!r}" * (kind in MARK)
         hint = f"; files are read by irbatch.{reader}({os.fspath(table)!r}{options})"
     elif kind in RECORDS:
@@ -265,7 +267,7 @@ def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any
     Raises:
         InputError: if a label comes twice, or one alone is a series with labels.
     """
-    labelled = [is_series(each) and not _is_plain(each) for each in (one, other)]
+    labelled = [is_series(side) and not _is_plain(side) for side in (one, other)]
     if is_series(one) and is_series(other):
         same = sliced and one.index.dtype.kind == "i" and one.index.equals(other.index)
         if same or not any(labelled):
@@ -283,9 +285,9 @@ def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any
     )
 
 
-def is_series(given: Any) -> bool:
+def is_series(value: Any) -> bool:
     """Tell a series of pandas."""
-    return hasattr(given, "iloc") and getattr(given, "ndim", 0) == 1 and hasattr(given, "index")
+    return hasattr(value, "iloc") and getattr(value, "ndim", 0) == 1 and hasattr(value, "index")
 
 
 def check_same_labels(scores: Any, relevance: Any) -> None:
@@ -312,34 +314,34 @@ def check_same_labels(scores: Any, relevance: Any) -> None:
         raise InputError(problem, source="relevance", value=others[place])
 
 
-def ids_of_rows(given: Any) -> list[Any] | None:
+def ids_of_rows(table: Any) -> list[Any] | None:
     """Return the labels of a frame's rows if they are ids; None if not, or if they are 0, 1, …."""
-    if not _is_frame(given) or given.index.nlevels > 1 or _is_plain(given):
+    if not _is_frame(table) or table.index.nlevels > 1 or _is_plain(table):
         return None
-    labels = given.index.tolist()
-    ids = given.index.is_unique and all(type(each) in (int, str) for each in labels)
+    labels = table.index.tolist()
+    ids = table.index.is_unique and all(type(label) in (int, str) for label in labels)
     return labels if ids and len({*map(type, labels)}) == 1 else None
 
 
-def _is_frame(given: Any) -> bool:
-    return hasattr(given, "iloc") and getattr(given, "ndim", 0) == 2 and hasattr(given, "axes")
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "iloc") and getattr(value, "ndim", 0) == 2 and hasattr(value, "axes")
 
 
-def rows_by_label(given: Any) -> dict[Any, Any]:
+def rows_by_label(table: Any) -> dict[Any, Any]:
     """Return the rows of a series or a frame by the labels of its index.
 
     Raises:
         InputError: if a label comes twice.
     """
-    labels = given.index.tolist()
-    found = dict(zip(labels, given.tolist() if given.ndim == 1 else given.to_numpy(), strict=True))
-    if len(found) < len(labels):
+    labels = table.index.tolist()
+    rows = dict(zip(labels, table.tolist() if table.ndim == 1 else table.to_numpy(), strict=True))
+    if len(rows) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
-        raise InputError(f"label {shown(twice)} of {kind_of(given)} comes twice")
-    return found
+        raise InputError(f"label {shown(twice)} of {kind_of(table)} comes twice")
+    return rows
 
 
-def by_label(given: Any) -> Any:
+def by_label(table: Any) -> Any:
     """Return a series or a frame that is indexed by ids as a mapping of these to its rows.
 
     Anything else comes back as it is, and so does what is indexed by 0, 1, ….
@@ -347,10 +349,10 @@ def by_label(given: Any) -> Any:
     Raises:
         InputError: if a label comes twice.
     """
-    framed = hasattr(given, "iloc") and hasattr(given, "index")
-    return given if not framed or _is_plain(given) else rows_by_label(given)
+    framed = hasattr(table, "iloc") and hasattr(table, "index")
+    return table if not framed or _is_plain(table) else rows_by_label(table)
 
 
-def _is_plain(given: Any) -> bool:
+def _is_plain(table: Any) -> bool:
     """Tell whether the index is 0, 1, …."""
-    return bool(given.index.tolist() == list(range(len(given))))
+    return bool(table.index.tolist() == list(range(len(table))))

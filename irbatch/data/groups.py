@@ -66,12 +66,15 @@ class Groups:
             else:
                 check_id(member, "group", SOURCE)
             self._codes[item] = memberships.setdefault(member, len(memberships))
-        shares = [each if isinstance(each, tuple) else ((each, 1.0),) for each in memberships]
-        self.names = list(dict.fromkeys(group for each in shares for group, _ in each))
+        shares = [
+            membership if isinstance(membership, tuple) else ((membership, 1.0),)
+            for membership in memberships
+        ]
+        self.names = list(dict.fromkeys(group for pairs in shares for group, _ in pairs))
         same_kind(self.names, "group", SOURCE)
         if not self.names:
             raise InputError("no item belongs to a group", source=SOURCE)
-        self._vectors = np.array([self._vector(dict(each)) for each in shares])
+        self._vectors = np.array([self._vector(dict(pairs)) for pairs in shares])
         nothing = frozenset(np.flatnonzero(~self._vectors.any(axis=1)).tolist())
         for item, code in self._codes.items() if nothing else ():
             if code in nothing:
@@ -98,7 +101,7 @@ class Groups:
             raise InputError(f"the target is a mapping {problem}", source=SOURCE, value=target)
         if not any(isinstance(shares, Mapping) for shares in target.values()):
             return self._read_shares(target), None
-        return None, {query: self._read_shares(each, query) for query, each in target.items()}
+        return None, {query: self._read_shares(shares, query) for query, shares in target.items()}
 
     def _read_shares(self, shares: Any, query: Any = None) -> Floats:
         place = {"query": query}
@@ -108,9 +111,9 @@ class Groups:
         _check_shares(shares, "target", place)
         for group in shares:
             if group not in self.names:
-                there = ", ".join(map(repr, self.names[:10]))
+                listed = ", ".join(map(repr, self.names[:10]))
                 problem = f"the target names group {shown(group)}, of which no item is: there are"
-                raise InputError(f"{problem} {there}", source=SOURCE, **place, value=group)
+                raise InputError(f"{problem} {listed}", source=SOURCE, **place, value=group)
         return self._vector(shares)
 
     @property
@@ -144,8 +147,8 @@ def _check_shares(
     """Reject shares that are not numbers or don't add up to 1, or to 0 if there may be none."""
     total = 0.0
     for group, share in shares.items():
-        if (wanted := missed_limit(share, least=0.0, most=1.0 + ROUNDING)) is not None:
-            problem = f"its {what} {shown(share)} of group {shown(group)} must be {wanted}"
+        if (bound := missed_limit(share, least=0.0, most=1.0 + ROUNDING)) is not None:
+            problem = f"its {what} {shown(share)} of group {shown(group)} must be {bound}"
             raise InputError(problem, source=SOURCE, **whose, value=share)
         total += float(share)
     if abs(total - 1.0) > ROUNDING and not (may_be_none and total == 0):

@@ -45,7 +45,7 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
 
 def form_hint(ids: Iterable[object]) -> str:
     """Return what to say of ids that nothing matches, where texts may differ and look alike."""
-    if all(not isinstance(each, str) or each.isascii() for each in ids):
+    if all(not isinstance(item, str) or item.isascii() for item in ids):
         return ""
     return "; are both in one Unicode form, NFC or NFD? Texts of the two differ and look alike"
 
@@ -73,8 +73,8 @@ def kind_of_documents(
     if len(kinds) == 1 and None not in kinds:
         return next(iter(kinds))
     samples: dict[str | None, Any] = {}
-    for query, each in zip(queries, documents, strict=True):
-        samples.setdefault(same_kind(each, "document", source, query), query)
+    for query, own_documents in zip(queries, documents, strict=True):
+        samples.setdefault(same_kind(own_documents, "document", source, query), query)
     samples.pop(None, None)
     if len(samples) > 1:
         text, number = samples["str"], samples["int"]
@@ -98,12 +98,12 @@ def read_query_ids(query_ids: Any) -> list[Any] | None:
 
 def read_candidate_ids(document_ids: Any, shape: tuple[int, int]) -> list[list[Any]]:
     """Return the ids of candidates, different ones: one list for all queries, or one for each."""
-    given = np.shape(document_ids)
-    if given not in (shape, shape[1:]):
-        problem = f"{shape[1]} candidates need as many ids, not an array of shape {given}"
+    ids_shape = np.shape(document_ids)
+    if ids_shape not in (shape, shape[1:]):
+        problem = f"{shape[1]} candidates need as many ids, not an array of shape {ids_shape}"
         raise InputError(problem, source="document_ids")
     rows = []
-    for row in document_ids if len(given) == 2 else [document_ids]:
+    for row in document_ids if len(ids_shape) == 2 else [document_ids]:
         ids = row.tolist() if hasattr(row, "tolist") else list(row)
         same_kind(ids, "document", "document_ids")
         if (twice := first_repeated(ids)) is not None:
@@ -129,10 +129,10 @@ def first_repeated(ids: Sequence[Any]) -> Any:
     if len(set(ids)) == len(ids):
         return None
     seen: set[Any] = set()
-    for each in ids:
-        if each in seen:
-            return each
-        seen.add(each)
+    for item in ids:
+        if item in seen:
+            return item
+        seen.add(item)
     return None
 
 
@@ -150,10 +150,10 @@ def hash_ids(ids: Iterable[Any]) -> IdHashes:
     """
     from hashlib import blake2b
 
-    def digest(each: Any) -> bytes:
-        if isinstance(each, str):
-            return blake2b(each.encode(errors="surrogatepass"), digest_size=8).digest()
-        return blake2b(b"%d" % each, digest_size=8, person=b"number").digest()
+    def digest(item: Any) -> bytes:
+        if isinstance(item, str):
+            return blake2b(item.encode(errors="surrogatepass"), digest_size=8).digest()
+        return blake2b(b"%d" % item, digest_size=8, person=b"number").digest()
 
     return np.frombuffer(b"".join(map(digest, ids)), "<u8").astype(np.uint64)
 
@@ -190,7 +190,7 @@ class TextColumn:
         if len(encoded) == len(joined):  # all ASCII: a character is a byte
             sizes = np.fromiter(map(len, texts), np.int64, len(texts))
         else:
-            parts = [each.encode(errors="surrogatepass") for each in texts]
+            parts = [text.encode(errors="surrogatepass") for text in texts]
             encoded = b"".join(parts)
             sizes = np.fromiter(map(len, parts), np.int64, len(parts))
         return cls(np.frombuffer(encoded, np.uint8), offsets_of(sizes)[:-1], sizes.astype(np.int32))
@@ -198,10 +198,12 @@ class TextColumn:
     @classmethod
     def join(cls, parts: Sequence[TextColumn]) -> TextColumn:
         """Put columns one after the other."""
-        offsets = offsets_of(np.array([each.text.size for each in parts], np.int64)).tolist()
-        starts = [each.starts + at for each, at in zip(parts, offsets, strict=False)]
-        text = np.concatenate([each.text for each in parts])
-        return cls(text, np.concatenate(starts), np.concatenate([each.lengths for each in parts]))
+        offsets = offsets_of(np.array([column.text.size for column in parts], np.int64)).tolist()
+        starts = [column.starts + at for column, at in zip(parts, offsets, strict=False)]
+        text = np.concatenate([column.text for column in parts])
+        return cls(
+            text, np.concatenate(starts), np.concatenate([column.lengths for column in parts])
+        )
 
     def copied(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""
@@ -216,8 +218,8 @@ class TextColumn:
 
     def tolist(self) -> list[str]:
         """Make Python's texts of them."""
-        if len(self) >= MANY and (found := self._split()) is not None:
-            return found
+        if len(self) >= MANY and (texts := self._split()) is not None:
+            return texts
         text, ends = self.text.data, self.starts + self.lengths
         pairs = zip(self.starts.tolist(), ends.tolist(), strict=True)
         return [str(text[start:end], "utf-8", "surrogatepass") for start, end in pairs]
@@ -229,9 +231,9 @@ class TextColumn:
         work = size // 4  # a cell's time in plain Python makes some bytes of texts, one by one
         if _write.run_compiled(work, self.text, self.starts, self.lengths, True, lines) != size:
             return None
-        found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")
-        found.pop()  # what follows the last line
-        return found if len(found) == len(self) else None
+        texts = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")
+        texts.pop()  # what follows the last line
+        return texts if len(texts) == len(self) else None
 
 
 @kernel

@@ -42,7 +42,7 @@ SOURCE = "items"  # what errors call all that is said of items
 
 def read_by_id(
     name: str,
-    given: Any,
+    numbers: Any,
     source: str,
     limits: Mapping[str, float],
     id_at: Callable[[int], Any] | None = None,
@@ -62,11 +62,11 @@ def read_by_id(
     Raises:
         InputError: naming the first that is not a finite number within the limits.
     """
-    given = by_label(given)
-    if isinstance(given, Mapping):
-        ids = list(given)
-        return ids, check_numbers(name, list(given.values()), ids.__getitem__, source, limits)
-    values = to_numpy(given, source)
+    numbers = by_label(numbers)
+    if isinstance(numbers, Mapping):
+        ids = list(numbers)
+        return ids, check_numbers(name, list(numbers.values()), ids.__getitem__, source, limits)
+    values = to_numpy(numbers, source)
     if values.shape != ((values.size,) if size is None else (size,)):
         problem = f"{name} is one number for each of {size or 'the'} items"
         raise InputError(f"{problem}, not of shape {values.shape}", source=source)
@@ -174,8 +174,8 @@ class Items:
         self._lookup = None if self._are_places else IdLookup(self.ids)
         for row in [] if self._lookup is None else self._lookup.repeats[0, :1].tolist():
             raise InputError("this item is listed twice", source=SOURCE, document=self.id_at(row))
-        known = f"{len(self)} items, {_checksum(self.ids):08x}"
-        self.arrays = ItemArrays(len(self), fingerprint=known)
+        fingerprint = f"{len(self)} items, {_checksum(self.ids):08x}"
+        self.arrays = ItemArrays(len(self), fingerprint=fingerprint)
         if had is not None:
             self._add_interactions(had, are_rows=is_matrix and not self._are_places)
         if popularity is not None:
@@ -203,8 +203,8 @@ class Items:
 
     def __repr__(self) -> str:
         names = ("popularity", "histories", "embeddings", "similarity", "groups", "propensities")
-        known = [name for name in names if getattr(self.arrays, name) is not None]
-        return f"<Items: {', '.join([many(len(self), 'item'), *known])}>"
+        present = [name for name in names if getattr(self.arrays, name) is not None]
+        return f"<Items: {', '.join([many(len(self), 'item'), *present])}>"
 
     def id_at(self, row: int) -> Any:
         """Return the id of an item."""
@@ -238,44 +238,46 @@ class Items:
         ids, numbers = read_by_id(name, given, SOURCE, limits, self.id_at, len(self))
         if ids is None:
             return numbers
-        found = np.full(len(self), math.nan if missing is None else missing)
-        found[self._rows_of(name, ids)] = numbers
-        for row in np.flatnonzero(np.isnan(found))[:1].tolist():
+        values = np.full(len(self), math.nan if missing is None else missing)
+        values[self._rows_of(name, ids)] = numbers
+        for row in np.flatnonzero(np.isnan(values))[:1].tolist():
             raise InputError(f"{name} is not given", source=SOURCE, document=self.id_at(row))
-        return found
+        return values
 
     def matrix(self, name: str, given: Any) -> Floats:
         """Read numbers of each item, float64 ``(items, n)``: an array, or a mapping of ids."""
-        given = by_label(given)
-        if isinstance(given, Mapping):
-            rows = self._rows_of(name, list(given))
-            if len(given) < len(self):
+        labelled = by_label(given)
+        if isinstance(labelled, Mapping):
+            rows = self._rows_of(name, list(labelled))
+            if len(labelled) < len(self):
                 item = self.id_at(int(np.setdiff1d(np.arange(len(self)), rows)[0]))
                 raise InputError(f"{name} are not given", source=SOURCE, document=item)
-            given = to_numpy(list(given.values()), name)[np.argsort(rows)]
-        found = to_numpy(given, name)
-        if found.ndim != 2 or len(found) != len(self) or found.dtype.kind not in "biuf":
+            labelled = to_numpy(list(labelled.values()), name)[np.argsort(rows)]
+        table = to_numpy(labelled, name)
+        if table.ndim != 2 or len(table) != len(self) or table.dtype.kind not in "biuf":
             problem = f"{name} are numbers, one row for each of {len(self)} items, not"
-            raise InputError(f"{problem} {found.dtype} of shape {found.shape}", source=SOURCE)
-        found = found.astype(np.float64, copy=False)
-        for row in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1].tolist():
-            value, item = float(found[row][~np.isfinite(found[row])][0]), self.id_at(row)
+            raise InputError(f"{problem} {table.dtype} of shape {table.shape}", source=SOURCE)
+        table = table.astype(np.float64, copy=False)
+        for row in np.flatnonzero(~np.isfinite(table).all(axis=1))[:1].tolist():
+            value, item = float(table[row][~np.isfinite(table[row])][0]), self.id_at(row)
             problem = f"{name} have {value}, which is not a finite number"
             raise InputError(problem, source=SOURCE, document=item, value=value)
-        return found
+        return table
 
-    def _read_by_query(self, given: Mapping[Any, Mapping[Any, Any]]) -> QueryPropensities:
+    def _read_by_query(self, propensities: Mapping[Any, Mapping[Any, Any]]) -> QueryPropensities:
         """Read query to item to propensity."""
-        sizes = [len(_items_of(each, query)) for query, each in given.items()]
-        queries = [query for query, size in zip(given, sizes, strict=True) for _ in range(size)]
-        items = [item for each in given.values() for item in each]
-        listed = [value for each in given.values() for value in each.values()]
+        sizes = [len(_items_of(of_query, query)) for query, of_query in propensities.items()]
+        queries = [
+            query for query, size in zip(propensities, sizes, strict=True) for _ in range(size)
+        ]
+        items = [item for of_query in propensities.values() for item in of_query]
+        listed = [value for of_query in propensities.values() for value in of_query.values()]
         numbers = "propensity", listed, items.__getitem__, "propensities"
         values = check_numbers(*numbers, PROPENSITY, queries)
         keys = np.repeat(np.arange(len(sizes)), sizes) * len(self)
         keys += self._rows_of("propensities", items)
         order = np.argsort(keys, kind="stable")
-        places = {query: place for place, query in enumerate(given)}
+        places = {query: place for place, query in enumerate(propensities)}
         return QueryPropensities(len(self), places, keys[order], values[order], self.id_at)
 
     def _rows_of(self, name: str, ids: list[Any]) -> Ints:
@@ -309,8 +311,8 @@ class Items:
 def _read_catalogue(items: Any) -> IdColumn:
     """Return the ids of items, which are different."""
     if items is None:
-        known = "Items(item_ids), or with popularity= or interactions="
-        raise InputError(f"say which items there are: {known}", source=SOURCE)
+        forms = "Items(item_ids), or with popularity= or interactions="
+        raise InputError(f"say which items there are: {forms}", source=SOURCE)
     if is_whole(items):
         if items < 0:
             raise InputError(f"items={items} must be 0 or more", source=SOURCE, value=items)
@@ -370,23 +372,26 @@ def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vecto
 # ---------------------------------------------------------------- interactions, popularity
 
 
-def read_interactions(given: Any, items: Any = None) -> QueryTable:
+def read_interactions(interactions: Any, items: Any = None) -> QueryTable:
     """Return who had what, see `Items`, a user after the other, and an item as often as it was had.
 
     Items of a matrix are its columns' numbers; `items` are their ids, of which there must be as
     many.
     """
-    if isinstance(given, Qrels | Run):
-        given = given.to_dict()
-    given = by_label(given) if is_series(given) else given
-    if hasattr(given, "tocsr"):
-        return _read_matrix(given, items)
-    if isinstance(given, Mapping):
-        listed = [list(_items_had(user, some)) for user, some in given.items()]
-        users, bounds = as_ids(list(given), "user", SOURCE), offsets_of(list(map(len, listed)))
+    if isinstance(interactions, Qrels | Run):
+        interactions = interactions.to_dict()
+    interactions = by_label(interactions) if is_series(interactions) else interactions
+    if hasattr(interactions, "tocsr"):
+        return _read_matrix(interactions, items)
+    if isinstance(interactions, Mapping):
+        listed = [list(_items_had(user, own_items)) for user, own_items in interactions.items()]
+        users, bounds = (
+            as_ids(list(interactions), "user", SOURCE),
+            offsets_of(list(map(len, listed))),
+        )
         had = as_ids(list(itertools.chain.from_iterable(listed)), "item", SOURCE)
         return QueryTable(users, bounds[:-1], bounds[1:], had, np.ones(len(had)))
-    columns = read_named(given, "interactions", {})
+    columns = read_named(interactions, "interactions", {})
     users, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
     if len(users) != len(had):
         problem = f"columns differ in length: {len(users)} users, {len(had)} items"
@@ -395,10 +400,10 @@ def read_interactions(given: Any, items: Any = None) -> QueryTable:
     return QueryTable.from_runs(users.take(firsts), firsts, had, np.ones(len(had)))
 
 
-def read_seen(given: Any) -> QueryTable:
+def read_seen(interactions: Any) -> QueryTable:
     """Return what users have had, each once, see `irbatch.evaluate`."""
     try:
-        return read_interactions(given).merged("first")
+        return read_interactions(interactions).merged("first")
     except InputError as problem:
         raise problem.with_fields(source="exclude") from problem.__cause__
 
@@ -423,21 +428,21 @@ def _read_matrix(matrix: Any, items: Any) -> QueryTable:
     return table if (grades > 0).all() else table.without(np.flatnonzero(grades <= 0))
 
 
-def read_popularity(given: Any) -> Any:
+def read_popularity(popularity: Any) -> Any:
     """Return how often each item was had: a mapping of ids, or what is in the order of items.
 
     Raises:
         InputError: if a table has neither counts nor users.
     """
-    if is_series(given):
-        return by_label(given)
-    is_table = hasattr(given, "columns") or hasattr(given, "column_names")
-    is_table = is_table or getattr(getattr(given, "dtype", None), "names", None) is not None
-    if isinstance(given, Mapping) or not is_table:
-        return given
-    if not set(names_of_columns(given, "popularity")) & {*POPULARITIES}:
-        return Counter(read_interactions(given).documents.tolist())
-    ids, counts = read_named(given, "popularity", {})
+    if is_series(popularity):
+        return by_label(popularity)
+    is_table = hasattr(popularity, "columns") or hasattr(popularity, "column_names")
+    is_table = is_table or getattr(getattr(popularity, "dtype", None), "names", None) is not None
+    if isinstance(popularity, Mapping) or not is_table:
+        return popularity
+    if not set(names_of_columns(popularity, "popularity")) & {*POPULARITIES}:
+        return Counter(read_interactions(popularity).documents.tolist())
+    ids, counts = read_named(popularity, "popularity", {})
     items = as_ids(ids, "item", SOURCE).tolist()
     if (twice := first_repeated(items)) is not None:
         raise InputError("this item has two popularities", source=SOURCE, document=twice)
@@ -478,7 +483,7 @@ def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: f
     def propensities(n: Floats) -> Floats:
         return 1.0 / (1.0 + scale * (n + b) ** -a)
 
-    return _of_each(frequencies, propensities, least=0.0, most=size)
+    return _apply_formula(frequencies, propensities, least=0.0, most=size)
 
 
 def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
@@ -502,35 +507,41 @@ def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
     def propensities(n: Floats) -> Floats:
         return (n / n.max(initial=0.0)) ** power
 
-    return _of_each(frequencies, propensities, above=0.0)
+    return _apply_formula(frequencies, propensities, above=0.0)
 
 
-def _of_each(
+def _apply_formula(
     frequencies: Any, formula: Callable[[Floats], Floats], **limits: float
 ) -> dict[Any, float] | Floats:
     """Apply a formula to frequencies, whatever they come in."""
     ids, numbers = read_by_id("frequency", frequencies, "frequencies", limits)
-    found = formula(numbers)
-    return found if ids is None else dict(zip(ids, found.tolist(), strict=True))
+    results = formula(numbers)
+    return results if ids is None else dict(zip(ids, results.tolist(), strict=True))
 
 
-def _are_by_query(given: object) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
+def _are_by_query(propensities: object) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
     """Tell propensities of queries' items from those of items."""
-    return isinstance(given, Mapping) and any(isinstance(each, Mapping) for each in given.values())
+    return isinstance(propensities, Mapping) and any(
+        isinstance(numbers, Mapping) for numbers in propensities.values()
+    )
 
 
-def _items_of_propensities(given: Mapping[Any, Any]) -> list[Any]:
+def _items_of_propensities(propensities: Mapping[Any, Any]) -> list[Any]:
     """List the items that have a propensity, in any query."""
-    if not _are_by_query(given):
-        return list(given)
-    return list(dict.fromkeys(i for query, each in given.items() for i in _items_of(each, query)))
+    if not _are_by_query(propensities):
+        return list(propensities)
+    return list(
+        dict.fromkeys(
+            i for query, numbers in propensities.items() for i in _items_of(numbers, query)
+        )
+    )
 
 
-def _items_of(given: Any, query: Any) -> Mapping[Any, Any]:
-    if not isinstance(given, Mapping):
-        problem = f"propensities by query are items to numbers, not {shown(given)}"
-        raise InputError(problem, source="propensities", query=query, value=given)
-    return given
+def _items_of(numbers: Any, query: Any) -> Mapping[Any, Any]:
+    if not isinstance(numbers, Mapping):
+        problem = f"propensities by query are items to numbers, not {shown(numbers)}"
+        raise InputError(problem, source="propensities", query=query, value=numbers)
+    return numbers
 
 
 # ---------------------------------------------------------------- costs
@@ -570,20 +581,22 @@ class DocumentCosts:
             raise InputError(problem, source="costs", value=costs)
         if types is None:
             _, numbers = read_by_id("cost", costs, "costs", {"above": 0.0})
-            known = of_documents = dict(zip(costs, numbers.tolist(), strict=True))
+            cost_of = of_documents = dict(zip(costs, numbers.tolist(), strict=True))
         elif not isinstance(types, Mapping):
             problem = f"types are a mapping of documents to types, not {shown(types)}"
             raise InputError(problem, source="costs")
         else:
-            known = {}
+            cost_of = {}
             for kind, cost in costs.items():
                 with ErrorsIn(source="costs"):
-                    known[kind] = check_number(f"cost of type {kind!r}", cost, above=0.0)
-            of_documents = {each: known[kind] for each, kind in types.items() if kind in known}
+                    cost_of[kind] = check_number(f"cost of type {kind!r}", cost, above=0.0)
+            of_documents = {
+                document: cost_of[kind] for document, kind in types.items() if kind in cost_of
+            }
             if not of_documents:
-                problem = f"no document is of a type that has a cost, such as {shown(min(known))}"
+                problem = f"no document is of a type that has a cost, such as {shown(min(cost_of))}"
                 raise InputError(problem, source="costs")
-        least, most = min(known.values()), max(known.values())
+        least, most = min(cost_of.values()), max(cost_of.values())
         self.lowest = least if lowest is None else check_number("lowest", lowest, above=0.0)
         self.highest = most if highest is None else check_number("highest", highest, above=0.0)
         if self.lowest > self.highest:

@@ -101,17 +101,17 @@ def find_repeats(documents: KeyedIds, most: int) -> Ints2:
     It is int64 ``(2, rows)``: they, and the first rows of their documents. All hashes are written
     unless there are more.
     """
-    found = [np.empty((2, 0), np.int64)]
+    blocks = [np.empty((2, 0), np.int64)]
     work = 4 * documents.keys.size + int(documents.lengths.sum())
 
     def look(first: int, last: int) -> None:
         slots = np.empty(documents.most_slots(first, last, DENSE), np.int32)
         repeats = np.empty((2, most), np.int64)
         count = _enter_rows.run(work, documents, first, last, DENSE, slots, repeats)
-        found.append(repeats[:, :count].copy())
+        blocks.append(repeats[:, :count].copy())
 
     map_ranges(look, documents.begins.size, cells=work)
-    repeats = np.concatenate(found, axis=1)
+    repeats = np.concatenate(blocks, axis=1)
     return repeats[:, np.argsort(repeats[0])][:, :most]
 
 
@@ -128,8 +128,8 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
             retrieved = retrieved._replace(keys=retrieved.keys.astype(np.int64))
         judged = judged._replace(keys=keys)
     rows = np.full(judged.keys.size, -1, np.int64)
-    there = places[places >= 0]
-    sizes = retrieved.ends[there] - retrieved.begins[there]
+    present = places[places >= 0]
+    sizes = retrieved.ends[present] - retrieved.begins[present]
     work = 4 * int(sizes.sum()) + 8 * rows.size
     longest = int(sizes.max(initial=0))
 
@@ -166,11 +166,11 @@ class IdLookup:
         starts = np.zeros(1, np.int64)
         ids = ids if isinstance(ids, TextColumn) else ids.astype(np.int64, copy=False)
         # The table may come from another process, whose seeds are others.
-        wanted = KeyedIds.of(ids, starts, starts)._replace(seeds=self._table.seeds)
-        work = 8 * len(ids) + int(wanted.lengths.sum())
+        keyed = KeyedIds.of(ids, starts, starts)._replace(seeds=self._table.seeds)
+        work = 8 * len(ids) + int(keyed.lengths.sum())
 
         def look(first: int, last: int) -> None:
-            _find_each.run(work, self._table, self._slots, wanted, first, last, rows)
+            _find_each.run(work, self._table, self._slots, keyed, first, last, rows)
 
         map_ranges(look, len(ids), cells=work)
         return rows
@@ -333,11 +333,11 @@ def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints
     its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
     sizes = np.diff(firsts, append=rows)
-    groups, found = number_ids(ids)
-    starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
+    groups, picks = number_ids(ids)
+    starts = offsets_of(np.bincount(groups, sizes, picks.size).astype(np.int64))
     if (np.diff(groups) >= 0).all():
-        return found, starts, None
-    return found, starts, order_groups(np.repeat(groups, sizes), starts)
+        return picks, starts, None
+    return picks, starts, order_groups(np.repeat(groups, sizes), starts)
 
 
 def order_groups(groups: Ints, starts: Ints) -> Ints:

@@ -113,8 +113,8 @@ def read_rows(
             raise InputError("this document was judged before", source=SOURCE, path=name,
                              query=again[0], document=again[1])  # fmt: skip
     if reads == "subtopics" and {*rows.marks} in AD_HOC:
-        said = "no query has two subtopics: are these judgments of subtopics?"
-        warn(f"qrels: {said} They are told by the column `iteration`, the second of a file")
+        problem = "no query has two subtopics: are these judgments of subtopics?"
+        warn(f"qrels: {problem} They are told by the column `iteration`, the second of a file")
     return rows
 
 
@@ -203,11 +203,13 @@ class Marks:
             "probabilities": self._probabilities,
         }[self.reads]  # fmt: skip
         kinds, statistics = zip(*(view(rel, min(rels)) for rel in rels), strict=True)
-        if all((each == kinds[0]).all() for each in kinds):
+        if all((numbers == kinds[0]).all() for numbers in kinds):
             return kinds[0], dict(zip(rels, map(View, statistics), strict=True))
         together: dict[tuple[int, ...], int] = {(0,) * len(rels): 0}
-        columns = zip(*(each.tolist() for each in kinds), strict=True)
-        joined = np.array([together.setdefault(each, len(together)) for each in columns], np.int64)
+        columns = zip(*(numbers.tolist() for numbers in kinds), strict=True)
+        joined = np.array(
+            [together.setdefault(combination, len(together)) for combination in columns], np.int64
+        )
         of_kinds: Floats = np.array(list(together), np.float64).T
         views = {rel: View(statistics[i], of_kinds[i]) for i, rel in enumerate(rels)}
         return joined, views
@@ -293,10 +295,10 @@ class Marks:
             place, grade = starts[query] + int(strata[kind]), float(grades[kind])
             estimate = count * int(pooled[place]) / int(sampled[place])
             by_grade[query][grade] = by_grade[query].get(grade, 0.0) + estimate
-        graded = [sorted(each.items(), reverse=True) for each in by_grade]
-        estimates = np.array([math.fsum(each.values()) for each in by_grade], np.float64)
-        told = strata.astype(np.int64), starts, graded
-        return number, Strata(grades, weights, rel, estimates, *told)
+        graded = [sorted(of_grade.items(), reverse=True) for of_grade in by_grade]
+        estimates = np.array([math.fsum(of_grade.values()) for of_grade in by_grade], np.float64)
+        counted = strata.astype(np.int64), starts, graded
+        return number, Strata(grades, weights, rel, estimates, *counted)
 
     def _check_probabilities(self) -> None:
         for row, probability in enumerate(self._marks):

@@ -108,8 +108,8 @@ class Qrels(Container):
             from irbatch.data.marked import Marks, read_nested
 
             rows = read_nested(judgments, marks, name)
-            known = Marks(marks, judgments, rows, name)
-            self._fill(known.judgments, name, known, borrow=True)
+            own_marks = Marks(marks, judgments, rows, name)
+            self._fill(own_marks.judgments, name, own_marks, borrow=True)
 
     def _fill(
         self,
@@ -129,7 +129,9 @@ class Qrels(Container):
             self.starts = offsets_of(self.table.ends - self.table.begins)
         else:
             check_nested(judgments, "qrels", name)
-            self.documents = [each if borrow else list(each) for each in judgments.values()]
+            self.documents = [
+                documents if borrow else list(documents) for documents in judgments.values()
+            ]
             self.starts = offsets_of(np.fromiter(map(len, self.documents), np.int64))
             grades = read_judgments(list(judgments.values()), self.starts)
         if not judgments:
@@ -220,9 +222,9 @@ class Qrels(Container):
         from irbatch.data.marked import Marks, read_rows
 
         rows = read_rows(reads, marks, *columns, name=name)
-        known = Marks(reads, dict.fromkeys(rows.queries), rows, name)
+        own_marks = Marks(reads, dict.fromkeys(rows.queries), rows, name)
         qrels = cls.__new__(cls)
-        qrels._fill(known.judgments, name, known, borrow=True)
+        qrels._fill(own_marks.judgments, name, own_marks, borrow=True)
         return qrels
 
     @classmethod
@@ -258,12 +260,12 @@ class Qrels(Container):
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
         <Qrels: 1 query, 2 judgments>
         """
-        given = {"query": query, "document": document, "grade": grade}
-        named = {"subtopic": subtopic, "stratum": stratum, "probability": probability}
+        role_columns = {"query": query, "document": document, "grade": grade}
+        mark_columns = {"subtopic": subtopic, "stratum": stratum, "probability": probability}
         for reads, role in MARK.items():
-            if named[role] is not None:
-                marks, given[role] = reads, named[role]
-        return cls.of_table(table, given, marks=marks, repeats=repeats, name=name)
+            if mark_columns[role] is not None:
+                marks, role_columns[role] = reads, mark_columns[role]
+        return cls.of_table(table, role_columns, marks=marks, repeats=repeats, name=name)
 
     @classmethod
     def of_table(
@@ -412,7 +414,9 @@ def _read_grades(judgments: Judgments, name: str | None, grades: Floats | None =
         grades = judgments.numbers[joined_ranges(judgments.begins, sizes)]
         most = LISTED_PROBLEMS
     elif grades is None:
-        values = itertools.chain.from_iterable(each.values() for each in judgments.values())
+        values = itertools.chain.from_iterable(
+            documents.values() for documents in judgments.values()
+        )
         try:
             grades = as_floats(list(values))
         except NUMBER_ERRORS:

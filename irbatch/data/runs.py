@@ -105,8 +105,8 @@ class Run(Container):
         """
         from irbatch.data.frames import read_table
 
-        given = {"query": query, "document": document, "score": score}
-        return cls(read_table(table, "run", given, name), name)
+        role_columns = {"query": query, "document": document, "score": score}
+        return cls(read_table(table, "run", role_columns, name), name)
 
     def prepared(self) -> Run:
         """Return the run with its rankings as columns, to be evaluated again and again.
@@ -152,8 +152,8 @@ class Run(Container):
         """Return the positions in `Qrels.queries` of those that have a ranking."""
         if isinstance(self.rankings, QueryTable):
             return np.flatnonzero(qrels.places_in(self.rankings) >= 0)
-        there = map(self.rankings.__contains__, qrels.queries)
-        return np.flatnonzero(np.fromiter(there, bool, len(qrels)))
+        has_ranking = map(self.rankings.__contains__, qrels.queries)
+        return np.flatnonzero(np.fromiter(has_ranking, bool, len(qrels)))
 
     def __len__(self) -> int:
         return len(self.rankings)
