@@ -186,12 +186,12 @@ def keyword(name: str, value: object = None) -> str:
         return f"{name}=" if value is None else f"{name}={shown(value)}"
     option = f"{'--' if len(name) > 1 else '-'}{name.replace('_', '-')}"
     if not isinstance(value, Mapping):
-        said = value if isinstance(value, str) else shown(value)
-        return option if value is None else f"{option} {said}"
+        text = value if isinstance(value, str) else shown(value)
+        return option if value is None else f"{option} {text}"
     words = []
-    for role, given in value.items():
-        apart = given.items() if isinstance(given, Mapping) else ()
-        words += [f"{role}.{inner}={each}" for inner, each in apart] or [f"{role}={given}"]
+    for role, setting in value.items():
+        apart = setting.items() if isinstance(setting, Mapping) else ()
+        words += [f"{role}.{inner}={column}" for inner, column in apart] or [f"{role}={setting}"]
     return f"{option} {','.join(words)}"
 
 
@@ -220,7 +220,7 @@ def raise_problems(problems: Sequence[InputError]) -> None:
         return
     if len(problems) == 1:
         raise problems[0]
-    shown = "\n".join(f"  {each}" for each in _listed(problems[:LISTED_PROBLEMS]))
+    shown = "\n".join(f"  {text}" for text in _listed(problems[:LISTED_PROBLEMS]))
     first = problems[0]
     # Readers give up at the twentieth: then there may be more.
     count = f"{'at least ' * (len(problems) == LISTED_PROBLEMS)}{len(problems)} problems"
@@ -239,16 +239,16 @@ def _listed(problems: Sequence[InputError]) -> Iterator[str]:
         groups.setdefault((kind, problem.source, problem.path), []).append(problem)
     for first, *others in groups.values():
         yield str(first)
-        lines = [str(each.line) for each in others if each.line is not None]
+        lines = [str(other.line) for other in others if other.line is not None]
         if len(others) < FEW_ALIKE or len(lines) < len(others):
             yield from map(str, others)
         else:
-            some = lines if len(lines) <= FEW_ALIKE else [*lines[:2], "…", lines[-1]]
-            yield f"the same in {len(lines)} more lines: {', '.join(some)}"
+            numbers = lines if len(lines) <= FEW_ALIKE else [*lines[:2], "…", lines[-1]]
+            yield f"the same in {len(lines)} more lines: {', '.join(numbers)}"
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Name a known spelling near to it, or one that begins with it; "" if there is no such.
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Name a known spelling near to it, or one that begins with it; "" without one.
 
     One that differs in capitals alone comes first.
 
@@ -257,9 +257,9 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches  # a millisecond of importing irbatch
 
-    listed, text = list(known), str(name)
-    longer = [each for each in listed if text and each.startswith(text)]
-    same = [each for each in listed if each.lower() == text.lower()]
+    listed, text = list(names), str(name)
+    longer = [other for other in listed if text and other.startswith(text)]
+    same = [other for other in listed if other.lower() == text.lower()]
     near = same or get_close_matches(text, listed, 1) or longer
     return f"; did you mean {near[0]}?" if near else ""
 
@@ -289,7 +289,9 @@ CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160
 
 def printable(text: object) -> str:
     r"""Show control characters, such as a terminal's escapes or marks of direction, as ``\x1b``."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in str(text))
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in str(text)
+    )
 
 
 def on_one_line(text: object) -> str:

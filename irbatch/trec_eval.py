@@ -49,10 +49,10 @@ class TrecEval:
 
     def values(self) -> list[TrecValue]:
         """List what is printed of each query, in order."""
-        asked = list_measures(self.measures or ("official",), self.version)
+        measures = list_measures(self.measures or ("official",), self.version)
         return [
             value
-            for name, parameters in asked.items()
+            for name, parameters in measures.items()
             for value in list_values(TREC_MEASURES[name], parameters)
         ]
 
@@ -164,7 +164,7 @@ class Printed:
     def _make_up(self, places: Positions) -> None:
         """Set what version 10 has of queries that are missing from the run.
 
-        It ranks one unjudged document there. What comes of that it takes away again, but only
+        It ranks one unjudged document there. It takes the effect of that away again, but only
         from `utility` and `relstring` without parameters.
         """
         retrieved = 0 if self.options.judged_only else 1

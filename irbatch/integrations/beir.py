@@ -71,12 +71,13 @@ def evaluate(
             for query, ranking in results.items()
         }
     cutoffs = _check_cutoffs(k_values)
-    wanted = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
-    every = [each for family in wanted.values() for each in family]
-    found = evaluate_run(judged, rankings, every, trec_eval="9")
-    means = _mean_in_order(found, rankings, len(found.query_ids))
+    families = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
+    measures = [column for family in families.values() for column in family]
+    evaluated = evaluate_run(judged, rankings, measures, trec_eval="9")
+    means = _mean_in_order(evaluated, rankings, len(evaluated.query_ids))
     ndcg, map_, recall, precision = (
-        {f"{key}@{each.cutoff}": means[each] for each in family} for key, family in wanted.items()
+        {f"{key}@{column.cutoff}": means[column] for column in family}
+        for key, family in families.items()
     )
     return ndcg, map_, recall, precision
 
@@ -105,23 +106,23 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
     if key == "Hole":  # of the documents retrieved, those judged for any query count as judged
         annotated = {document for judgments in qrels.values() for document in judgments}
         # Queries of the run count, judged or not, unless none is.
-        every = {**qrels, **results} if qrels.keys() & results.keys() else qrels
-        seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in every}
+        queries = {**qrels, **results} if qrels.keys() & results.keys() else qrels
+        seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in queries}
         judged = Qrels.borrow(seen)
-    wanted = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
-    means = _mean_in_order(evaluate_run(judged, run, wanted), results, len(qrels))
-    return {f"{key}@{each.cutoff}": means[each] for each in wanted}
+    measures = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
+    means = _mean_in_order(evaluate_run(judged, run, measures), results, len(qrels))
+    return {f"{key}@{column.cutoff}": means[column] for column in measures}
 
 
-def _mean_in_order(found: Results, run: Table, divisor: int) -> dict[Measure, float]:
+def _mean_in_order(results: Results, run: Table, divisor: int) -> dict[Measure, float]:
     """Return rounded means of values added in the order of the run.
 
     The exact sum may be rounded to another last digit.
     """
-    rows = [found.rows[query] for query in run if query in found.rows]
-    sums = np.add.accumulate(found.values[rows], axis=0)[-1:].sum(axis=0)  # 0 of no rankings
-    means = [round(each / divisor, DIGITS) for each in sums.tolist()]
-    return dict(zip(found.columns, means, strict=True))
+    rows = [results.rows[query] for query in run if query in results.rows]
+    sums = np.add.accumulate(results.values[rows], axis=0)[-1:].sum(axis=0)  # 0 of no rankings
+    means = [round(total / divisor, DIGITS) for total in sums.tolist()]
+    return dict(zip(results.columns, means, strict=True))
 
 
 def _check_cutoffs(k_values: Iterable[int]) -> list[int]:

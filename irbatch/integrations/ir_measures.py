@@ -45,11 +45,13 @@ Values = tuple[list[Any], Floats]
 """Queries, and their values of measures."""
 
 
-def _meaning(wanted: Any) -> Measure:
+def _meaning(measure: Any) -> Measure:
     """Return the measure that ir_measures' stands for."""
-    if (found := find_meaning(wanted)) is None:
-        raise InputError(f"irbatch has no {wanted} of ir_measures", source="measures", value=wanted)
-    return found
+    if (meaning := find_meaning(measure)) is None:
+        raise InputError(
+            f"irbatch has no {measure} of ir_measures", source="measures", value=measure
+        )
+    return meaning
 
 
 class IrbatchProvider(irm.providers.Provider):  # type: ignore[misc]
@@ -74,10 +76,10 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         # Unjudged documents are removed before or not, and what is judged may be subtopics: as many
         # passes as are asked for.
         self._passes: dict[tuple[bool, bool], list[Any]] = defaultdict(list)
-        for wanted in measures:
-            judged_only = "judged_only" in wanted.SUPPORTED_PARAMS and bool(wanted["judged_only"])
-            of_subtopics = _meaning(wanted).declaration.reads == "subtopics"
-            self._passes[judged_only, of_subtopics].append(wanted)
+        for measure in measures:
+            judged_only = "judged_only" in measure.SUPPORTED_PARAMS and bool(measure["judged_only"])
+            of_subtopics = _meaning(measure).declaration.reads == "subtopics"
+            self._passes[judged_only, of_subtopics].append(measure)
         self._subtopics = None
         if any(of_subtopics for _, of_subtopics in self._passes):
             converter = irm.util.QrelsConverter(list(converter.as_namedtuple_iter()))
@@ -93,33 +95,33 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
             return
         read = Run(rankings)
         for (judged_only, of_subtopics), group in self._passes.items():
-            meanings = [_meaning(wanted) for wanted in group]
-            wanted = list(dict.fromkeys(meanings))
+            meanings = [_meaning(measure) for measure in group]
+            measures = list(dict.fromkeys(meanings))
             settings = Settings.choose(trec_eval=CONVENTIONS, judged_only=judged_only)
             if self._subtopics is not None and of_subtopics:
-                queries, values = _evaluate_subtopics(self._subtopics, read, wanted, settings)
+                queries, values = _evaluate_subtopics(self._subtopics, read, measures, settings)
             else:
-                queries, values = _evaluate(self._qrels, read, wanted, settings)
+                queries, values = _evaluate(self._qrels, read, measures, settings)
             for theirs, meaning in zip(group, meanings, strict=True):
-                column = values[:, wanted.index(meaning)].tolist()
+                column = values[:, measures.index(meaning)].tolist()
                 for query, value in zip(queries, column, strict=True):
                     yield irm.Metric(query_id=query, measure=theirs, value=value)
 
 
-def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:
-    computed = compute_run(Work(Plan(wanted, settings.open_parameters()), settings), qrels, run)
+def _evaluate(qrels: Qrels, run: Run, measures: list[Measure], settings: Settings) -> Values:
+    computed = compute_run(Work(Plan(measures, settings.open_parameters()), settings), qrels, run)
     rows = computed.ranked_rows
     return [qrels.queries[row] for row in rows.tolist()], computed.values[rows]
 
 
 def _evaluate_subtopics(
-    qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings
+    qrels: Qrels, run: Run, measures: list[Measure], settings: Settings
 ) -> Values:
     if not set(qrels.queries) & run.rankings.keys():
-        return [], np.empty((0, len(wanted)))
+        return [], np.empty((0, len(measures)))
     judged_only = settings.judged_only
-    found = evaluate(qrels, run, wanted, trec_eval=CONVENTIONS, judged_only=judged_only)
-    return found.query_ids, found.values
+    results = evaluate(qrels, run, measures, trec_eval=CONVENTIONS, judged_only=judged_only)
+    return results.query_ids, results.values
 
 
 def _read_subtopics(judgments: list[Any]) -> Qrels | None:
@@ -127,8 +129,13 @@ def _read_subtopics(judgments: list[Any]) -> Qrels | None:
     if not judgments:
         return None
     columns: list[tuple[Any, ...]] = [
-        (each.query_id, getattr(each, "iteration", "0"), each.doc_id, each.relevance)
-        for each in judgments
+        (
+            judgment.query_id,
+            getattr(judgment, "iteration", "0"),
+            judgment.doc_id,
+            judgment.relevance,
+        )
+        for judgment in judgments
     ]
     queries, subtopics, documents, grades = map(list, zip(*columns, strict=True))
     return Qrels.from_columns(queries, documents, grades, subtopics=subtopics)
@@ -152,5 +159,7 @@ def install() -> IrbatchProvider:
 def uninstall() -> None:
     """Take irbatch out of the default pipeline again."""
     irm.DefaultPipeline.providers[:] = [
-        each for each in irm.DefaultPipeline.providers if each.NAME != IrbatchProvider.NAME
+        provider
+        for provider in irm.DefaultPipeline.providers
+        if provider.NAME != IrbatchProvider.NAME
     ]

@@ -91,7 +91,7 @@ class RelevanceEvaluator:
         self.measures = _combine(measures)
         level = float(relevance_level)
         self._settings = _choose_settings(bool(judged_docs_only_flag), level)
-        self._wanted = _plan_values(frozenset(self.measures), level)
+        self._planned = _plan_values(frozenset(self.measures), level)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         if self._qrels is not None and (parts := self._qrels.levels % 1 != 0).any():
@@ -114,24 +114,24 @@ class RelevanceEvaluator:
         run = Run(scores)
         queries = [query for query in scores if query in self._row_of]
         rows = np.fromiter(map(self._row_of.__getitem__, queries), np.intp, len(queries))
-        values = self._compute(self._qrels, run, rows)[:, self._wanted.columns]
-        labels = self._wanted.labels
-        found = (dict(zip(labels, each, strict=True)) for each in values.tolist())
-        return dict(zip(queries, found, strict=True))
+        values = self._compute(self._qrels, run, rows)[:, self._planned.columns]
+        labels = self._planned.labels
+        results = (dict(zip(labels, row, strict=True)) for row in values.tolist())
+        return dict(zip(queries, results, strict=True))
 
     def _compute(self, qrels: Qrels, run: Run, rows: Positions) -> Floats:
         """Return the values of the plan's measures, and a column of zeros if one is wanted."""
-        measures, plan = self._wanted.measures, self._wanted.plan
+        measures, plan = self._planned.measures, self._planned.plan
         if plan is None or not rows.size:
             return np.zeros((rows.size, len(measures) + 1))
         values = compute_run(Work(plan, self._settings), qrels, run, rows=rows).values[rows]
         take_logarithms(values, measures)
-        if len(measures) in self._wanted.columns:
+        if len(measures) in self._planned.columns:
             values = np.hstack([values, np.zeros((rows.size, 1))])
         return values
 
 
-class _Wanted(NamedTuple):
+class _Planned(NamedTuple):
     """What is computed: values under pytrec_eval's labels, and the plan's column of each."""
 
     labels: list[str]
@@ -146,15 +146,15 @@ def _choose_settings(judged_only: bool, level: float) -> Settings:
 
 
 @functools.lru_cache(maxsize=64)  # scripts make an evaluator for every run
-def _plan_values(names: frozenset[str], level: float) -> _Wanted:
+def _plan_values(names: frozenset[str], level: float) -> _Planned:
     values = list(_list_values(names))
-    measures = list(dict.fromkeys(each.measure for each in values if each.measure))
+    measures = list(dict.fromkeys(value.measure for value in values if value.measure))
     # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
     places = {measure: place for place, measure in enumerate(measures)}
-    columns = [places[each.measure] if each.measure else len(measures) for each in values]
+    columns = [places[value.measure] if value.measure else len(measures) for value in values]
     opened = _choose_settings(False, level).open_parameters()
     plan = Plan(measures, opened) if measures else None
-    return _Wanted([each.label for each in values], columns, measures, plan)
+    return _Planned([value.label for value in values], columns, measures, plan)
 
 
 def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
@@ -164,7 +164,11 @@ def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any,
     if are_dicts(query_relevance) and all(query_relevance.values()):
         return query_relevance
     judged = query_relevance.items()
-    return {query: each for query, each in judged if not isinstance(each, Mapping) or len(each)}
+    return {
+        query: judgments
+        for query, judgments in judged
+        if not isinstance(judgments, Mapping) or len(judgments)
+    }
 
 
 def _combine(measures: Iterable[str]) -> set[str]:
@@ -178,10 +182,11 @@ def _combine(measures: Iterable[str]) -> set[str]:
             if isinstance(name, str) and name in supported_measures:
                 parameters[name] |= set()
                 continue
-            stem, given = _split(name)
-            parameters[stem] |= set(given.split(","))
+            stem, values = _split(name)
+            parameters[stem] |= set(values.split(","))
     return {
-        f"{name}.{','.join(sorted(given))}" if given else name for name, given in parameters.items()
+        f"{name}.{','.join(sorted(values))}" if values else name
+        for name, values in parameters.items()
     }
 
 
@@ -196,12 +201,12 @@ def _split(name: str) -> tuple[str, str]:
 
 def _list_values(measures: Set[str]) -> Iterator[TrecValue]:
     """List what is computed, in trec_eval's order, under pytrec_eval's names."""
-    parameters = dict(each.partition(".")[::2] for each in measures)
+    parameters = dict(spelling.partition(".")[::2] for spelling in measures)
     for name, trec in TREC_MEASURES.items():
         if name in parameters:
-            for each in list_values(trec, parameters[name]):
-                label = name if trec.takes in _ONE_NAME else each.label
-                yield TrecValue(label, each.measure, each.length)
+            for value in list_values(trec, parameters[name]):
+                label = name if trec.takes in _ONE_NAME else value.label
+                yield TrecValue(label, value.measure, value.length)
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -275,7 +280,7 @@ def patched() -> Iterator[ModuleType]:
     try:
         import pytrec_eval as module
     except ImportError:
-        before = {name: each for name, each in sys.modules.items() if name == "pytrec_eval"}
+        before = {name: loaded for name, loaded in sys.modules.items() if name == "pytrec_eval"}
         sys.modules["pytrec_eval"] = here
         try:
             yield here

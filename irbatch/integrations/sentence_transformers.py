@@ -84,12 +84,12 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             key: {k: measure(name) @ k for k in getattr(self, argument)}
             for key, (argument, name) in KEYS.items()
         }
-        own = [each for of_key in self._keys.values() for each in of_key.values()]
-        deepest = max(each.cutoff for each in own)
-        for each in self._more:
-            if each.cutoff is None or each.cutoff > deepest:
-                problem = f"{each} looks below rank {deepest}, the deepest that the library finds"
-                raise InputError(problem, source="measures", value=str(each))
+        own = [column for of_key in self._keys.values() for column in of_key.values()]
+        deepest = max(column.cutoff for column in own)
+        for column in self._more:
+            if column.cutoff is None or column.cutoff > deepest:
+                problem = f"{column} looks below rank {deepest}, the deepest that the library finds"
+                raise InputError(problem, source="measures", value=str(column))
         self._evaluator = BatchEvaluator([*own, *self._more], keep="sums", ties="id_ascending")
 
     def compute_metrics(self, queries_result_list: Any) -> dict[str, dict[Any, float]]:
@@ -103,9 +103,9 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         self._evaluator.reset()
         self._evaluator.update_ids(ranked, relevant)
         means, keys = self._evaluator.compute(), self._keys.items()
-        found = {key: {k: means[each] for k, each in of_key.items()} for key, of_key in keys}
+        values = {key: {k: means[column] for k, column in of_key.items()} for key, of_key in keys}
         # Those that the library doesn't have, under their names.
-        return found | {str(each): {"": means[each]} for each in self._more}
+        return values | {str(column): {"": means[column]} for column in self._more}
 
 
 def _order(query: Any, hits: Any) -> list[Any]:
@@ -148,7 +148,7 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
         self._evaluator.reset()
         self._evaluator.update(scores, positives=positives, lengths=[len(row) for row in rows])
         means = self._evaluator.compute()
-        ap, rr, ndcg = (means[each] for each in self._measures)
+        ap, rr, ndcg = (means[column] for column in self._measures)
         return {"map": ap, "mrr": rr, "ndcg": ndcg}
 
     def _scores(self, model: Any) -> Iterator[Any]:
@@ -159,7 +159,7 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
             for query, own in zip(queries, documents, strict=True):
                 yield self.similarity_fct(*self._embed(model, [query], own, False)).reshape(-1)
             return
-        everything = [each for own in documents for each in own]
+        everything = [document for own in documents for document in own]
         vectors, rows = self._embed(model, queries, everything, self.show_progress_bar)
         start = 0
         for vector, own in zip(vectors, documents, strict=True):
@@ -194,7 +194,7 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
         """Return RR and nDCG at the cutoff, and AP, of one ranking: labels (0 or 1) and scores."""
         self._evaluator.reset()
         means = self._evaluator.update([y_pred], [y_true])
-        ap, rr, ndcg = (means[each] for each in self._measures)
+        ap, rr, ndcg = (means[column] for column in self._measures)
         return rr, ndcg, ap
 
 

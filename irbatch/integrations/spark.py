@@ -82,10 +82,10 @@ def evaluate(
 def _in_buckets(task: Task, frame: Any, source: str, count: int) -> Any:
     """Return the columns that are read of a frame, grouped so that a query is in one group."""
     columns = task.columns_read(frame.columns, source)
-    named = {name: _functions.col(f"`{name.replace('`', '``')}`") for name in columns.values()}
-    query = named[columns["query"]].cast("string")  # the same for an id whatever its type is
+    by_name = {name: _functions.col(f"`{name.replace('`', '``')}`") for name in columns.values()}
+    query = by_name[columns["query"]].cast("string")  # the same for an id whatever its type is
     bucket = _functions.pmod(_functions.hash(query), _functions.lit(count)).alias(BUCKET)
-    return frame.select(*named.values(), bucket).groupBy(BUCKET)
+    return frame.select(*by_name.values(), bucket).groupBy(BUCKET)
 
 
 def _evaluate_pair(task: Task, judged: Any, ranked: Any) -> Any:
@@ -113,7 +113,7 @@ def _cell(evaluate: Callable[[], Any]) -> Any:
 
 def _read_cell(cell: bytes, items: Any) -> PartialResult:
     """Return what a cell has, or raise its error."""
-    told = json.loads(cell)
-    if "message" in told:
-        raise InputError(**told)
-    return PartialResult.from_state(told, items=items)
+    state = json.loads(cell)
+    if "message" in state:
+        raise InputError(**state)
+    return PartialResult.from_state(state, items=items)

@@ -32,7 +32,7 @@ class ComputeMetrics:
     The shape of the labels decides how the Trainer's arrays are read:
 
     - ``(queries, candidates)``: a row is a query. Predictions are the scores, of the same shape or
-      with a last axis of 1. A label of -100 is no candidate, whatever its score.
+      with a last axis of 1. A label of -100 is not a candidate, whatever its score.
     - ``(rows,)`` or ``(rows, 1)``, with `query_ids`: a row is a query and a document. Predictions
       are the scores, ``(rows,)`` or ``(rows, 1)``, or the logits of two classes, ``(rows, 2)``,
       whose difference is the score. Rows of a query may be anywhere.
@@ -155,10 +155,10 @@ class ComputeMetrics:
         if self._query_ids is None:
             return None
         if callable(self._query_ids):
-            found = self._query_ids(batch)
+            raw_ids = self._query_ids(batch)
         else:
-            found = self._query_ids[self._rows : self._rows + rows]
-        ids = found.reshape(-1).tolist() if hasattr(found, "reshape") else list(found)
+            raw_ids = self._query_ids[self._rows : self._rows + rows]
+        ids = raw_ids.reshape(-1).tolist() if hasattr(raw_ids, "reshape") else list(raw_ids)
         if len(ids) != rows:
             raise InputError(f"{many(len(ids), 'id')} for {many(rows, 'row')}", source="query_ids")
         return ids
@@ -176,17 +176,17 @@ def _batches(prediction: Any) -> Iterator[Any]:
         yield prediction
         return
     inputs = prediction.inputs or [None] * len(several)
-    for scores, labels, given in zip(several, prediction.label_ids, inputs, strict=True):
-        yield type(prediction)(predictions=scores, label_ids=labels, inputs=given)
+    for scores, labels, model_inputs in zip(several, prediction.label_ids, inputs, strict=True):
+        yield type(prediction)(predictions=scores, label_ids=labels, inputs=model_inputs)
 
 
-def _array(given: Any, name: str) -> Any:
+def _array(value: Any, name: str) -> Any:
     """Return the first array of a tuple, or the array; tensors as they are."""
-    first = given[0] if isinstance(given, tuple) else given
+    first = value[0] if isinstance(value, tuple) else value
     if first is None or not hasattr(first, "ndim"):
         first = np.asarray(first)
     if not first.ndim:
-        raise InputError(f"{shown(given)} is no array of rows", source=name)
+        raise InputError(f"{shown(value)} is no array of rows", source=name)
     return first
 
 

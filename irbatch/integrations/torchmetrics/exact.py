@@ -63,27 +63,27 @@ class ExactMetric(Metric):  # type: ignore[misc]
         state = getattr(self, name)
         parts = state if isinstance(state, list) else [state]
         nothing = np.empty((0, self.widths[name]), np.int64)
-        return np.concatenate([nothing, *(each.cpu().numpy() for each in parts)])
+        return np.concatenate([nothing, *(part.cpu().numpy() for part in parts)])
 
     def as_tensors(self, values: Mapping[str, float]) -> Any:
         """Return numbers as tensors, float64 where the device has that; of one number, it alone."""
         dtype = torch.float32 if self.device.type == "mps" else torch.float64
         make = functools.partial(torch.tensor, dtype=dtype, device=self.device)
-        found = {name: make(value) for name, value in values.items()}
-        return found if len(found) > 1 else found.popitem()[1]
+        tensors = {name: make(value) for name, value in values.items()}
+        return tensors if len(tensors) > 1 else tensors.popitem()[1]
 
 
-def as_whole(given: Any, name: str, device: Any) -> Any:
+def as_whole(values: Any, name: str, device: Any) -> Any:
     """Return an int64 tensor: ``"indexes"`` as they are, of others the bits of their float64."""
     whole = name == "indexes"
     try:
-        column = torch.as_tensor(given).detach()
+        column = torch.as_tensor(values).detach()
     except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"{shown(given)} are no numbers", source=name) from None
+        raise InputError(f"{shown(values)} are no numbers", source=name) from None
     kind = column.dtype
     if kind.is_complex or (whole and (kind.is_floating_point or kind == torch.bool)):
-        wanted = "whole numbers" if whole else "real numbers"
-        raise InputError(f"{kind} are no {wanted}", source=name)
+        needed = "whole numbers" if whole else "real numbers"
+        raise InputError(f"{kind} are no {needed}", source=name)
     if whole:
         return column.to(device, torch.int64)
     if column.device.type == "mps":  # it has no float64
@@ -91,7 +91,7 @@ def as_whole(given: Any, name: str, device: Any) -> Any:
     numbers = column.to(torch.float64)
     # The largest grade may have been rounded to it.
     sure = numbers.abs() < LARGEST_WHOLE if name == "target" else ~numbers.isnan()
-    for each in () if sure.all() else column[~sure].tolist():
-        if problem := (grade_problem if name == "target" else number_problem)(each):
-            raise InputError(problem, source=name, value=each)
+    for number in () if sure.all() else column[~sure].tolist():
+        if problem := (grade_problem if name == "target" else number_problem)(number):
+            raise InputError(problem, source=name, value=number)
     return numbers.view(torch.int64).to(device)

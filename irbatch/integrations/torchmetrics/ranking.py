@@ -70,15 +70,15 @@ class RankingMetric(ExactMetric):
         self._evaluator = BatchEvaluator(parsed, **options)
         self._nothing = self._evaluator.state_dict()
         self._keep = keep
-        wanted = {str(each): each for each in parsed}
-        self._names = {each: measure.spelled(names) for each, measure in wanted.items()}
+        by_name = {str(measure): measure for measure in parsed}
+        self._names = {name: measure.spelled(names) for name, measure in by_name.items()}
         self._report = None if report is None else ", ".join(map(str, parse_measures(report)))
-        if self._report is not None and self._report not in wanted:
-            problem = f"{self._report} is not one of {', '.join(wanted)}"
+        if self._report is not None and self._report not in by_name:
+            problem = f"{self._report} is not one of {', '.join(by_name)}"
             raise InputError(problem, source="report", value=report)
         # A collection merges metrics of states of the same names and first values.
-        what = f"{', '.join(wanted)} (ties {ties}, no relevant {no_relevant}, NaN {nan})"
-        columns = len(with_weights(list(wanted.values())))
+        what = f"{', '.join(by_name)} (ties {ties}, no relevant {no_relevant}, NaN {nan})"
+        columns = len(with_weights(list(by_name.values())))
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
         if keep == "queries":
             self.widths[self._rows] = 2 + columns  # id, marks, values
@@ -180,19 +180,19 @@ class RankingMetric(ExactMetric):
         if query_ids is None:
             raise InputError("keep='queries' needs the id of each query", source="query_ids")
         ids = read_query_ids(query_ids) or []
-        for each in ids:
-            if not is_whole(each) or not -BEYOND <= each < BEYOND:
-                problem = f"id {shown(each)} is not a whole number of 64 bits, such as a query's "
-                problem += "place in the data set"
-                raise InputError(problem, source="query_ids", value=each)
+        for query_id in ids:
+            if not is_whole(query_id) or not -BEYOND <= query_id < BEYOND:
+                problem = f"id {shown(query_id)} is not a whole number of 64 bits"
+                problem += ", such as a query's place in the data set"
+                raise InputError(problem, source="query_ids", value=query_id)
         return ids
 
 
-def _either(given: Any, other: Any, name: str, called: str) -> Any:
+def _either(value: Any, other: Any, name: str, called: str) -> Any:
     """Return an argument that has two names."""
-    if given is not None and other is not None:
+    if value is not None and other is not None:
         raise InputError(f"it is {name} as well: give one of them", source=called)
-    return other if given is None else given
+    return other if value is None else value
 
 
 def make_collection(
@@ -223,10 +223,10 @@ def make_collection(
     >>> list(make_collection("MRR@10", names="as given"))
     ['MRR@10']
     """
-    wanted = parse_measures(measures, cutoffs)
-    called = {each: each.spelled(names).replace(".", ",") for each in wanted}
+    parsed = parse_measures(measures, cutoffs)
+    called = {measure: measure.spelled(names).replace(".", ",") for measure in parsed}
     # torchmetrics' collections sort the keys of a dictionary; in groups only the first is updated.
     collection = torchmetrics.MetricCollection({}, prefix=prefix, compute_groups=True)
-    for each, name in called.items():
-        collection.add_metrics({name: RankingMetric(wanted, report=each, **options)})
+    for measure, name in called.items():
+        collection.add_metrics({name: RankingMetric(parsed, report=measure, **options)})
     return collection

@@ -79,12 +79,12 @@ class RetrievalMetric(ExactMetric):
         """Add documents: scores, labels and queries (whole numbers), of any one shape."""
         if indexes is None:
             raise InputError("the query of each document is needed", source="indexes")
-        given = {"indexes": indexes, "preds": preds, "target": target}
-        columns = [as_whole(each, name, self.device) for name, each in given.items()]
-        shapes = [tuple(each.shape) for each in columns]
+        arguments = {"indexes": indexes, "preds": preds, "target": target}
+        columns = [as_whole(value, name, self.device) for name, value in arguments.items()]
+        shapes = [tuple(column.shape) for column in columns]
         if len(set(shapes)) > 1:
             raise InputError(f"indexes, preds and target of shapes {shapes}", source="preds")
-        self.rows.append(torch.stack([each.reshape(-1) for each in columns], 1))
+        self.rows.append(torch.stack([column.reshape(-1) for column in columns], 1))
 
     @uncompiled
     def compute(self) -> Any:
@@ -104,21 +104,21 @@ class RetrievalMetric(ExactMetric):
         for queries, cells, lengths in pad_queries(index):
             ids = queries.tolist()
             self._evaluator.update(scores[cells], grades[cells], lengths=lengths, query_ids=ids)
-        found = dict.fromkeys(self._evaluator.measures, math.nan)
+        aggregated = dict.fromkeys(self._evaluator.measures, math.nan)
         if len(self._evaluator):
             # What such queries count as was said, unless by default.
             with nullcontext() if self._empty == "neg" else warnings_kept():
                 results: Any = self._evaluator.compute()
-            for each, column in zip(results.columns, results.values.T, strict=True):
-                if each.aggregate == "weighted" and self._aggregation == "mean":
-                    column = np.array([results[each]])  # queries without pairs weigh nothing
-                elif (undefined := each.declaration.undefined) is not None:
-                    rel = each["rel"] if "rel" in each.declaration.parameters else None
+            for measure, column in zip(results.columns, results.values.T, strict=True):
+                if measure.aggregate == "weighted" and self._aggregation == "mean":
+                    column = np.array([results[measure]])  # queries without pairs weigh nothing
+                elif (undefined := measure.declaration.undefined) is not None:
+                    rel = measure["rel"] if "rel" in measure.declaration.parameters else None
                     relevant = index[grades >= (1 if rel is None else rel)]
-                    some = np.isin(results.query_ids, relevant)  # but nothing else: no pair
-                    column = np.where(np.isnan(column) & some, undefined, column)
-                found[str(each)] = self._aggregate(results.query_ids, column)
-        return self.as_tensors(found)
+                    has_relevant = np.isin(results.query_ids, relevant)  # but nothing else: no pair
+                    column = np.where(np.isnan(column) & has_relevant, undefined, column)
+                aggregated[str(measure)] = self._aggregate(results.query_ids, column)
+        return self.as_tensors(aggregated)
 
     def _aggregate(self, queries: list[int], values: np.ndarray[Any, Any]) -> float:
         """Aggregate the values of queries; NaN marks a query without relevant documents."""
