@@ -451,37 +451,37 @@ def parse_bytes(text: bytearray, form: LineForm) -> Parsed | None:
     if form.separator == b",":
         text[:] = text.translate(TABS_FOR_COMMAS)
     text += b"\n" * (SLACK + (size > 0 and not text.endswith(b"\n")))
-    found = _parse(text, form)
-    if found is None or not _convert(text, found, form):
+    parsed = _parse(text, form)
+    if parsed is None or not _convert(text, parsed, form):
         del text[size:]
         if form.separator == b",":
             text[:] = text.translate(COMMAS_FOR_TABS)
         return None
-    return found
+    return parsed
 
 
 def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     size = len(text) - SLACK
     at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
     # A column has a byte and one behind it; twice the room keeps the memory from call to call.
-    found, last = _make_room(size // form.width + 1, form.width)
+    parsed, last = _make_room(size // form.width + 1, form.width)
     data = np.frombuffer(text, np.uint8)
     work = size // BYTES_A_CELL
-    rows = parse_lines.run_compiled(work, data, size, Layout(form.width, *at), found, last)
-    if rows is None or rows == GIVEN_UP or (found.beyond_ascii[0] and not _is_utf8(text)):
+    rows = parse_lines.run_compiled(work, data, size, Layout(form.width, *at), parsed, last)
+    if rows is None or rows == GIVEN_UP or (parsed.beyond_ascii[0] and not _is_utf8(text)):
         return None
-    return found._replace(
-        starts=found.starts[:rows],
-        lengths=found.lengths[:rows],
-        values=found.values[:rows],
-        groups=found.groups[: found.n_groups[0]],
-        unsure=found.unsure[: found.n_unsure[0]],
+    return parsed._replace(
+        starts=parsed.starts[:rows],
+        lengths=parsed.lengths[:rows],
+        values=parsed.values[:rows],
+        groups=parsed.groups[: parsed.n_groups[0]],
+        unsure=parsed.unsure[: parsed.n_unsure[0]],
     )
 
 
 def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
     """Make room for what is parsed; memory that is never written to is never there."""
-    found = Parsed(
+    parsed = Parsed(
         np.empty(rows, np.int64),
         np.empty(rows, np.int32),
         np.empty(rows, np.float64),
@@ -492,7 +492,7 @@ def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
     )
     query, rank, head, tail = np.zeros((4, 2), np.int64)
     begins, ends = np.zeros((2, width + 1), np.int64)
-    return found, Last(query, np.zeros(1, np.int64), rank, head, tail, begins, ends)
+    return parsed, Last(query, np.zeros(1, np.int64), rank, head, tail, begins, ends)
 
 
 def _is_plain(text: bytearray, form: LineForm) -> bool:
@@ -504,7 +504,7 @@ def _is_plain(text: bytearray, form: LineForm) -> bool:
         if sign == b",":
             odd += [b"\t", b'"']
         ends = text.startswith(sign) or text.endswith(sign)
-        return not ends and not any(each in text for each in odd)
+        return not ends and not any(pattern in text for pattern in odd)
     return form.keys is None
 
 

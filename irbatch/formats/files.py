@@ -49,14 +49,14 @@ def find_parts(path: Given, source: str) -> list[str]:
     """
     path = os.fspath(path)
     if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
-        found = [path]
+        places = [path]
     elif is_pattern(path):
         import glob
 
-        found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
+        places = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
     else:
         return [path]
-    below = (_below(place) if os.path.isdir(place) else [place] for place in found)  # noqa: PTH112
+    below = (_below(place) if os.path.isdir(place) else [place] for place in places)  # noqa: PTH112
     if not (parts := list(chain.from_iterable(below))):
         raise InputError("there are no files here", source=source, path=path)
     return parts
@@ -128,7 +128,7 @@ def read_qrels(
     return Qrels.borrow(judgments, reader.name)
 
 
-def _read_marked(path: Given, marks: str, named: Columns) -> Qrels:
+def _read_marked(path: Given, marks: str, named_columns: Columns) -> Qrels:
     """Read judgments that have marks besides grades."""
     from irbatch.formats.lines import MARKED_FORMS, read_marked_lines
     from irbatch.formats.streams import open_input
@@ -143,10 +143,10 @@ def _read_marked(path: Given, marks: str, named: Columns) -> Qrels:
         return Qrels.of_marked(marks, column, *columns, name=os.fspath(path))
     from irbatch.formats.parquet import ParquetReader
 
-    given = names_for(named, marks)
-    reader = ParquetReader(parts, os.fspath(path), "qrels", marks, given)
+    column_names = names_for(named_columns, marks)
+    reader = ParquetReader(parts, os.fspath(path), "qrels", marks, column_names)
     table = reader.columns()
-    grade = {} if "grade" in table else {"grade": grade_of_all(given)}
+    grade = {} if "grade" in table else {"grade": grade_of_all(column_names)}
     with ErrorsIn(path=reader.name):
         return Qrels.of_table(table, grade, marks=marks, name=reader.name)
 
@@ -214,8 +214,8 @@ def read_rankings(
         if isinstance(opened, Run):
             return pick(opened.rankings)
         rankings: dict[Any, dict[Any, float]] = {}
-        for found in opened.map_tables(pick):  # a query that comes once more is whole then
-            rankings.update(found)
+        for part in opened.map_tables(pick):  # a query that comes once more is whole then
+            rankings.update(part)
     return rankings
 
 
@@ -251,7 +251,7 @@ def _whole_run(reader: TableReader) -> Run:
 
 @contextmanager
 def _opened(
-    given: Given,
+    path: Given,
     source: str,
     columns: Columns = None,
     order_by: str = "score",
@@ -260,25 +260,27 @@ def _opened(
     """Open a file of any form; or the parts of a folder or a pattern."""
     if progress is not None and not callable(progress):
         with (
-            progress_on_bar(f"reading {given}", progress) as told,
-            _opened(given, source, columns, order_by, told) as reader,
+            progress_on_bar(f"reading {path}", progress) as report,
+            _opened(path, source, columns, order_by, report) as reader,
         ):
             yield reader
         return
     from irbatch.formats.streams import open_input
 
-    paths, name = find_parts(given, source), os.fspath(given)
-    named, by_rank = names_for(columns, source), order_by == "rank"
+    paths, name = find_parts(path, source), os.fspath(path)
+    column_names, by_rank = names_for(columns, source), order_by == "rank"
     with open_input(paths[0], source) as file:
         if not file.is_parquet:
             from irbatch.formats.lines import recognise
             from irbatch.formats.reader import Reader
 
-            form_of = functools.partial(recognise, source=source, given=named, by_rank=by_rank)
+            form_of = functools.partial(
+                recognise, source=source, column_names=column_names, by_rank=by_rank
+            )
             yield Reader(file, paths, name, form_of, progress)
             return
         content = None if os.path.isfile(paths[0]) else file.content()  # noqa: PTH113 - of a pipe
     from irbatch.formats.parquet import ParquetReader
 
     kind = "ranking" if by_rank else source
-    yield ParquetReader(paths, name, source, kind, named, content=content, progress=progress)
+    yield ParquetReader(paths, name, source, kind, column_names, content=content, progress=progress)

@@ -95,13 +95,13 @@ def find_data(text: bytes | bytearray, source: str) -> int:
 def recognise(
     text: bytes | bytearray,
     source: str,
-    given: Mapping[str, Any] = NOTHING,
+    column_names: Mapping[str, Any] = NOTHING,
     *,
     by_rank: bool = False,
 ) -> tuple[LineForm, int]:
     """Tell a file's form by its beginning, whole lines; and its header's bytes, 0 without one.
 
-    `given` has the names of columns that the caller knows, by role; `by_rank` reads ranks.
+    `column_names` has the names of columns that the caller knows, by role; `by_rank` reads ranks.
     """
     plain = QRELS if source == "qrels" else RUN
     start = find_data(text, source)
@@ -111,24 +111,25 @@ def recognise(
     line = bytes(text[start:stop]).strip()
     with ErrorsIn(source=source, line=text.count(b"\n", 0, start) + 1):
         kind = "ranking" if by_rank else source
-        form, has_header = _form_of(line, plain, kind, given)
+        form, has_header = _form_of(line, plain, kind, column_names)
         return form.by_rank() if by_rank else form, stop if has_header else 0
 
 
 def _form_of(
-    line: bytes, plain: LineForm, kind: str, given: Mapping[str, Any]
+    line: bytes, plain: LineForm, kind: str, column_names: Mapping[str, Any]
 ) -> tuple[LineForm, bool]:
     """Return the form of a file whose first line is this one, and whether that is a header."""
     source, columns = plain.source, line.split()
     if line.startswith(b"{") and (keys := _keys_of(line)):
-        form, places = _named(source, kind, keys, given)
+        form, places = _form_by_names(source, kind, keys, column_names)
         return replace(form, keys=tuple(keys[place] for place in places if place >= 0)), False
     separator = b"\t" if b"\t" in line else b","
     cells: list[bytes] = []
     try:
         cells = _split(line, separator)
         names = [cell.decode(errors="replace").strip() for cell in cells]
-        return replace(_named(source, kind, names, given)[0], separator=separator), True
+        form, _ = _form_by_names(source, kind, names, column_names)
+        return replace(form, separator=separator), True
     except InputError as problem:
         words = b" ".join(cells).split()
         are_words = not any(map(NUMBER.fullmatch, words)) and all(map(bytes.strip, cells))
@@ -140,17 +141,17 @@ def _form_of(
     return plain, False
 
 
-def _named(
-    source: str, kind: str, names: Sequence[str], given: Mapping[str, Any]
+def _form_by_names(
+    source: str, kind: str, names: Sequence[str], column_names: Mapping[str, Any]
 ) -> tuple[LineForm, tuple[int, int, int]]:
     """Return the form of a file that names its columns, and where those are that it reads."""
-    chosen = choose_columns(names, kind, given)
+    chosen = choose_columns(names, kind, column_names)
     value = "rank" if "rank" in chosen else VALUE[source]
     roles = "query", "document", value
     query, document, last = (names.index(chosen[role]) if role in chosen else -1 for role in roles)
     largest = float("inf") if value == "score" else LARGEST_WHOLE
     form = LineForm(source, len(names), query, document, last, value, largest)
-    return replace(form, grade=grade_of_all(given)), (query, document, last)
+    return replace(form, grade=grade_of_all(column_names)), (query, document, last)
 
 
 def _keys_of(line: bytes) -> list[str]:
@@ -309,9 +310,9 @@ class ParsedLines:
         if not self.ranks:
             return []
         ranks, values, firsts = np.array(self.ranks), np.array(self.values), self.firsts()
-        known = np.minimum(ranks[1:], ranks[:-1]) >= 0
-        wrong = known & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
-        falls = known & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1])
+        has_ranks = np.minimum(ranks[1:], ranks[:-1]) >= 0
+        wrong = has_ranks & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
+        falls = has_ranks & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1])
         seconds = firsts[firsts < wrong.size]
         wrong[seconds] |= falls[seconds]
         wrong[firsts[1:] - 1] = False

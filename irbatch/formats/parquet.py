@@ -75,21 +75,21 @@ class ParquetReader(TableReader):
         name: str,
         source: str,
         kind: str | None = None,
-        named: Mapping[str, Any] = NOTHING,
+        column_names: Mapping[str, Any] = NOTHING,
         *,
         content: bytes | None = None,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(name, source, paths, progress)
         self._library = imported("Parquet files", "arrow", "pyarrow.parquet")
-        self._content, self._grade = content, grade_of_all(named)
+        self._content, self._grade = content, grade_of_all(column_names)
         self._names: dict[str, str] = {}  # of columns, by role
         self._rows = self._size = 0
         expected = ""
         for path in paths:
             with self._open(path) as file:
                 schema = file.schema_arrow
-                names = choose_columns(schema.names, kind or source, named)
+                names = choose_columns(schema.names, kind or source, column_names)
                 kinds = [_kind(schema.field(names[role]).type) for role in ("query", "document")]
                 ids = " and ".join(KINDS[kind] for kind in kinds)
                 columns = f"{[*names.values()]}, whose ids are {ids}"

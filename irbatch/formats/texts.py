@@ -17,13 +17,13 @@ ID_KEYS = ("_id", "id", "docid", "doc_id", "docno", "qid", "query_id", "query-id
 TEXT_KEYS = ("text", "contents", "body")
 
 
-def read_texts(path: str | PathLike[str], wanted: Collection[str], source: str) -> dict[str, str]:
+def read_texts(path: str | PathLike[str], ids: Collection[str], source: str) -> dict[str, str]:
     """Return the texts that a file has of some ids.
 
     Args:
         path: lines of ``id<TAB>text``, or of JSON as BEIR's ``{"_id": …, "title": …, "text": …}``;
             plain or compressed, ``-`` is standard input.
-        wanted: the ids; others' texts are passed over, but not their mistakes.
+        ids: whose texts to return; others' are passed over, but not their mistakes.
         source: what errors call the file.
 
     Raises:
@@ -39,7 +39,7 @@ def read_texts(path: str | PathLike[str], wanted: Collection[str], source: str) 
             continue
         read = read or (_of_object if line.lstrip().startswith(b"{") else _of_columns)
         try:
-            name, text = read(line, wanted)
+            name, text = read(line, ids)
             if text is not None:
                 if name in texts:
                     raise InputError(f"the text of {shown(name)} was given before")
@@ -52,30 +52,30 @@ def read_texts(path: str | PathLike[str], wanted: Collection[str], source: str) 
     return texts
 
 
-def _of_columns(line: bytes, wanted: Collection[str]) -> tuple[str, str | None]:
+def _of_columns(line: bytes, ids: Collection[str]) -> tuple[str, str | None]:
     try:
         name, tab, text = line.decode().rstrip("\r\n").partition("\t")
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text") from None
     if not tab or not name:
         raise InputError(f"a line is of an id, a tab and a text, not {shown(name)}")
-    return name, shorten_text(text) if name in wanted else None
+    return name, shorten_text(text) if name in ids else None
 
 
-def _of_object(line: bytes, wanted: Collection[str]) -> tuple[str, str | None]:
+def _of_object(line: bytes, ids: Collection[str]) -> tuple[str, str | None]:
     import json  # here: few commands read texts
 
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{shown(found)} is not a JSON object")
-    name = next((found[key] for key in ID_KEYS if key in found), None)
+    if not isinstance(record, dict):
+        raise InputError(f"{shown(record)} is not a JSON object")
+    name = next((record[key] for key in ID_KEYS if key in record), None)
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise InputError(f"an object has '_id' and 'text', not {shown(list(found))}")
-    text = join_text(found)
-    return str(name), text if str(name) in wanted else None
+        raise InputError(f"an object has '_id' and 'text', not {shown(list(record))}")
+    text = join_text(record)
+    return str(name), text if str(name) in ids else None
 
 
 def join_text(fields: Mapping[str, Any]) -> str:
