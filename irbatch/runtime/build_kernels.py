@@ -142,7 +142,7 @@ def declared_kinds(function: Any) -> list[tuple[Any, ...]]:
     return [
         tuple(itertools.chain.from_iterable(_kinds(hint, dict(chosen)) for hint in hints.values()))
         for chosen in itertools.product(
-            *([(types, each) for each in types.split()] for types in open_choices)
+            *([(types, element) for element in types.split()] for types in open_choices)
         )
     ]
 
@@ -155,8 +155,8 @@ def _hints(of: Any) -> dict[str, Any]:
 def _taken_apart(hint: Any) -> tuple[Any, str, int]:
     """Return a type, the types of elements added to it, and the number of dimensions."""
     added = getattr(hint, "__metadata__", ())
-    letters = next((each for each in added if isinstance(each, str)), "")
-    dimensions = next((each for each in added if isinstance(each, int)), 1)
+    letters = next((note for note in added if isinstance(note, str)), "")
+    dimensions = next((note for note in added if isinstance(note, int)), 1)
     return (hint.__origin__ if added else hint), letters, dimensions
 
 
@@ -237,9 +237,9 @@ def _translate(kernel: Any, kinds: Sequence[Any]) -> tuple[str, str]:
     result = names["kernel"].overloads[accepted].signature.return_type
     is_tuple = isinstance(result, types.BaseTuple)
     results = list(result) if is_tuple else [] if result == types.none else [result]
-    said = ["float" if isinstance(each, types.Float) else _whole_kind(each) for each in results]
-    if said != kernel.results():
-        raise RuntimeError(f"{kernel.__name__} returns {said}, and says {kernel.results()}")
+    returned = ["float" if isinstance(kind, types.Float) else _whole_kind(kind) for kind in results]
+    if returned != kernel.results():
+        raise RuntimeError(f"{kernel.__name__} returns {returned}, and says {kernel.results()}")
     lines = [f"result = kernel({', '.join(text for _, text in arguments)})"]
     for i in range(len(results)):
         lines.append(f"put(out + {8 * (1 + i)}, result{f'[{i}]' if is_tuple else ''})")
@@ -276,7 +276,7 @@ def _arguments(
         else:
             names[name := f"tuple_{len(names)}"] = kind
             fields = list(_arguments(kinds, place, names))
-            made = types.BaseTuple.from_types([each for each, _ in fields], kind)
+            made = types.BaseTuple.from_types([field for field, _ in fields], kind)
             yield made, f"{name}({', '.join(text for _, text in fields)})"
 
 

@@ -67,10 +67,10 @@ def _written_to(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     import shutil
     import tempfile
 
-    with tempfile.TemporaryFile() as file, Path(path).open("ab", buffering=0) as there:
+    with tempfile.TemporaryFile() as file, Path(path).open("ab", buffering=0) as target:
         yield file
         file.seek(0)
-        shutil.copyfileobj(file, there)
+        shutil.copyfileobj(file, target)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ class CFunction:
     @cached_property
     def _plain(self) -> Any:
         kinds: dict[str, Any] = {"q": ctypes.c_int64, "i": ctypes.c_int32, "d": ctypes.c_double}
-        result, *arguments = (kinds[each] for each in self.result + self.arguments)
+        result, *arguments = (kinds[letter] for letter in self.result + self.arguments)
         return ctypes.PYFUNCTYPE(result, *arguments)((self.name, ctypes.pythonapi))
 
     def for_numba(self) -> Any:
@@ -282,9 +282,9 @@ class Kernel:
         if key in self._forms:
             return self._forms[key]
         source = self.source
-        bound = {name: each.for_numba(**options) for name, each in self.called(Kernel).items()}
+        bound = {name: callee.for_numba(**options) for name, callee in self.called(Kernel).items()}
         foreign = self.called(CFunction, Field)
-        bound.update({name: each.for_numba() for name, each in foreign.items()})
+        bound.update({name: callee.for_numba() for name, callee in foreign.items()})
         if bound or digest:
             source = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__)
             source.__qualname__ = self.source.__qualname__ + digest
@@ -412,8 +412,8 @@ def _has_numba() -> bool:
     try:
         import numba  # noqa: F401
     except Exception as problem:
-        said = f"Numba cannot be imported ({type(problem).__name__}: {problem})"
-        warn(f"{said}: what it would compile runs as plain Python, which takes far longer")
+        reason = f"Numba cannot be imported ({type(problem).__name__}: {problem})"
+        warn(f"{reason}: what it would compile runs as plain Python, which takes far longer")
         return False
     return True
 
@@ -425,8 +425,8 @@ def _say_compiled(kept: str) -> None:
     import multiprocessing
 
     if multiprocessing.parent_process() is None:
-        said = f"compiling, {kept}, takes some seconds; a wheel with kernels compiles nothing"
-        logging.getLogger("irbatch").warning("irbatch: %s", said)
+        message = f"compiling, {kept}, takes some seconds; a wheel with kernels compiles nothing"
+        logging.getLogger("irbatch").warning("irbatch: %s", message)
 
 
 if hasattr(os, "register_at_fork"):

@@ -128,9 +128,9 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 def check_number(name: str, value: object, **limits: float) -> float:
     """Return a finite real number within limits, see `missed_limit`, as a float."""
-    wanted = missed_limit(value, **limits)
-    if wanted is not None:
-        raise InputError(f"{keyword(name, value)} must be {wanted}", value=value)
+    limit = missed_limit(value, **limits)
+    if limit is not None:
+        raise InputError(f"{keyword(name, value)} must be {limit}", value=value)
     return float(value)  # type: ignore[arg-type]
 
 
@@ -174,24 +174,24 @@ def keywords_of(function: Any) -> list[str]:
     return [*code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
 
 
-def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) -> None:
+def check_keywords(function: Any, keywords: Iterable[str], accepted: Collection[str]) -> None:
     """Reject keywords that a public function passes on and nothing takes, as Python itself does.
 
     Raises:
         TypeError: naming the function, and the nearest keyword or else those that there are.
     """
-    for each in given:
-        if each in known:
+    for word in keywords:
+        if word in accepted:
             continue
         owner = getattr(function, "__self__", None)  # of a method
         function = getattr(function, "__wrapped__", function)
         kind = owner if isinstance(owner, type) else type(owner)
         name = function.__name__ if owner is None else f"{kind.__name__}.{function.__name__}"
         code = function.__code__
-        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        there = [*named[owner is not None :], *known]
-        hint = did_you_mean(each, there) or f"; there are: {', '.join(there)}"
-        raise TypeError(f"{name}() got an unexpected keyword argument {each!r}{hint}")
+        own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        possible = [*own[owner is not None :], *accepted]
+        hint = did_you_mean(word, possible) or f"; there are: {', '.join(possible)}"
+        raise TypeError(f"{name}() got an unexpected keyword argument {word!r}{hint}")
 
 
 def read_numbers(
@@ -252,16 +252,16 @@ def add_up(values: Floats) -> Ints:
     """
     limbs = np.zeros((values.shape[1], LIMBS), np.int64)
     rows, columns = np.nonzero(values)  # NaN among them
-    found = values[rows, columns]
-    kept = ~np.isnan(found)
-    found, columns = found[kept], columns[kept]
-    fractions, exponents = np.frexp(np.abs(found))
+    entries = values[rows, columns]
+    kept = ~np.isnan(entries)
+    entries, columns = entries[kept], columns[kept]
+    fractions, exponents = np.frexp(np.abs(entries))
     whole = np.ldexp(fractions, MANTISSA).astype(np.int64)
     places = exponents.astype(np.int64) - MANTISSA + SMALLEST
     low = places < 0  # numbers so small that they have fewer bits
     whole[low] >>= -places[low]
     limb, shift = np.divmod(np.maximum(places, 0), BITS)
-    sign = np.where(found < 0, -1, 1)
+    sign = np.where(entries < 0, -1, 1)
     mask = (1 << BITS) - 1
     for part, at in ((whole & mask, limb), (whole >> BITS, limb + 1)):
         moved = part << shift  # 32 bits moved by less than 32

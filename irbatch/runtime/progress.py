@@ -52,16 +52,16 @@ def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, An
 
 
 @contextmanager
-def progress_on_bar(what: str, wanted: Any) -> Iterator[Progress | None]:
+def progress_on_bar(what: str, progress: Any) -> Iterator[Progress | None]:
     """Give a function to tell how far some work is, None if a bar is not wanted.
 
     Raises:
         InputError: if what says so is neither True nor False.
         ImportError: naming the extra, without rich.
     """
-    check_choice("progress", wanted, (True, False))
-    with steps_on_bar(wanted, "") as step:
-        yield (lambda done, total: step(what, done, total)) if wanted else None
+    check_choice("progress", progress, (True, False))
+    with steps_on_bar(progress, "") as step:
+        yield (lambda done, total: step(what, done, total)) if progress else None
 
 
 @contextmanager

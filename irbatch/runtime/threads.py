@@ -164,9 +164,9 @@ def check_threads(threads: Any) -> None:
 
 def available_cores() -> int:
     """Count the cores this process may run on (`IRBATCH_THREADS` overrides)."""
-    asked = os.environ.get("IRBATCH_THREADS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
+    setting = os.environ.get("IRBATCH_THREADS", "")
+    if setting.isdecimal() and int(setting) > 0:
+        return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
