@@ -36,7 +36,7 @@ def table() -> list[tuple[str, str, str, str]]:
     for line in lines:
         tool, theirs, ours, number = (each.strip() for each in line.strip("|").split(" | "))
         names = CODE.findall(theirs)
-        meanings = ["refused"] if ours == "refused" else CODE.findall(ours)
+        meanings = ["rejected"] if ours == "rejected" else CODE.findall(ours)
         found += [(tool, *each, number) for each in zip(names, meanings, strict=True)]
     return found
 
@@ -62,7 +62,7 @@ def test_names_of_other_tools(tool: str, theirs: str, ours: str, number: str) ->
     stem = re.sub(r"[@_]10$", "", theirs)
     expected = TOOLS[tool][stem](EXAMPLE)
     theirs, ours, number = map(at_cutoff, (theirs, ours, number))
-    if ours == "refused":
+    if ours == "rejected":
         with pytest.raises(InputError) as caught:
             measure(theirs)
         assert " may be " in str(caught.value)
