@@ -529,7 +529,7 @@ class Results(Reported):
         systems = read_saved(source)
         if len(systems) != 1:
             problem = f"it has results of {many(len(systems), 'system')}, not of one"
-            raise InputError(f"{problem}: see SystemResults.from_json", source="results")
+            raise InputError(f"{problem}: save each in a file of its own", source="results")
         return next(iter(systems.values()))
 
     def _aggregate(self, column: int) -> float:

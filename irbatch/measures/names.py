@@ -371,6 +371,8 @@ def _reject_ambiguous(text: str, name: str, cutoff: str | None) -> None:
     meanings = AMBIGUOUS.get(normal(name))
     if meanings is None or name in AS_ONE_TOOL or name in CATALOGUE:  # users define some
         return
+    _, top_k, after = text.partition("top_k=")  # as torchmetrics says it
+    cutoff = cutoff or (after.split(")")[0].split(",")[0].strip() if top_k else None)
     several = meanings.replace("{at}", f"@{cutoff}" if cutoff else "")
     raise measure_error(f"{shown(text)} may be {several}", value=text)
 

@@ -100,6 +100,11 @@ def test_ambiguous_names(name: str) -> None:
             measure(odd)
 
 
+def test_torchmetrics_cutoffs_are_suggested() -> None:
+    with pytest.raises(InputError, match=r"may be FallOut@5 \(torchmetrics\)"):
+        measure("RetrievalFallOut(top_k=5)")
+
+
 def test_users_may_define_what_is_ambiguous() -> None:
     with pytest.raises(InputError, match="may be"):
         measure("Hits@2")
