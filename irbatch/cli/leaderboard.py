@@ -12,9 +12,10 @@ from typing import Any
 from irbatch.cli.gates import add_gate, tell
 from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
 from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper
+from irbatch.comparing.gate import Outcome
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.study import find_failures, parse_on_board, tell_passed
+from irbatch.leaderboard.study import check_board, parse_on_board
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL
@@ -92,15 +93,13 @@ def run(options: argparse.Namespace) -> int:
     if options.significance:
         board = board.tested(**({} if options.level is None else {"level": options.level}))
     picture = None if options.plot is None else board.plot(options.x, options.y)
-    verdicts: list[tuple[bool, str]] = []
-    for text, required in options.conditions:
-        passed = tell_passed(board, text, required=required) + (
-            "" if required else ": of no system"
-        )
-        failed = find_failures(board, text, required=required)
-        verdicts += [(False, failure) for failure in failed] or [(True, passed)]
-    status = tell(verdicts)
-    output.write(functools.partial(_report, board, options))
+    outcomes = [
+        outcome
+        for text, required in options.conditions
+        for outcome in check_board(board, [text], required=required)
+    ]
+    status = tell((outcome.passed, outcome.told) for outcome in outcomes)
+    output.write(functools.partial(_report, board, options, outcomes))
     if picture is not None:
         axes.save(picture, options.plot)
     return status
@@ -140,7 +139,13 @@ def _read(options: argparse.Namespace) -> Leaderboard:
         raise InputError(reason, source="leaderboard", path=path) from None
 
 
-def _report(board: Leaderboard, options: argparse.Namespace, form: str, **shaped: Any) -> str:
+def _report(
+    board: Leaderboard,
+    options: argparse.Namespace,
+    outcomes: list[Outcome],
+    form: str,
+    **shaped: Any,
+) -> str:
     """Make a report of one form."""
     if form in TABLES:
         shaped["frontier"] = options.frontier
@@ -150,4 +155,6 @@ def _report(board: Leaderboard, options: argparse.Namespace, form: str, **shaped
             shaped["columns"] = options.columns
     if form == "html":
         shaped |= {"x": options.x, "y": options.y}
+    if form == "json":
+        shaped["gates"] = outcomes
     return str(getattr(board, f"to_{form}")(**shaped))

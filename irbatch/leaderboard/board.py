@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.gate import each_condition
+from irbatch.comparing.gate import Outcome, failed
 from irbatch.efficiency import EfficiencyRecord, Quantity
 from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import QUANTITIES, of_system, with_currency
@@ -22,21 +22,20 @@ from irbatch.leaderboard.axes import (
     find_axis,
     list_axes,
 )
-from irbatch.leaderboard.joining import Records, join_accuracy, name_records
+from irbatch.leaderboard.joining import Records, Row, common_settings, join_rows
 from irbatch.leaderboard.json_form import (
     board_to_dict,
     evaluate_systems,
     read_statement,
     stated_accuracy,
-    stated_fields,
 )
 from irbatch.leaderboard.plots import draw_frontier, find_frontier, picture_frontier
 from irbatch.leaderboard.report import list_board, make_document, write_caption
 from irbatch.leaderboard.study import (
     Pareto,
     Significance,
+    check_board,
     find_broken,
-    find_failures,
     find_pareto,
     find_significance,
 )
@@ -76,13 +75,8 @@ class Leaderboard(Reported):
         level: the chance that an interval of accuracy misses, by Student's t over queries.
 
     Attributes:
-        systems: names, in the order of the rows; of several rows of a system with the instance,
-            ``"dense on c6g.xlarge"``.
-        records: one a row.
+        rows: one `irbatch.leaderboard.joining.Row` a system and machine.
         measures: names.
-        means: float64 ``(systems, measures)``.
-        intervals: float64 ``(systems, measures, 2)``; NaN where there are none.
-        n_queries: how many each system's means are of; None where that isn't known.
         settings: how the means came about.
         constraints: what the systems left had to meet.
         left_out: each system that didn't, with the constraints that it broke, or the axes that it
@@ -105,7 +99,9 @@ class Leaderboard(Reported):
     or some; without any there is no picture); `y`, the axis along it (default: the first measure).
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
-    isn't known is empty. `from_json` reads what `to_json` wrote.
+    isn't known is empty. `to_dict` and `to_json` have `gates`, what
+    `irbatch.leaderboard.study.check_board` returned; `from_json` reads what `to_json` wrote, but
+    for these.
 
     >>> from irbatch.efficiency import EfficiencyRecord, Latency
     >>> records = [EfficiencyRecord(system="bm25", latency=Latency(mean=8)),
@@ -121,14 +117,9 @@ class Leaderboard(Reported):
 
     _label: ClassVar[str] = "tab:leaderboard"
 
-    systems: list[str]
-    records: list[EfficiencyRecord]
+    rows: list[Row]
     measures: list[str]
-    means: Floats
-    intervals: Floats
-    n_queries: list[int | None]
     settings: dict[str, str]
-    results: list[Any]
     level: float | None
     constraints: list[str]
     left_out: dict[str, list[str]]
@@ -143,12 +134,11 @@ class Leaderboard(Reported):
         level: float = 0.05,
     ) -> None:
         check_level(level)
-        by_row = name_records(records)
-        accuracy = join_accuracy(results, by_row, measures, level)
+        rows, names = join_rows(results, records, measures, level)
         vars(self).update(
-            accuracy,
-            systems=list(by_row),
-            records=list(by_row.values()),
+            rows=rows,
+            measures=names,
+            settings=common_settings(rows),
             level=level,
             constraints=[],
             left_out={},
@@ -161,8 +151,38 @@ class Leaderboard(Reported):
         vars(other).update(fields)
         return other
 
+    @property
+    def systems(self) -> list[str]:
+        """Names of the rows; of several of a system with the machine, ``"dense on c6g"``."""
+        return [row.name for row in self.rows]
+
+    @property
+    def records(self) -> list[EfficiencyRecord]:
+        """What each row's system takes."""
+        return [row.record for row in self.rows]
+
+    @property
+    def n_queries(self) -> list[int | None]:
+        """How many each system's means are of; None where that isn't known."""
+        return [row.queries for row in self.rows]
+
+    @property
+    def means(self) -> Floats:
+        """Accuracy, float64 ``(systems, measures)``."""
+        return self._figures(self.measures)[..., 0]
+
+    @property
+    def intervals(self) -> Floats:
+        """Bounds of accuracy, float64 ``(systems, measures, 2)``; NaN where there are none."""
+        return self._figures(self.measures)[..., 1:]
+
+    def _figures(self, axes: Sequence[str]) -> Floats:
+        """Return values and bounds, float64 ``(systems, axes, 3)``."""
+        figures = [[row.figure(axis) for axis in axes] for row in self.rows]
+        return np.array(figures, np.float64).reshape(len(self), len(axes), 3)
+
     def __len__(self) -> int:
-        return len(self.systems)
+        return len(self.rows)
 
     def __repr__(self) -> str:
         measures = ", ".join(map(printable, self.measures))
@@ -194,28 +214,11 @@ class Leaderboard(Reported):
         Raises:
             InputError: naming the system, if a value is infinite.
         """
-        axis = find_axis(name, self.measures).name
-        if axis in self.measures:
-            return self.means[:, self.measures.index(axis)].copy()
-        values = np.array([record.value(axis) for record in self.records], np.float64)
-        for place in np.flatnonzero(np.isinf(values)).tolist():
-            raise field_error(of_system(self.systems[place]), axis, "is not finite", np.inf)
-        return values
+        return self._figures([find_axis(name, self.measures).name])[:, 0, 0]
 
     def bounds(self, name: str) -> Floats:
         """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
-        axis = find_axis(name, self.measures).name
-        if axis in self.measures:
-            return self.intervals[:, self.measures.index(axis)].copy()
-        ends = [record.interval(axis) or (np.nan, np.nan) for record in self.records]
-        return np.array(ends, np.float64).reshape(-1, 2)
-
-    def levels(self, name: str) -> list[float | None]:
-        """Return the chance that each system's interval misses; None where that isn't known."""
-        if find_axis(name, self.measures).name in self.measures:
-            return [self.level] * len(self)
-        timed = [record.latency for record in self.records]
-        return [self.level if latency is None else latency.level for latency in timed]
+        return self._figures([find_axis(name, self.measures).name])[:, 0, 1:]
 
     def conditions(self, names: Iterable[str]) -> list[str]:
         """Say under what conditions each system's times and rates among some axes were measured."""
@@ -302,11 +305,12 @@ class Leaderboard(Reported):
                 hint = did_you_mean(instance, filter(None, instances))
                 problem = f"no system was measured on {shown(instance)}{hint}"
                 raise InputError(problem, source="prices", value=instance)
-        records = []
-        for record in self.records:
-            price = prices.get(record.hardware.instance or "")
-            records.append(record if price is None else record.priced(price, currency))
-        return self._with(records=records)
+        rows = []
+        for row in self.rows:
+            price = prices.get(row.record.hardware.instance or "")
+            record = row.record if price is None else row.record.priced(price, currency)
+            rows.append(replace(row, record=record))
+        return self._with(rows=rows)
 
     def tested(self, *, level: float = 0.05, draws: int = 10_000, seed: int = 0) -> Self:
         """Return the leaderboard that knows which systems are significantly worse than the best.
@@ -385,12 +389,9 @@ class Leaderboard(Reported):
 
     def at(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
-        listed = ("systems", "records", "n_queries", "results")
-        chosen = {name: [getattr(self, name)[i] for i in places] for name in listed}
-        arrays = {name: getattr(self, name)[places] for name in ("means", "intervals")}
         # What was found is of all of them together.
         significance = self.significance if len(places) == len(self) else None
-        return self._with(**chosen, **arrays, significance=significance)
+        return self._with(rows=[self.rows[i] for i in places], significance=significance)
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.
@@ -403,18 +404,11 @@ class Leaderboard(Reported):
             InputError: if there is none, or one has another form, can never hold, or holds of what
                 is good; or if no system is left.
         """
-        return self._check(conditions, required=False)
+        return failed(check_board(self, conditions, required=False))
 
     def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say so of systems that don't meet ``"RR@10 >= 0.3"``, or ``not dominated on …``."""
-        return self._check(requirements, required=True)
-
-    def _check(self, conditions: Iterable[object], *, required: bool) -> list[str]:
-        return [
-            failure
-            for condition in each_condition(conditions)
-            for failure in find_failures(self, condition, required=required)
-        ]
+        return failed(check_board(self, requirements, required=True))
 
     def plot(self, x: str, y: str | None = None, *, ax: Any = None) -> Any:
         """Plot systems between two axes, and the Pareto frontier: those that no other dominates.
@@ -477,22 +471,30 @@ class Leaderboard(Reported):
         ['bm25', 'dense']
         """
         check_settings(cls.from_json, settings)
-        statement, rows, records = read_statement(source)
-        results: dict[str, Any] = {}
-        if qrels is not None:
-            results = evaluate_systems(rows, source, qrels, measures, settings)
-            measures = next(iter(results.values())).measures if results else measures
-        elif settings:
+        statement, said = read_statement(source)
+        if qrels is None and settings:
             problem = f"{', '.join(settings)}: only where runs are evaluated, which takes qrels"
             raise InputError(problem, source="leaderboard", value=settings)
+        results: dict[str, Any] = {}
+        if qrels is not None:
+            results = evaluate_systems(said, source, qrels, measures, settings)
+            measures = next(iter(results.values())).measures if results else measures
         accuracy = {
-            name: results[name] if name in results else stated_accuracy(name, row)
-            for name, row in rows.items()
+            name: results[name] if name in results else stated_accuracy(name, system)
+            for name, system in said.items()
         }
         is_stated = qrels is None
         level = statement.level if is_stated and statement.level is not None else level
+        records = [system.record for system in said.values()]
         board = cls(accuracy, records, measures=measures, level=level)  # type: ignore[arg-type]
-        return board._with(**stated_fields(statement, rows)) if is_stated else board
+        if not is_stated:
+            return board
+        rows = [
+            replace(row, name=system.row or row.name, queries=system.queries)
+            for row, system in zip(board.rows, said.values(), strict=True)
+        ]
+        stated = ("level", "settings", "constraints", "left_out", "significance")
+        return board._with(rows=rows, **{name: getattr(statement, name) for name in stated})
 
     def _document(
         self,
@@ -515,8 +517,9 @@ class Leaderboard(Reported):
         pictures = picture_frontier(self, x, y, marked)
         return replace(document, parts=[*document.parts, *pictures])
 
-    def _everything(self) -> Record:
-        return board_to_dict(self)
+    def _everything(self, *, gates: Sequence[Outcome] = ()) -> Record:
+        judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}
+        return {**judged, **board_to_dict(self)}
 
     def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
         return list_board(self)

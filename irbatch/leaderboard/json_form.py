@@ -1,7 +1,7 @@
 """Leaderboards as JSON: what a leaderboard writes of itself, and tables that people type.
 
 It is an object with ``"systems"``, or only their list. A system has the keys of a record, see
-`EfficiencyRecord.to_json`, and those of a `Row`. One that was measured on several machines is
+`EfficiencyRecord.to_json`, and those of `System`. One that was measured on several machines is
 listed once for each, with the name of an instance in its hardware; accuracy or a run, and how many
 queries, need to stand with the first of them. What stands beside ``"systems"`` are the fields of a
 `Statement`.
@@ -10,17 +10,16 @@ queries, need to stand with the first of them. What stands beside ``"systems"`` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.fields import (
     Whole,
     check_fields,
+    check_value,
     field_error,
     is_json,
     only_known,
@@ -43,16 +42,18 @@ SOURCE = "leaderboard"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """What stands with a system beside its record.
+class System:
+    """A system of a table.
 
     Attributes:
+        record: what it takes; its keys stand beside the others.
         accuracy: measure to number, or to ``{"mean": 0.187, "low": 0.18, "high": 0.19}``.
         run: in place of it, or beside it, the path of a run file, from the JSON's folder on.
         queries: how many the accuracy is the mean of.
         row: what it is called, where that isn't clear without rows that were left out.
     """
 
+    record: EfficiencyRecord
     accuracy: Any = None
     run: str | None = None
     queries: Whole | None = None
@@ -71,6 +72,7 @@ class Statement:
         constraints: what these systems have met; none is left out by reading them.
         left_out: system to the constraints that it broke, or to what it lacks.
         significance: what tests found.
+        gates: what conditions gave, as `irbatch.comparing.gate.Outcome` has it; not read back.
     """
 
     systems: list[dict[str, Any]]
@@ -80,6 +82,7 @@ class Statement:
     constraints: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     significance: Significance | None = None
+    gates: Any = None
 
     def __post_init__(self) -> None:
         check_fields(self, SOURCE)
@@ -88,12 +91,12 @@ class Statement:
             raise field_error(SOURCE, "systems", "are none", self.systems)
 
 
-OURS = [own.name for own in fields(Row)]
-Rows = dict[str, Row]  # by the names of the rows
+Systems = dict[str, System]  # by the names of their rows
+BESIDE = ("accuracy", "run", "queries", "row")  # a record
 
 
-def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[EfficiencyRecord]]:
-    """Read JSON, and of each system its row and record; errors are `Leaderboard.from_json`'s."""
+def read_statement(source: str | PathLike[str]) -> tuple[Statement, Systems]:
+    """Read JSON, and of it the systems; errors are `Leaderboard.from_json`'s."""
     document = read_object(source, SOURCE)
     document = {"systems": document} if isinstance(document, list) else document
     if not isinstance(document, dict):
@@ -101,56 +104,41 @@ def read_statement(source: str | PathLike[str]) -> tuple[Statement, Rows, list[E
         raise InputError(problem, source=SOURCE, value=document)
     with ErrorsIn(source=SOURCE):
         statement: Statement = read_fields(Statement, document)
-    records: list[EfficiencyRecord] = []
-    rows: list[Row] = []
+    systems: list[System] = []
     first: dict[str, dict[str, Any]] = {}  # what the rows of a system share
     for number, values in enumerate(statement.systems, 1):
         name = values.get("system")
         if not isinstance(name, str) or not name.strip():
-            problem = 'has no "system", which is its name'
-            if name is not None:
-                problem = f"is called {shown(name)}, which is not a name"
+            problem = f"is called {shown(name)}, which is not a name"
+            if name is None:
+                problem = 'has no "system", which is its name'
             raise field_error(SOURCE, f"system {number}", problem, name)
-        own = {key: value for key, value in values.items() if key in OURS}
-        if "accuracy" in own or "run" in own:
-            first.setdefault(name, {key: own[key] for key in own if key != "row"})
-        else:
-            own = {**first.get(name, {}), **own}
+        record = EfficiencyRecord.from_dict({k: v for k, v in values.items() if k not in BESIDE})
+        own = {key: values[key] for key in BESIDE if key in values}
+        shared = first.setdefault(name, {key: own[key] for key in own if key != "row"})
+        own = own if "accuracy" in own or "run" in own else {**shared, **own}
         with ErrorsIn(source=of_system(name)):
-            row: Row = read_fields(Row, own)
-        check_fields(row, of_system(name))
-        rows.append(row)
-        record = {key: value for key, value in values.items() if key not in OURS}
-        records.append(EfficiencyRecord.from_dict(record))
-    return statement, dict(zip(name_rows(records), rows, strict=True)), records
+            for key, kind in (("run", str), ("queries", Whole), ("row", str)):
+                if own.get(key) is not None:
+                    check_value(key, kind, own[key])
+        systems.append(System(record=record, **own))
+    names = name_rows([system.record for system in systems])
+    return statement, dict(zip(names, systems, strict=True))
 
 
-def stated_accuracy(system: str, row: Row) -> Any:
-    """Return how accurate a row says that its system is."""
-    if not isinstance(row.accuracy, dict) or not row.accuracy:
-        problem = f"is {shown(row.accuracy)}, not an object of measures to numbers"
-        if row.accuracy is None:
-            hint = ": its run is evaluated where qrels are given" if row.run is not None else ""
+def stated_accuracy(name: str, system: System) -> Any:
+    """Return how accurate a system is said to be."""
+    if not isinstance(system.accuracy, dict) or not system.accuracy:
+        problem = f"is {shown(system.accuracy)}, not an object of measures to numbers"
+        if system.accuracy is None:
+            hint = ": its run is evaluated where qrels are given" if system.run is not None else ""
             problem = f"is missing{hint}"
-        raise field_error(of_system(system), "accuracy", problem, row.accuracy)
-    return row.accuracy
-
-
-def stated_fields(statement: Statement, rows: Rows) -> dict[str, Any]:
-    """Return the fields of a leaderboard of stated numbers that are said beside these."""
-    names = [row.row or name for name, row in rows.items()]
-    if len(set(names)) < len(names):
-        raise field_error(SOURCE, "row", "is the same of two systems", names)
-    stated = ("level", "settings", "constraints", "left_out", "significance")
-    return {
-        "systems": names,
-        "n_queries": [row.queries for row in rows.values()],
-        **{name: getattr(statement, name) for name in stated},
-    }
+        raise field_error(of_system(name), "accuracy", problem, system.accuracy)
+    return system.accuracy
 
 
 def evaluate_systems(
-    rows: Rows,
+    systems: Systems,
     source: str | PathLike[str],
     qrels: Judgments,
     measures: Any,
@@ -163,19 +151,19 @@ def evaluate_systems(
         raise InputError("there is no measure to evaluate runs with", source="measures")
     folder = Path() if is_json(source) else Path(source).parent  # where paths of runs start
     runs = {
-        name: _find_run(name, row.run, folder)
-        for name, row in rows.items()
-        if row.run is not None or row.accuracy is None
+        name: _find_run(name, system.run, folder)
+        for name, system in systems.items()
+        if system.run is not None or system.accuracy is None
     }
     prepared = as_qrels(qrels, settings.get("columns"))
     results: dict[str, Results] = {}
-    for system, run in runs.items():
+    for name, run in runs.items():
         try:
-            results |= evaluate_runs(prepared, {system: run}, measures, **settings)
+            results |= evaluate_runs(prepared, {name: run}, measures, **settings)
         except InputError as problem:
             if problem.source != "run":
                 raise
-            source = f"run of {shown(system)}"
+            source = f"run of {shown(name)}"
             if run.is_file() and not begins_as_run(run):
                 # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
                 line = problem.line
@@ -204,15 +192,14 @@ def _find_run(system: str, run: str | None, folder: Path) -> Path:
 def board_to_dict(board: Board) -> dict[str, Any]:
     """Return what a leaderboard knows, as `read_statement` reads it."""
     systems = []
-    for row, (name, record) in enumerate(zip(name_rows(board.records), board.records, strict=True)):
+    for row, name in zip(board.rows, name_rows(board.records), strict=True):
         accuracy: dict[str, Any] = {}
-        for k in np.flatnonzero(~np.isnan(board.means[row])).tolist():
-            mean, (low, high) = float(board.means[row, k]), board.intervals[row, k].tolist()
-            ends = {end: value for end, value in (("low", low), ("high", high)) if value == value}
-            accuracy[board.measures[k]] = {"mean": mean, **ends} if ends else mean
-        own = board.systems[row] if board.systems[row] != name else None
-        more = only_known({"queries": board.n_queries[row], "row": own})
-        systems.append({**record.to_dict(), **more, "accuracy": accuracy})
+        for measure, (mean, *ends) in row.accuracy.items():
+            bounds = {end: x for end, x in zip(("low", "high"), ends, strict=True) if x == x}
+            accuracy[measure] = {"mean": mean, **bounds} if bounds else mean
+        own = row.name if row.name != name else None
+        more = only_known({"queries": row.queries, "row": own})
+        systems.append({**row.record.to_dict(), **more, "accuracy": accuracy})
     tests = {} if board.significance is None else {"significance": asdict(board.significance)}
     return {
         "irbatch": __version__,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.errors import imported, many, printable
 from irbatch.leaderboard.axes import Board
-from irbatch.leaderboard.report import tell_left_out
+from irbatch.leaderboard.report import tell_left_out, tell_levels
+from irbatch.leaderboard.study import Pareto
 from irbatch.report.axes import (
     BETTER,
     MUTED,
@@ -26,7 +28,6 @@ from irbatch.report.axes import (
     tidy,
 )
 from irbatch.report.document import Figure, Figures, Part, isolate
-from irbatch.report.numbers import show_levels
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
@@ -34,22 +35,30 @@ BEHIND = 0.65  # how solid the grey of a system is that another one dominates
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
 
 
-class Frontier(NamedTuple):
+@dataclass(frozen=True)
+class Frontier:
     """Systems with values of two axes, and which of them nothing dominates."""
 
     board: Board  # the systems themselves
     x: Quantity
     y: Quantity
-    values: Floats  # (systems, 2)
-    bounds: Floats  # (systems, 2, 2): system, axis, low and high; NaN where there are none
-    dominated_by: dict[str, list[str]]
-    conditions: list[str]  # each system's; only systems of the same are compared
-    left_out: dict[str, list[str]]  # others, with the axes that they have no value of
+    pareto: Pareto
+
+    @property
+    def figures(self) -> Floats:
+        """Values and bounds, float64 ``(systems, 2, 3)``; NaN where there are no bounds."""
+        axes = self.x.name, self.y.name
+        return np.array([[row.figure(axis) for axis in axes] for row in self.board.rows])
 
     @property
     def strong(self) -> Bools:
         """Whether each system is on the frontier of its conditions: ``(systems,)``."""
-        return np.array([system not in self.dominated_by for system in self.board.systems], bool)
+        return np.array([name in self.pareto.frontier for name in self.board.systems], bool)
+
+    @property
+    def conditions(self) -> list[str]:
+        """Each system's; only systems of the same are compared."""
+        return [self.pareto.conditions.get(name, "") for name in self.board.systems]
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -58,18 +67,10 @@ class Frontier(NamedTuple):
         return dict(zip(kinds, styles(len(kinds)), strict=True))
 
     @property
-    def levels(self) -> str:
-        """How sure the intervals are: ``"95% intervals"``; empty if there are none."""
-        has_bounds = np.asarray(~np.isnan(self.bounds).any(axis=2))
-        levels = {
-            level
-            for i, axis in enumerate((self.x, self.y))
-            for level, has in zip(
-                self.board.levels(axis.name), has_bounds[:, i].tolist(), strict=True
-            )
-            if has
-        }
-        return f"{show_levels(levels)} intervals".strip() if levels else ""
+    def bars(self) -> str:
+        """What bars are: ``"95% intervals"``; empty if there are none."""
+        sure = tell_levels(self.board, [self.x.name, self.y.name])
+        return "" if sure is None else f"{sure} intervals".strip()
 
 
 def find_frontier(board: Board, x: str, y: str | None = None) -> Frontier:
@@ -77,21 +78,20 @@ def find_frontier(board: Board, x: str, y: str | None = None) -> Frontier:
     across, along = board.axis(x), board.axis(board.measures[0] if y is None else y)
     names = [across.name, along.name]
     pareto = board.pareto(names)
-    board, left_out = board.having(names)
-    values = np.stack([board.values(name) for name in names], axis=1)
-    bounds = np.stack([board.bounds(name) for name in names], axis=1)
-    kinds = board.conditions(names)
-    return Frontier(board, across, along, values, bounds, pareto.dominated_by, kinds, left_out)
+    return Frontier(board.having(names)[0], across, along, pareto)
 
 
 def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
     """Draw what was found."""
-    systems, strong, kinds = frontier.board.systems, frontier.strong, frontier.styles
+    systems, pareto = frontier.board.systems, frontier.pareto
+    strong, kinds = frontier.strong, frontier.styles
     grows = ax is None
     ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, len(systems) - 12), 8.0))
     looks: list[dict[str, Any]] = []
+    figures, dominated, left_out = frontier.figures, pareto.dominated_by, pareto.left_out
+    values = figures[..., 0]
     for point, bounds, on_top, kind in zip(
-        frontier.values, frontier.bounds, strong.tolist(), frontier.conditions, strict=True
+        values, figures[..., 1:], strong.tolist(), frontier.conditions, strict=True
     ):
         look = {"color": kinds[kind].color if on_top else MUTED, "marker": kinds[kind].marker}
         looks.append({**look, "alpha": 1.0 if on_top else BEHIND})
@@ -102,7 +102,7 @@ def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
         for bar in bars:
             bar.set_alpha(0.5)
     ax.margins(0.09)
-    x = frontier.values[:, 0]
+    x = values[:, 0]
     if frontier.x.name not in frontier.board.measures and x.max() > WIDE * x.min() > 0:
         log_scale(ax)
     lines = _draw_lines(ax, frontier)
@@ -111,17 +111,16 @@ def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
         write(f"{name}   {'better →' if axis.sign > 0 else '← better'}")
     tidy(ax, "both")
     note = "lines: a Pareto frontier each" if len(kinds) > 1 else "line: Pareto frontier"
-    note += "; grey: dominated" if frontier.dominated_by else ""
-    note += f"; bars: {frontier.levels}" if frontier.levels else ""
-    if frontier.left_out:
-        note += f"; {many(len(frontier.left_out), 'system')} left out, without a value"
+    note += "; grey: dominated" if dominated else ""
+    note += f"; bars: {frontier.bars}" if frontier.bars else ""
+    note += f"; {many(len(left_out), 'system')} left out, without a value" if left_out else ""
     add_note(ax, note)
-    order = np.lexsort(frontier.values.T[::-1])
+    order = np.lexsort(values.T[::-1])
     rows = order[strong[order] | (len(systems) <= MOST_NAMED)][:MOST_NAMED].tolist()
     named = {row: systems[row] for row in rows}
     handles = _explain(kinds) if len(kinds) > 1 else {}
     of_rows = {row: looks[row] for row in rows}
-    hidden = name_points(ax, frontier.values, named, of_rows, lines, handles, grow=grows)
+    hidden = name_points(ax, values, named, of_rows, lines, handles, grow=grows)
     note += f"; {many(len(systems) - len(rows), 'name')} left out" if rows != order.tolist() else ""
     add_note(ax, note + (f"; no room for {many(hidden, 'number')}" if hidden else ""))
     return ax
@@ -145,7 +144,7 @@ def _draw_lines(ax: Axes, frontier: Frontier) -> list[Floats]:
     signs, lines = [frontier.x.sign, frontier.y.sign], []
     for kind, style in frontier.styles.items():
         is_of_kind = np.array([condition == kind for condition in frontier.conditions])
-        corners = stairs(frontier.values[frontier.strong & is_of_kind], signs, ends)
+        corners = stairs(frontier.figures[frontier.strong & is_of_kind, :, 0], signs, ends)
         if len(frontier.styles) == 1:
             area = np.vstack([corners, [corners[-1, 0], corners[0, 1]]])
             ax.fill(*area.T, facecolor=BETTER, alpha=0.08, edgecolor="none", zorder=0.4)
@@ -199,17 +198,16 @@ def picture_frontier(
 
 def _tell(frontier: Frontier) -> str:
     """Say what the picture shows."""
-    systems = frontier.board.systems
-    strong = [isolate(system) for system in systems if system not in frontier.dominated_by]
+    strong = ", ".join(map(isolate, frontier.pareto.frontier))
     axes = " and ".join(isolate(axis.label) for axis in (frontier.y, frontier.x))
     several = len(frontier.styles) > 1
-    sentences = [f"Pareto {'frontiers' if several else 'frontier'} of {axes}: {', '.join(strong)}."]
+    sentences = [f"Pareto {'frontiers' if several else 'frontier'} of {axes}: {strong}."]
     if several:
         sentences.append("Systems are compared with those measured under the same conditions.")
-    if frontier.dominated_by:
+    if frontier.pareto.dominated_by:
         sentences.append("Grey: dominated.")
-    if frontier.levels:
-        sentences.append(f"Bars: {frontier.levels}.")
-    if frontier.left_out:
-        sentences.append(f"Left out: {tell_left_out(frontier.board, frontier.left_out, isolate)}.")
+    if frontier.bars:
+        sentences.append(f"Bars: {frontier.bars}.")
+    if left_out := frontier.pareto.left_out:
+        sentences.append(f"Left out: {tell_left_out(frontier.board, left_out, isolate)}.")
     return " ".join(sentences)

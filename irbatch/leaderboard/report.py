@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Quantity
+from irbatch.efficiency import EfficiencyRecord, Hardware, Quantity
 from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
+from irbatch.leaderboard.joining import Row
 from irbatch.report.document import (
     BEST,
     Column,
@@ -35,89 +39,90 @@ USUAL = (
 MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "GPU",
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
 NO_FACTS = {*QUANTITIES, "system", "hardware", "latency", "stated_cost"}  # fields of records
-FACTS = [  # columns that are no axes, of records and of their latencies
-    *(field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS),
-    *("loop", "rate", "arrivals", "errors", "timeouts"),
-]
+FACTS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
+OF_LATENCY = ("loop", "rate", "arrivals", "errors", "timeouts")
 NAMED = 6  # systems that are named where they are many
 
 
-def _list_facts(board: Board) -> list[Column]:
-    """Return the columns of what is known beside the axes, a row's place being the item."""
+def _list_facts(board: Board) -> dict[str, Column]:
+    """Return the columns of what is known beside the axes, by their names."""
+    columns: dict[str, Column] = {}
 
-    def column(name: str, heading: str, values: Sequence[Any]) -> Column:
-        is_text = any(isinstance(value, str) for value in values)
-        look = str if is_text else "{:,.10g}".format
-        return Column(heading, "text" if is_text else "number", name in MACHINE, name,
-                      values.__getitem__, look)  # fmt: skip
+    def add(name: str, heading: str, value: Callable[[Row], Any]) -> None:
+        is_text = any(isinstance(value(row), str) for row in board.rows)
+        kind, show = ("text", str) if is_text else ("number", "{:,.10g}".format)
+        columns[name] = Column(heading, kind, name in MACHINE, name, value, show)  # type: ignore[arg-type]
 
-    machines = [vars(record.hardware) for record in board.records]
-    facts = [{**vars(record.latency or Latency()), **vars(record)} for record in board.records]
-    return [
-        *(
-            column(name, head, [machine[name] for machine in machines])
-            for name, head in MACHINE.items()
-        ),
-        *(
-            column(name, name.replace("_", " "), [record[name] for record in facts])
-            for name in FACTS
-        ),
-        column("queries", "queries", board.n_queries),
-    ]
+    for name, heading in MACHINE.items():
+        add(name, heading, attrgetter(f"record.hardware.{name}"))
+    for name in FACTS:
+        add(name, name.replace("_", " "), attrgetter(f"record.{name}"))
+    for name in OF_LATENCY:
+        add(name, name, partial(_of_latency, name))
+    add("queries", "queries", attrgetter("queries"))
+    return columns
+
+
+def _of_latency(name: str, row: Row) -> Any:
+    return getattr(row.record.latency, name, None)
 
 
 def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> list[Column]:
     """Return an axis' column, and those of its bounds, which only programs read."""
-    axis, values, bounds = board.axis(name), board.values(name), board.bounds(name)
-    has_value = ~np.isnan(values)
-    measured = {
-        conditions
-        for conditions, has in zip(board.conditions([name]), has_value, strict=True)
-        if has
-    }
-    best = np.nan  # one value alone is not the best
-    if has_value.sum() > 1 and len(board.currencies(name)) < 2 and len(measured) < 2:
-        best = axis.sign * np.nanmax(axis.sign * values)
+    axis, best = board.axis(name), _find_best(board, name)
     not_worse = [] if board.significance is None else board.significance.not_worse(name)
-    rows = np.column_stack([values, bounds]).tolist()
-    has_bounds = (~np.isnan(bounds).all(axis=1)).tolist()
 
-    def tell(i: int) -> Record:
-        texts = [show(x, digits) if name in board.measures else show_quantity(x) for x in rows[i]]
-        is_best = rows[i][0] == best
+    def number(row: Row, part: int) -> float | None:
+        value = row.figure(name)[part]
+        return None if math.isnan(value) else value
+
+    def tell(row: Row) -> Record:
+        figure = row.figure(name)
+        texts = [show(x, digits) if name in board.measures else show_quantity(x) for x in figure]
+        is_best, has_bound = figure[0] == best, not all(map(math.isnan, figure[1:]))
         return {
             "text": texts[0],
             "stands_out": is_best,
-            "after": f"[{texts[1]}, {texts[2]}]" if intervals and has_bounds[i] else "",
-            "marks": [NOT_WORSE] if board.systems[i] in not_worse and not is_best else [],
+            "after": f"[{texts[1]}, {texts[2]}]" if intervals and has_bound else "",
+            "marks": [NOT_WORSE] if row.name in not_worse and not is_best else [],
         }
 
-    def values_of(k: int) -> Callable[[int], float | None]:
-        return lambda i: rows[i][k] if rows[i][k] == rows[i][k] else None
-
-    columns = [
-        Column(axis.heading, descends=axis.sign > 0, name=name, value=values_of(0), more=tell)
-    ]
-    if any(has_bounds):
-        columns.append(Column("", name=f"{name} low", value=values_of(1)))
-        columns.append(Column("", name=f"{name} high", value=values_of(2)))
+    of_value, of_low, of_high = (partial(number, part=part) for part in range(3))
+    columns = [Column(axis.heading, descends=axis.sign > 0, name=name, value=of_value, more=tell)]
+    if not np.isnan(board.bounds(name)).all():
+        columns.append(Column("", name=f"{name} low", value=of_low))
+        columns.append(Column("", name=f"{name} high", value=of_high))
     return columns
+
+
+def _find_best(board: Board, name: str) -> float:
+    """Return the best value along an axis; NaN of one alone, and of some not to be compared."""
+    has_value = ~np.isnan(values := board.values(name))
+    measured = {kind for kind, has in zip(board.conditions([name]), has_value, strict=True) if has}
+    if has_value.sum() < 2 or len(measured) > 1 or len(board.currencies(name)) > 1:
+        return math.nan
+    sign = board.axis(name).sign
+    return float(sign * np.nanmax(sign * values))
 
 
 def list_board(board: Board) -> tuple[list[str], list[Record]]:
     """Return the names of the columns of `Leaderboard.to_csv`, and a record for each system."""
-    facts, rows = _list_facts(board), range(len(board))
-    n = len(MACHINE)
-    columns = [Column("system", name="system", value=board.systems.__getitem__), *facts[:n]]
+    facts = _list_facts(board)
+    columns = [Column("system", name="system", value=attrgetter("name"))]
+    columns += [facts.pop(name) for name in MACHINE]
     columns += [column for axis in board.axes for column in _list_axis(board, axis)]
     p_values = {} if board.significance is None else board.significance.p_values
-    for measure, by_system in p_values.items():
-        if measure not in board.measures:
-            continue
-        p = [by_system.get(system) for system in board.systems]
-        columns.append(Column("", name=f"{measure} p against the best", value=p.__getitem__))
-    columns += [fact for fact in facts[n:] if any(fact.value(i) is not None for i in rows)]
-    return list_records(columns, rows)
+    for measure in filter(p_values.get, board.measures):
+        name, of_systems = f"{measure} p against the best", p_values[measure]
+        columns.append(Column("", name=name, value=partial(_p_value, of_systems)))
+    columns += [
+        fact for fact in facts.values() if any(fact.value(row) is not None for row in board.rows)
+    ]
+    return list_records(columns, board.rows)
+
+
+def _p_value(of_systems: Mapping[str, float], row: Row) -> float | None:
+    return of_systems.get(row.name)
 
 
 def make_document(
@@ -130,34 +135,29 @@ def make_document(
     """Return the report of a leaderboard: a table with one row a system; see `Leaderboard`."""
     check_digits(digits)
     columns = _choose_columns(board, names, intervals, digits)
-    heads = [Column("system", "name", value=board.systems.__getitem__), *columns]
+    heads = [Column("system", "name", value=attrgetter("name")), *columns.values()]
     title = count_systems(board.records)
     legend, dominated = [], {}
-    if frontier and len(board):
+    if frontier and board.rows:
         pareto = board.pareto([axis.name for axis in frontier])
         dominated = pareto.dominated_by
-        on = [int(system in pareto.frontier) for system in board.systems]
-        heads.insert(0, Column(MARK, "mark", value=on.__getitem__, show=lambda x: MARK * x))
+        on = set(pareto.frontier)
+        heads.insert(0, Column(MARK, "mark", value=lambda row: int(row.name in on),
+                               show=MARK.__mul__))  # fmt: skip
         labels = join_words([axis.label for axis in frontier])
         of_each = " of its conditions" if pareto.conditions else ""
         meaning = f"on the Pareto frontier of {labels}{of_each}, where no other system is as good "
         legend.append((MARK, f"{meaning}along every axis and better along one"))
         if pareto.left_out:
             legend.append(("not compared", tell_left_out(board, pareto.left_out, str)))
-    rows = range(len(board))
     table = make_table(
-        f"Values of {title}", heads, rows, is_faint=lambda i: board.systems[i] in dominated
+        f"Values of {title}", heads, board.rows, is_faint=lambda row: row.name in dominated
     )
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.insert(0, (BEST, "the best of its column"))
-    sure = {
-        board.levels(column.name)[i]
-        for k, column in enumerate(heads)
-        for i, cell in enumerate(table.column(k))
-        if cell.after
-    }
-    if sure:
-        legend.append(("[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"))
+    sure = tell_levels(board, [name for name in columns if name in board.axes])
+    if intervals and sure is not None:
+        legend.append(("[low, high]", f"{sure or 'bounds of'} intervals"))
     if (tests := board.significance) is not None:
         tested = {*tests.p_values, *(name for by in tests.p_values.values() for name in by)}
         others = [name for name in (*board.systems, *board.measures) if name not in tested]
@@ -170,37 +170,47 @@ def make_document(
 
 def _choose_columns(
     board: Board, names: Iterable[str] | None, intervals: bool, digits: int
-) -> list[Column]:
-    """Return the columns that are asked for, or the usual ones."""
+) -> dict[str, Column]:
+    """Return the columns that are asked for, or the usual ones, by their names."""
     if names is None:
-        usual = [*board.measures, *(name for name in board.axes if name in USUAL)]
-        if len({record.batch_size for record in board.records}) > 1:
-            usual.insert(0, BATCH)
-        if len({str(record.hardware) for record in board.records}) > 1:
-            usual.insert(0, HARDWARE)
-        if any(record.source is not None for record in board.records):
-            usual.append(SOURCE)
-        names = usual
+        differ = [
+            name
+            for name, values in (
+                (HARDWARE, {str(record.hardware) for record in board.records}),
+                (BATCH, {record.batch_size for record in board.records}),
+            )
+            if len(values) > 1
+        ]
+        is_published = any(record.source is not None for record in board.records)
+        usual = [name for name in board.axes if name in USUAL]
+        names = [*differ, *board.measures, *usual, *([SOURCE] if is_published else [])]
     names = [names] if isinstance(names, str) else names
     if not isinstance(names, Iterable):
         problem = f"columns are names, not {shown(names)}"
         raise InputError(problem, source="columns", value=names)
-    machines = [str(record.hardware) or None for record in board.records]
-    facts = {HARDWARE: Column(HARDWARE, "text", value=machines.__getitem__)}
-    facts |= {column.name: column for column in _list_facts(board)}
+    facts = _list_facts(board)
+    facts[HARDWARE] = Column(HARDWARE, "text", value=lambda row: str(row.record.hardware) or None)
     chosen: dict[str, Column] = {}
     for name in names:
-        if name in facts and name not in board.measures:
-            own, column = name, facts[name]
-        else:
-            own = find_axis(name, board.measures).name
-            column = _list_axis(board, own, intervals, digits)[0]
+        is_fact = name in facts and name not in board.measures
+        own = name if is_fact else find_axis(name, board.measures).name
         if own in chosen:
             raise InputError(f"{own} is given twice", source="columns", value=name)
-        chosen[own] = column
+        chosen[own] = facts[own] if is_fact else _list_axis(board, own, intervals, digits)[0]
     if not chosen:
         raise InputError("there is no column to show", source="columns")
-    return list(chosen.values())
+    return chosen
+
+
+def tell_levels(board: Board, names: Iterable[str]) -> str | None:
+    """Say how sure the intervals along some axes are, if that is known; None if there are none."""
+    levels = []
+    for name in names:
+        for row in board.rows:
+            if not all(map(math.isnan, row.figure(name)[1:])):
+                latency = None if name in board.measures else row.record.latency
+                levels.append(board.level if latency is None else latency.level)
+    return show_levels(levels) if levels else None
 
 
 def tell_left_out(
@@ -226,10 +236,10 @@ def list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> s
 
 def write_caption(board: Board) -> str:
     """Say how many systems and queries there are, how they were measured, and who is left out."""
-    records = board.records
+    records, counts = board.records, [row.queries for row in board.rows]
     queries = ""
-    if board.n_queries and None not in board.n_queries:
-        least, most = min(board.n_queries), max(board.n_queries)
+    if counts and None not in counts:
+        least, most = min(counts), max(counts)
         queries = f", {f'{least} to ' if least < most else ''}{many(most, 'query')}"
     sentences = [f"{count_systems(records)}{queries}.", *_tell_calls(records)]
     machines = {record.hardware for record in records}
@@ -278,10 +288,10 @@ def _tell_conditions(board: Board) -> Iterator[str]:
     """Say under which conditions times and rates were measured, where these differ."""
     groups: dict[str, list[str]] = {}
     times = [name for name in QUANTITIES if is_of_machine(name)]
-    for system, record in zip(board.systems, board.records, strict=True):
-        own = [name for name in times if record.value(name) is not None]
+    for row in board.rows:
+        own = [name for name in times if row.record.value(name) is not None]
         if own:
-            groups.setdefault(conditions_of(record, own), []).append(system)
+            groups.setdefault(conditions_of(row.record, own), []).append(row.name)
     if len(groups) > 1:
         named = "; ".join(f"{kind}: {list_names(some, str)}" for kind, some in groups.items())
         yield f"Times and rates are compared only within the same conditions ({named})."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,9 +14,11 @@ from irbatch.comparing.compare import compare
 from irbatch.comparing.gate import (
     ROUNDING,
     Limit,
+    Outcome,
     check_purpose,
     check_range,
     check_side,
+    each_condition,
     read_limit,
     split_scope,
 )
@@ -128,16 +130,18 @@ def find_significance(board: Board, level: float, draws: int, seed: int) -> Sign
     Systems are left out that have no values of queries, and measures that one of the others lacks
     or that are not means of queries. Rows of one system have the same results, tested once.
     """
-    rows = {
-        system: results
-        for system, results in zip(board.systems, board.results, strict=True)
-        if isinstance(results, Results) and results.has_values
-    }
-    measures = _choose_measures(board.measures, rows)
+    rows = [
+        row for row in board.rows if isinstance(row.results, Results) and row.results.has_values
+    ]
     owners: dict[int, str] = {}  # of results, the first row
-    for system, results in rows.items():
-        owners.setdefault(id(results), system)
-    chosen = {system: _with_measures(rows[system], measures) for system in owners.values()}
+    for row in rows:
+        owners.setdefault(id(row.results), row.name)
+    measures = _choose_measures(board.measures, {row.name: row.results for row in rows})
+    chosen = {
+        row.name: _with_measures(row.results, measures)
+        for row in rows
+        if row.name in owners.values()
+    }
     comparison = compare(
         chosen, test="randomisation", correction="holm", level=level, draws=draws, seed=seed
     )
@@ -151,16 +155,16 @@ def find_significance(board: Board, level: float, draws: int, seed: int) -> Sign
             system: 1.0 if i == place else of_pair[max(i, place), min(i, place)]
             for i, system in enumerate(comparison.systems)
         }
-        p_values[name] = {system: p[owners[id(results)]] for system, results in rows.items()}
+        p_values[name] = {row.name: p[owners[id(row.results)]] for row in rows}
     return Significance(comparison.level, len(comparison.query_ids), best, p_values)
 
 
-def _choose_measures(measures: Sequence[str], rows: Mapping[str, Results]) -> list[str]:
+def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) -> list[str]:
     """Return the measures that are means of the same queries for all systems."""
-    if len(rows) < 2:
+    if len(systems) < 2:
         problem = "values of queries are known of fewer than two systems: evaluate their runs"
         raise InputError(problem, source="leaderboard")
-    (first, one), *others = rows.items()
+    (first, one), *others = systems.items()
     for system, results in others:
         if set(results.query_ids) != set(one.query_ids):
             sizes = f"{many(len(one.query_ids), 'query')} and {len(results.query_ids)}"
@@ -169,7 +173,7 @@ def _choose_measures(measures: Sequence[str], rows: Mapping[str, Results]) -> li
     chosen = [
         name
         for name in measures
-        if all(name in results for results in rows.values())
+        if all(name in results for results in systems.values())
         and one.columns[one.column_of(name)].aggregate not in NOT_OF_QUERIES
     ]
     if not chosen:
@@ -207,31 +211,27 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
     return system, limit
 
 
-def find_failures(board: Board, text: str, *, required: bool) -> list[str]:
-    """Say in a sentence which systems a condition holds of, or if `required` does not hold of.
+def check_board(board: Board, conditions: Iterable[object], *, required: bool) -> list[Outcome]:
+    """Judge systems by conditions; errors as `irbatch.leaderboard.Leaderboard.failures`.
 
-    A system without a value, or an interval, that it looks at fails: nothing tells that it is as
-    good as it has to be. See `irbatch.leaderboard.Leaderboard.failures`.
+    A system without a value, or an interval, that a condition looks at fails: nothing tells that it
+    is as good as it has to be.
     """
-    system, condition = parse_on_board(text, required=required)
-    if not board.systems:  # of none everything is true
-        raise InputError(f"no system is left to check {shown(text)} of", value=text)
-    if isinstance(condition, list):
-        failures = dict(_find_dominated(board, condition))
-    else:
-        limit = condition._replace(name=board.axis(condition.name).name)
-        check_side(text, limit, int(board.axis(limit.name).sign), required=required)
-        _check_range(board, text, limit)
-        failures = dict(_find_rejected(board, limit, required=required))
-    chosen = board.systems if system is None else board.select(system).systems
-    return [f"{printable(name)}: {failures[name]}" for name in chosen if name in failures]
-
-
-def tell_passed(board: Board, text: str, *, required: bool) -> str:
-    """Say what has passed; with the axis, where the condition calls it by a shorter name."""
-    _, condition = parse_on_board(text, required=required)
-    name = board.axis(condition.name).name if isinstance(condition, Limit) else ""
-    return text if name in text else f"{text} ({name})"
+    outcomes: list[Outcome] = []
+    for text in each_condition(conditions):
+        system, condition = parse_on_board(text, required=required)
+        if not board.systems:  # of none everything is true
+            raise InputError(f"no system is left to check {shown(text)} of", value=text)
+        if isinstance(condition, list):
+            judged = _judge_dominated(board, text, condition)
+        else:
+            limit = condition._replace(name=board.axis(condition.name).name)
+            check_side(text, limit, int(board.axis(limit.name).sign), required=required)
+            _check_range(board, text, limit)
+            judged = _judge_limit(board, text, limit, required)
+        chosen = board.systems if system is None else board.select(system).systems
+        outcomes += [outcome for outcome in judged if outcome.system in chosen]
+    return outcomes
 
 
 def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
@@ -241,34 +241,57 @@ def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
         problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
         raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
     limit = limit._replace(name=board.axis(limit.name).name)
-    bound = {None: "", 0: " lower bound", 1: " upper bound"}[limit.bound]
+    bound = "" if limit.bound is None else (" lower bound", " upper bound")[limit.bound]
     constraint = f"{limit.name}{bound} {limit}"
-    rejected = _find_rejected(board, limit, required=True)
     return constraint, {
-        system: why if why == f"{limit.name} is missing" else constraint for system, why in rejected
+        system: lack or constraint
+        for system, value, lack in _look(board, limit)
+        if lack or not limit.holds(value)
     }
 
 
-def _find_dominated(board: Board, axes: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield systems that others dominate, and by whom; those that lack an axis, and which."""
+def _judge_dominated(board: Board, text: str, axes: list[str]) -> Iterator[Outcome]:
+    """Yield of each system whether others dominate it; one that lacks an axis fails."""
     front = board.pareto(axes)
     on = join_words(front.axes)
-    for system, others in front.dominated_by.items():
-        yield system, f"dominated on {on} by {join_words(list(map(printable, others)))}"
-    for system, lacking in front.left_out.items():
-        yield system, f"{join_words(lacking)} is missing"
+    for system in board.systems:
+        told = f"not dominated on {on}"
+        if system in front.dominated_by:
+            others = join_words(list(map(printable, front.dominated_by[system])))
+            told = f"dominated on {on} by {others}"
+        elif system in front.left_out:
+            told = f"{join_words(front.left_out[system])} is missing"
+        told = f"{printable(system)}: {told}"
+        yield Outcome(text, system, system in front.frontier, math.nan, math.nan, None, told)
 
 
-def _find_rejected(board: Board, limit: Limit, *, required: bool) -> Iterator[tuple[str, str]]:
-    """Yield systems of which a limit holds, or if `required` doesn't; those without a value."""
-    complete, lacking = board.having([limit.name])
-    for system, value in zip(complete.systems, _judged(complete, limit), strict=True):
-        if math.isnan(value):
-            yield system, f"{limit.name} has no interval"
-        elif limit.holds(value) != required:
-            yield system, f"{limit.told(value)}, {'not ' if required else ''}{limit}"
-    for system in lacking:
-        yield system, f"{limit.name} is missing"
+def _judge_limit(board: Board, text: str, limit: Limit, required: bool) -> Iterator[Outcome]:
+    """Yield of each system whether a limit holds; one without a value fails."""
+    for system, value, lack in _look(board, limit):
+        holds = limit.holds(value)
+        told = lack or f"{limit.told(value)}, {'' if holds else 'not '}{limit}"
+        told = f"{printable(system)}: {told}"
+        passed = not lack and holds == required
+        yield Outcome(text, system, passed, value, limit.limit, None, told)
+
+
+def _look(board: Board, limit: Limit) -> Iterator[tuple[str, float, str]]:
+    """Yield each system, what a limit looks at, and what is to be said where that is unknown.
+
+    Of means over queries of a measure with a range, intervals are those that hold whatever the
+    values are.
+    """
+    _, lacking = board.having([limit.name])
+    for row in board.rows:
+        value, *ends = row.figure(limit.name)
+        lack = f"{limit.name} is missing" if row.name in lacking else ""
+        if limit.bound is not None and not lack:
+            results = row.results if limit.name in row.accuracy else None
+            if isinstance(results, Results) and results.has_values:
+                ends = [*find_interval(results, limit.name, "bounded", board.level)]
+            value = ends[limit.bound]
+            lack = f"{limit.name} has no interval" if math.isnan(value) else ""
+        yield row.name, value, lack
 
 
 def _check_range(board: Board, text: str, limit: Limit) -> None:
@@ -286,19 +309,3 @@ def _check_range(board: Board, text: str, limit: Limit) -> None:
         hint = ": in per cent?" if high == 1 and 0 <= value <= 100 else ""
         problem = f"{limit.name} of {value:.4g} is not between {low:g} and {high:g}{hint}"
         raise InputError(f"condition {shown(text)}: {problem}", source="accuracy", value=value)
-
-
-def _judged(board: Board, limit: Limit) -> list[float]:
-    """Return what a limit looks at: each system's value, or an end of its interval.
-
-    Of means over queries of a measure with a range, intervals are those that hold whatever the
-    values are; NaN where there is none.
-    """
-    if limit.bound is None:
-        return [float(value) for value in board.values(limit.name)]
-    ends = board.bounds(limit.name)
-    for row, results in enumerate(board.results if limit.name in board.measures else ()):
-        if not isinstance(results, Results) or not results.has_values or limit.name not in results:
-            continue
-        ends[row] = find_interval(results, limit.name, "bounded", board.level)
-    return [float(end) for end in ends[:, limit.bound]]

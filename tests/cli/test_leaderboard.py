@@ -162,8 +162,8 @@ def test_runs_that_are_not_there(cli: Cli, runs: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["--fail-if", "latency_p95 > 150"], 0, "passed: latency_p95 > 150: of no system\n"),
-        (["--require", "latency <= 900"], 0, "passed: latency <= 900 (latency_mean)\n"),
+        (["--fail-if", "latency_p95 > 150"], 0, "passed: slow: latency_p95 is 140, not > 150\n"),
+        (["--require", "latency <= 900"], 0, "latency_mean is 90, <= 900\n"),
         (["--fail-if", "latency_p95 > 50"], 3, "failed: slow: latency_p95 is 140, > 50"),
         (["--fail-if", "dominated on RR@10, latency"], 3, "failed: slow: dominated on RR@10 and"),
         (["--where", "latency_p95 < 1", "--require", "RR@10 >= 0.1"], 2, "no system is left"),
@@ -178,3 +178,6 @@ def test_gates_and_bad_words(cli: Cli, words: list[str], status: int, said: str)
     found = cli(*BOARD, *writing, *words)
     assert (found[0], said in found[2], bool(found[1])) == (status, True, status != 2), found
     assert listed(Path("out")) == ([] if status == 2 else sorted(WRITTEN))
+    if status != 2:
+        gates = json.loads(Path("out/json").read_text())["gates"]
+        assert all(gate["passed"] for gate in gates) == (status == 0)

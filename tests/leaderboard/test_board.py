@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -176,7 +177,8 @@ def test_the_frontier_is_of_systems_with_values() -> None:
 
 def captioned(counts: Sequence[int | None], *records: EfficiencyRecord, where: str = "") -> str:
     board = Leaderboard({each.system: {"RR": 0.5} for each in records}, records)
-    board = board._with(n_queries=list(counts) or board.n_queries)
+    rows = zip(board.rows, list(counts) or board.n_queries, strict=True)
+    board = board._with(rows=[replace(row, queries=count) for row, count in rows])
     return (board.where(where) if where else board).caption()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from support.input_errors import ANYTHING, input_error
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
+from irbatch.leaderboard.study import check_board
 
 
 def record(system: str, p95: float | None, **more: Any) -> EfficiencyRecord:
@@ -140,3 +142,18 @@ def test_bounds_hold_for_losses_that_were_not_seen() -> None:
     ]
     assert board.unmet("P@1 lower bound >= 0.6") == []
     assert board.where("P@1 lower bound >= 0.9").left_out == {"a": ["P@1 lower bound >= 0.9"]}
+
+
+def test_gates_stand_in_json() -> None:
+    outcomes = check_board(BOARD, ["latency_p95 > 50"], required=False)
+    told = json.loads(BOARD.to_json(gates=outcomes))
+    fields = ("system", "passed", "value", "limit")
+    assert [tuple(gate[name] for name in fields) for gate in told["gates"]] == [
+        ("bm25", True, 12, 50), ("dense", True, 45, 50), ("slow", False, 140, 50),
+        ("old", False, None, 50),
+    ]  # fmt: skip
+    assert told["gates"][0]["told"] == "bm25: latency_p95 is 12, not > 50"
+    dominated = check_board(BOARD, ["of slow: not dominated on RR@10"], required=True)
+    assert [(gate.system, gate.passed) for gate in dominated] == [("slow", False)]
+    again = Leaderboard.from_json(BOARD.to_json(gates=[*outcomes, *dominated]))
+    assert again.to_json() == BOARD.to_json()

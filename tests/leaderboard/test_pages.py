@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,8 @@ def test_what_the_picture_is_of(fields: Any, options: Any, title: str) -> None:
 
 def test_under_the_picture_is_what_it_shows() -> None:
     some = made()
-    some.records[0] = EfficiencyRecord(system="bm25", price_per_hour=3)
+    bm25 = EfficiencyRecord(system="bm25", price_per_hour=3)
+    some = some._with(rows=[replace(some.rows[0], record=bm25), *some.rows[1:]])
     source = to_html(some)
     assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in source
     assert "Grey: dominated. Bars: 95% intervals." in source
