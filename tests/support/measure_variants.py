@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from irbatch.measures import CATALOGUE, MARKED
-
-LARGEST = 2**40  # of the grades that problems have
-ON_SCALE = {"gain": "linear", "max_grade": LARGEST}
-WALKED: dict[str, Any] = {"max_grade": 4, "max_n": 9}  # so that not all is past the end
+from irbatch.measures import CATALOGUE, MARKED, measure, parse_measures
 
 
 def builtin_names(reads: str | None = None) -> set[str]:
@@ -19,181 +15,89 @@ def builtin_names(reads: str | None = None) -> set[str]:
     }  # fmt: skip
 
 
-# The parameters each measure is tried with; the first is the default.
-VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "P": [{}, {"rel": 2}, {"rel": 0}, {"norm": "retrieved"}, {"norm": "retrieved", "rel": 2}],
-    "R": [{}, {"rel": 2}],
-    "Rcap": [{}, {"rel": 2}],
-    "F": [{}, {"beta": 2.0}, {"beta": 0.5, "rel": 2}, {"weight": 2.0}],
-    "Success": [{}, {"rel": 2}],
-    "RR": [{}, {"rel": 2}],
-    "AP": [{}, {"rel": 2}, {"norm": "min"}, {"norm": "found"}, {"norm": "min", "rel": 3}],
-    "Rprec": [{}, {"rel": 2}],
-    "Bpref": [{}, {"rel": 2}, {"rel": 0}, *({"norm": each} for each in ("R", "N", "relative"))],
-    "Rpref": [
-        {},
-        {"norm": "relative"},
-        {"norm": "N"},
-        {"norm": "N", "max_grade": LARGEST, "rel": 2},
-    ],
-    "InfAP": [{}, {"rel": 2}, {"rel": 0}],
-    "IPrec": [
-        {},
-        *(
-            {"recall": recall, "rounding": rounding}
-            for recall in (0.1, 0.25, 0.5, 1.0)
-            for rounding in ("nearest", "up")
-        ),
-        {"recall": 0.5, "rel": 2},
-        {"recall": 0.5, "rounding": "up", "rel": 2},
-    ],
-    "IPrecAvg": [
-        {},
-        {"rounding": "up"},
-        {"rel": 2},
-        {"points": (0.25, 0.5, 0.75)},
-        {"points": (0.0, 1.0), "rounding": "up", "rel": 2},
-    ],
-    "RprecMult": [{}, {"times": 0.2}, {"times": 0.5, "rel": 2}, {"times": 1.4}, {"times": 2.0}],
-    "BinG": [{}, {"rel": 2}],
-    "GMAP": [{}, {"rel": 2}],
-    "GMBpref": [{}, {"rel": 2}],
-    "YAAP": [{}, {"rel": 2}, {"rel": 0}],
-    "Utility": [
-        {},
-        {"rel": 2},
-        {"a": 2.0, "b": -0.5, "c": -1.0},
-        {"d": 0.25, "docs": 1000},
-        {"a": 3.0, "b": -2.0, "c": -0.1, "d": 0.3, "docs": 500, "rel": 2},
-    ],
-    "SetAP": [{}, {"rel": 2}],
-    "Unjudged": [{}],
-    "NumNonRelRet": [{}, {"rel": 2}, {"rel": 0}],
-    "CG": [{}, {"gain": "exp"}, {"gain": "binary"}, {"gain": {1: 3, 2: 9}}, {"rel": 2}],
-    "DCG": [
-        {},
-        {"gain": "exp"},
-        {"gain": "binary"},
-        {"gain": {0: 0.5, 2: 9}},
-        {"rel": 2},
-        *({"discount": name} for name in ("ln", "log10", "jk2", "jk10", "rank", "none")),
-    ],
-    "IDCG": [
-        {},
-        {"gain": "exp"},
-        {"gain": "binary"},
-        {"gain": {1: 3, 2: 2}},
-        {"rel": 2},
-        {"discount": "jk2"},
-    ],
-    "nDCG": [
-        {},
-        {"gain": "exp"},
-        {"gain": "binary"},
-        {"gain": "binary", "rel": 2},
-        {"gain": {1: 3, 2: 2}},
-        {"rel": 2},
-        {"discount": "ln"},
-    ],
-    "G": [
-        {},
-        {"gain": "exp"},
-        {"gain": "binary"},
-        {"gain": {1: 3, 2: 9}},
-        {"gain": {0: 0.5, 2: 9}},
-        {"rel": 2},
-        {"gain": "binary", "rel": 2},
-    ],
-    "nDCGrel": [
-        {},
-        {"gain": "exp"},
-        {"gain": "binary"},
-        {"gain": {0: 0.5, 2: 9}},
-        {"rel": 2},
-        *({"discount": name} for name in ("ln", "jk2", "rank", "none")),
-    ],
-    "RnDCG": [
-        {},
-        {"gain": "exp"},
-        {"gain": "binary"},
-        {"gain": {1: 3, 3: 3}},
-        {"gain": {0: 0.5, 2: 9}},
-        {"rel": 2},
-        *({"discount": name} for name in ("log10", "jk2", "rank", "none")),
-    ],
-    "RBP": [
-        {},
-        {"p": 0.5},
-        {"p": 0.95, "gain": "binary"},
-        {"p": 0.3, "gain": "exp"},
-        {"gain": {1: 0.25, 2: 0.5}},
-        {"gain": {0: 0.5, 2: 9}},
-        {"rel": 2},
-        {"gain": "binary", "rel": 2},
-        {"max_grade": LARGEST},
-    ],
-    "nRBP": [{}, {"p": 0.5, "gain": "binary", "rel": 2}],
-    "RBPupper": [{}, {"p": 0.5, "max_grade": LARGEST, "rel": 2}],
-    "nCG": [{}, {"gain": "exp"}, {"gain": {1: 3, 2: 2}, "rel": 2}],
-    "GAP": [{}, {"gain": "linear", "rel": 2}, {"gain": {0: 0.5, 1: 9, 2: 3}}],
-    "ERR": [{}, ON_SCALE, {"max_grade": 50, "rel": 2}],
-    "nERR": [{}, ON_SCALE],
-    "EBR": [{}, {**ON_SCALE, "beta": 10}],
-    "nEBR": [{}, ON_SCALE],
-    "iRBU": [{}, {**ON_SCALE, "p": 0.5}],
-    "niRBU": [{}, ON_SCALE],
-    "Qmeasure": [{}, {"beta": 0.0}, {"beta": 10.0, "gain": {0: 0.5, 1: 3, 2: 2}}, {"rel": 2}],
-    "Omeasure": [{}, {"beta": 10.0, "rel": 2}],
-    "Pmeasure": [{}, {"beta": 10.0, "gain": {0: 0.5, 1: 3, 2: 2}}],
-    "Pplus": [{}, {"gain": {0: 0.5, 1: 3, 2: 2}, "rel": 1}],
-    "NCUrb": [{}, {"utility": "P", "gamma": 1.0}, {"utility": "IE", "gamma": 0.5, "p": 0.8}],
-    "NCUgu": [{}, {"utility": "P", "stops": {0: 2, 1: 3, 2: 1}, "gain": {0: 0.5, 2: 9}}],
-    "cwlP": [WALKED, {**WALKED, "number": "ETU", "gain": "exp", "rel": 2}],
-    "cwlRBP": [WALKED, {**WALKED, "p": 0.5, "number": "resETU"}, {**WALKED, "max_n": 500}],
-    "NPV": [WALKED],
-    "SDCG": [WALKED, {**WALKED, "number": "resEU"}],
-    "INSQ": [WALKED, {**WALKED, "T": 3, "number": "ED"}],
-    "INST": [
-        WALKED,
-        *({**WALKED, "T": 2.5, "number": each} for each in ("ETU", "EC", "ETC", "resED")),
-        {**WALKED, "T": 0.5, "max_n": 1000, "max_grade": LARGEST},
-    ],
-    "BPM": [
-        WALKED,
-        {**WALKED, "T": 2, "hb": 0.3, "number": "resEU"},
-        {**WALKED, "T": 9, "K": 5, "hc": 0.75, "median": 0.25, "number": "ETC"},
-    ],
-    "TBG": [WALKED, {**WALKED, "h": 2, "number": "ETC"}],
-    "Umeasure": [WALKED, {**WALKED, "L": 4, "number": "ETU"}],
-    "IFT": [
-        WALKED,
-        {**WALKED, "rule": "goal", "T": 0.5, "b1": 2, "R1": 1, "number": "ETU"},
-        {**WALKED, "rule": "rate", "A": 0.5, "b2": 2, "R2": 1, "number": "resETC"},
-    ],
-    "NERR8": [WALKED, {**WALKED, "number": "ETU"}],
-    "NERR9": [WALKED],
-    "NERR10": [WALKED, {**WALKED, "p": 0.5}],
-    "NERR11": [WALKED, {**WALKED, "T": 2}],
-    "cwlRR": [WALKED, {**WALKED, "number": "ED", "rel": 3}],
-    "cwlAP": [WALKED, *({**WALKED, "number": each} for each in ("ETU", "ED", "resEU"))],
-    "cwlTrAP": [WALKED, {**WALKED, "number": "ETU"}],
-    "cwlSET": [WALKED, {**WALKED, "beta": 0.8, "number": "ED"}],
-    "RBPresid": [{}, {"p": 0.5}, {"tail": "always"}, {"p": 0.95, "tail": "always"}],
-    "Compat": [{}, {"p": 0.5, "normalize": False, "gain": {0: 0.5, 1: 3, 2: 3}, "rel": 0}],
-    "Tau": [{}, {"ties": "a", "rel": 2}],
-    "TauAP": [{}, {"ties": "b", "gain": {0: 0.5, 1: 3, 2: 2}}],
-    "AUC": [{}, {"rel": 2}, {"rel": 0}],
-    "GAUC": [{}, {"rel": 2}],
-    "RankingLoss": [{}, {"rel": 2}],
-    "CoverageError": [{}, {"rel": 2}],
-    "LRAP": [{}, {"rel": 2}],
-    "FallOut": [{}, {"rel": 2}],
-    "FirstRank": [{}, {"rel": 2}],
-    "MeanRank": [{}, {"rel": 2}],
-    "MedianRank": [{}, {"rel": 2}],
-    "Judged": [{}],
-    "NumQ": [{}],
-    "NumRet": [{}],
-    "NumRel": [{}, {"rel": 2}],
-    "NumRelRet": [{}, {"rel": 2}],
-}
+AS_THEY_ARE = "Unjudged Judged NumQ NumRet"
+OF_LEVELS = """
+    R Rcap Success RR Rprec BinG GMAP GMBpref SetAP GAUC RankingLoss CoverageError LRAP FallOut
+    FirstRank MeanRank MedianRank NumRel NumRelRet
+"""  # also with rel=2
+# The default comes first; the largest grade that problems have is 2^40.
+WITH_OTHERS = """
+    P P(rel=2) P(rel=0) P(norm=retrieved) P(norm=retrieved,rel=2)
+    F F(beta=2) F(beta=0.5,rel=2) F(weight=2)
+    AP AP(rel=2) AP(norm=min) AP(norm=found) AP(norm=min,rel=3)
+    Bpref Bpref(rel=2) Bpref(rel=0) Bpref(norm=R) Bpref(norm=N) Bpref(norm=relative)
+    Rpref Rpref(norm=relative) Rpref(norm=N) Rpref(norm=N,max_grade=1099511627776,rel=2)
+    InfAP InfAP(rel=2) InfAP(rel=0)
+    IPrec IPrec(recall=0.1) IPrec(recall=0.25) IPrec(recall=0.5) IPrec(recall=1)
+    IPrec(recall=0.1,rounding=up) IPrec(recall=0.25,rounding=up) IPrec(recall=1,rounding=up)
+    IPrec(recall=0.5,rounding=up) IPrec(recall=0.5,rel=2) IPrec(recall=0.5,rounding=up,rel=2)
+    IPrecAvg IPrecAvg(rounding=up) IPrecAvg(rel=2) IPrecAvg(points={0.25,0.5,0.75})
+    IPrecAvg(points={0,1},rounding=up,rel=2)
+    RprecMult RprecMult(times=0.2) RprecMult(times=0.5,rel=2) RprecMult(times=1.4)
+    RprecMult(times=2) YAAP YAAP(rel=2) YAAP(rel=0) AUC AUC(rel=2) AUC(rel=0)
+    Utility Utility(rel=2) Utility(a=2,b=-0.5,c=-1) Utility(d=0.25,docs=1000)
+    Utility(a=3,b=-2,c=-0.1,d=0.3,docs=500,rel=2)
+    NumNonRelRet NumNonRelRet(rel=2) NumNonRelRet(rel=0)
+    CG CG(gain=exp) CG(gain=binary) CG(gain={1:3,2:9}) CG(rel=2)
+    DCG DCG(gain=exp) DCG(gain=binary) DCG(gain={0:0.5,2:9}) DCG(rel=2) DCG(discount=ln)
+    DCG(discount=log10) DCG(discount=jk2) DCG(discount=jk10) DCG(discount=rank) DCG(discount=none)
+    IDCG IDCG(gain=exp) IDCG(gain=binary) IDCG(gain={1:3,2:2}) IDCG(rel=2) IDCG(discount=jk2)
+    nDCG nDCG(gain=exp) nDCG(gain=binary) nDCG(gain=binary,rel=2) nDCG(gain={1:3,2:2})
+    nDCG(rel=2) nDCG(discount=ln)
+    G G(gain=exp) G(gain=binary) G(gain={1:3,2:9}) G(gain={0:0.5,2:9}) G(rel=2)
+    G(gain=binary,rel=2)
+    nDCGrel nDCGrel(gain=exp) nDCGrel(gain=binary) nDCGrel(gain={0:0.5,2:9}) nDCGrel(rel=2)
+    nDCGrel(discount=ln) nDCGrel(discount=jk2) nDCGrel(discount=rank) nDCGrel(discount=none)
+    RnDCG RnDCG(gain=exp) RnDCG(gain=binary) RnDCG(gain={1:3,3:3}) RnDCG(gain={0:0.5,2:9})
+    RnDCG(rel=2) RnDCG(discount=log10) RnDCG(discount=jk2) RnDCG(discount=rank)
+    RnDCG(discount=none)
+    RBP RBP(p=0.5) RBP(p=0.95,gain=binary) RBP(p=0.3,gain=exp) RBP(gain={1:0.25,2:0.5})
+    RBP(gain={0:0.5,2:9}) RBP(rel=2) RBP(gain=binary,rel=2) RBP(max_grade=1099511627776)
+    nRBP nRBP(p=0.5,gain=binary,rel=2) RBPupper RBPupper(p=0.5,rel=2,max_grade=1099511627776)
+    RBPresid RBPresid(p=0.5) RBPresid(tail=always) RBPresid(p=0.95,tail=always)
+    nCG nCG(gain=exp) nCG(gain={1:3,2:2},rel=2)
+    GAP GAP(gain=linear,rel=2) GAP(gain={0:0.5,1:9,2:3})
+    ERR ERR(max_grade=1099511627776,gain=linear) ERR(max_grade=50,rel=2)
+    nERR nERR(max_grade=1099511627776,gain=linear)
+    EBR EBR(beta=10,max_grade=1099511627776) nEBR nEBR(max_grade=1099511627776)
+    iRBU iRBU(p=0.5,max_grade=1099511627776) niRBU niRBU(max_grade=1099511627776)
+    Qmeasure Qmeasure(beta=0) Qmeasure(beta=10,gain={0:0.5,1:3,2:2}) Qmeasure(rel=2)
+    Omeasure Omeasure(beta=10,rel=2) Pmeasure Pmeasure(beta=10,gain={0:0.5,1:3,2:2})
+    Pplus Pplus(gain={0:0.5,1:3,2:2},rel=1)
+    NCUrb NCUrb(utility=P,gamma=1) NCUrb(utility=IE,gamma=0.5,p=0.8)
+    NCUgu NCUgu(utility=P,stops={0:2,1:3,2:1},gain={0:0.5,2:9})
+    Compat Compat(p=0.5,normalize=False,gain={0:0.5,1:3,2:3},rel=0)
+    Tau Tau(ties=a,rel=2) TauAP TauAP(ties=b,gain={0:0.5,1:3,2:2})
+"""
+# Users who stop at rank 9, so that not all is past the end.
+WALKING = """
+    cwlP cwlP(number=ETU,gain=exp,rel=2) cwlRBP cwlRBP(p=0.5,number=resETU) NPV
+    SDCG SDCG(number=resEU) INSQ INSQ(T=3,number=ED)
+    INST INST(T=2.5,number=ETU) INST(T=2.5,number=EC) INST(T=2.5,number=ETC)
+    INST(T=2.5,number=resED) BPM BPM(T=2,hb=0.3,number=resEU)
+    BPM(T=9,K=5,hc=0.75,median=0.25,number=ETC) TBG TBG(h=2,number=ETC) Umeasure
+    Umeasure(L=4,number=ETU) IFT IFT(rule=goal,T=0.5,b1=2,R1=1,number=ETU)
+    IFT(rule=rate,A=0.5,b2=2,R2=1,number=resETC) NERR8 NERR8(number=ETU) NERR9
+    NERR10 NERR10(p=0.5) NERR11 NERR11(T=2) cwlRR cwlRR(number=ED,rel=3)
+    cwlAP cwlAP(number=ETU) cwlAP(number=ED) cwlAP(number=resEU)
+    cwlTrAP cwlTrAP(number=ETU) cwlSET cwlSET(beta=0.8,number=ED)
+"""
+MEASURES = [
+    *parse_measures(AS_THEY_ARE + WITH_OTHERS),
+    *(each(**more) for each in parse_measures(OF_LEVELS) for more in ({}, {"rel": 2})),
+    *(each(max_grade=4, max_n=9) for each in parse_measures(WALKING)),
+    measure("cwlRBP")(max_grade=4, max_n=500),
+    measure("INST")(T=0.5, max_grade=2**40),
+]
+
+
+def plain(key: str, value: Any) -> Any:
+    """Return a parameter's value as a twin takes it."""
+    if key in ("gain", "stops") and not isinstance(value, str):
+        return dict(value)
+    return int(value) if key == "max_n" else value
+
+
+VARIANTS: dict[str, list[dict[str, Any]]] = {each.name: [] for each in MEASURES}
+for each in MEASURES:
+    VARIANTS[each.name].append({key: plain(key, each[key]) for key, _ in each.parameters})
