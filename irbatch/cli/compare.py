@@ -10,7 +10,14 @@ from shlex import quote
 from irbatch import compare
 from irbatch.cli.gates import GATE_FAILED, add_gate, judge, tell
 from irbatch.cli.inputs import check_there, name_runs, read_groups
-from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_rows, add_settings
+from irbatch.cli.settings import (
+    DEFAULT_MEASURES,
+    SETTINGS,
+    add_measures,
+    add_rows,
+    add_settings,
+    check_sort,
+)
 from irbatch.cli.terminal import note
 from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report
 from irbatch.comparing import Comparison
@@ -47,11 +54,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
         digits="means and differences",
         beside=WRITTEN,
         plot="draw differences on the first measure",
+        sort=True,
     )
     add("--intervals", action="store_true", help="means with their intervals, in tables")
     text = "the judged share of documents up to cutoffs beside means, in tables"
     add("--judged", action="store_true", help=text)
-    add("--sort", metavar="MEASURE", help="systems by its means, the best first, in tables")
     text = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
     add("--pairs", action="store_true", default=None, help=text)
     text = "which difference so many queries show, and how many the one seen takes"
@@ -72,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     runs = name_runs(options.runs)
+    check_sort(options.sort, measures)
     _check(options, runs, [str(parsed) for parsed in measures])  # before anything is read
     read = [options.qrels, *runs.values(), options.model_qrels]
     output = Output(options, [path for path in read if path is not None])
@@ -118,9 +126,6 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         if name not in (*measures, MISSING):
             problem = f"{name} is not compared: add -m {quote(name)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
-    if options.sort is not None and str(measure(options.sort)) not in measures:
-        problem = f"--sort: {options.sort} is not compared: add -m {quote(options.sort)}"
-        raise InputError(problem, value=options.sort)
     if options.power:
         imported("power", "stats", "scipy.stats")
     if options.baseline is not None:

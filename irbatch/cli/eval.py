@@ -9,7 +9,13 @@ from typing import Any
 
 from irbatch.cli.gates import add_gate, judge, tell
 from irbatch.cli.inputs import add_items, check_there, name_runs, read_items
-from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.settings import (
+    DEFAULT_MEASURES,
+    SETTINGS,
+    add_measures,
+    add_settings,
+    check_sort,
+)
 from irbatch.cli.terminal import note, progress_of
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, write_tsv
 from irbatch.data.column_names import check_columns, names_for
@@ -42,7 +48,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     text = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
     add("-j", "--jobs", metavar="N", type=int, default=1, help=text)
     add_measures(parser)
-    add = add_output(parser, FORMS, default="text on a terminal, tsv in a pipe")
+    add = add_output(parser, FORMS, default="text on a terminal, tsv in a pipe", sort=True)
     add("-q", "--per-query", action="store_true", help="values of each query too")
     text = "95%% intervals of means, by Student's t; of csv and tsv as columns low and high"
     add("--intervals", dest="bounds", action="store_true", help=text)
@@ -56,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
     # All that can be rejected without reading anything is rejected first.
     measures = _with_required(options, parse_measures(options.measures or DEFAULT_MEASURES))
+    check_sort(options.sort, measures)
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
     default_form = "text" if sys.stdout.isatty() else "tsv"

@@ -14,7 +14,9 @@ GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --requ
 
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
     """Add the options of a gate, with examples of both: each a text, and whether it is required."""
-    group = parser.add_argument_group(f"gate (exit status {GATE_FAILED}; repeat for more)")
+    group = parser.add_argument_group(
+        f"gate (exit status {GATE_FAILED}; several may follow one option)"
+    )
     for option, required, text in (
         ("--fail-if", False, f"fail if it holds: {fail_if}"),
         ("--require", True, f"fail if it isn't met: {require}"),

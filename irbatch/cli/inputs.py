@@ -58,11 +58,11 @@ def check_there(qrels: str, runs: Collection[str]) -> None:
 def _meant(word: str) -> str:
     """Say where a word goes that is not a file, but a condition or a measure."""
     if any(sign in word for sign in "<>%"):
-        return "; as a condition it stands behind a --require or --fail-if of its own"
+        return "; as a condition it stands behind --require or --fail-if"
     try:
         parse_measures(word)
-    except InputError:
-        return ""
+    except InputError as problem:
+        return f"; {problem.message}" if "did you mean" in problem.message else ""
     return f"; as a measure it stands behind -m: -m {word}"
 
 

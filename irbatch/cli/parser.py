@@ -37,14 +37,8 @@ COMMANDS = {
     "completion": "print completions for a shell",
     "warmup": "compile everything once, e.g. in an image",
 }
-SEVERAL = (
-    "eval",
-    "compare",
-    "explain",
-    "judges",
-    "leaderboard",
-    "reproducibility",
-)  # measures behind a -m
+WITH_MEASURES = ("eval", "compare", "explain", "judges", "leaderboard", "reproducibility")
+MEASURE, CONDITION = ("-m", "--measure"), ("--fail-if", "--require", "--where")
 
 
 def complete(parser: argparse.ArgumentParser, command: str) -> None:
@@ -63,38 +57,40 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
         complete(parser, words[0])
-        if words[0] not in SEVERAL:
+        if words[0] not in WITH_MEASURES:
             return parser.parse_args(words[1:])
         # Runs may stand anywhere: behind the measures, and some before them and some behind.
-        return parser.parse_intermixed_args([*_repeat_m(words[1:])])
+        return parser.parse_intermixed_args([*_repeat_options(words[1:])])
     return parser_of_all().parse_args(words)
 
 
-def _repeat_m(words: Sequence[str]) -> Iterator[str]:
-    """Yield words with a -m before each of several measures that follow one: ``-m AP nDCG@10``.
+def _repeat_options(words: Sequence[str]) -> Iterator[str]:
+    """Yield words with the option before each of several values behind one: ``-m AP nDCG@10``.
 
-    Files may follow, too: what is a file, or could not be a measure, is not one.
+    Files may follow, too: what is a file, or could not be a value, is not one.
     """
-    taken = -1  # words since the last -m; below 0 where other options or files came between
+    option, values = "", -1  # values since the option; below 0 where something else came between
     for word in words:
-        if word in ("-m", "--measure"):
-            taken = 0
-        elif taken == 0:
-            taken = 1
-        elif taken > 0 and _may_be_measure(word):
-            yield "-m"
+        if word in MEASURE or word in CONDITION:
+            option, values = word, 0
+        elif values == 0:
+            values = 1
+        elif values > 0 and _may_follow(option, word):
+            yield option
         else:
-            taken = -1
+            values = -1
         yield word
 
 
-def _may_be_measure(word: str) -> bool:
+def _may_follow(option: str, word: str) -> bool:
     if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib takes 5 ms to import
         return False
+    if option in CONDITION:
+        return any(sign in word for sign in " <>")
     try:
         return bool(parse_measures(word))
     except InputError:
-        return "@" in word and "=" not in word.partition("@")[0]  # to be refused as a measure
+        return "@" in word and "=" not in word.partition("@")[0]  # to be rejected as a measure
 
 
 def parser_of_all() -> argparse.ArgumentParser:

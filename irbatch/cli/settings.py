@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from dataclasses import fields
+from shlex import quote
 from typing import Any
 
 from irbatch.data.column_names import WORDS
+from irbatch.errors import InputError
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import ORDERS
-from irbatch.measures import styles
+from irbatch.measures import Measure, measure, styles
 from irbatch.runtime.numbers import DECIMAL
 
 SETTINGS = (*(row.name for row in fields(Settings)), "order_by", "columns")
@@ -30,6 +33,13 @@ def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: b
         text = f"how measures are called: {', '.join(styles())} (default: irbatch)"
         add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=text)
     return add
+
+
+def check_sort(sort: str | None, measures: Sequence[Measure]) -> None:
+    """Reject a --sort that is not by one of the measures, before a file is read."""
+    if sort is not None and measure(sort) not in measures:
+        problem = f"--sort: {sort} is not among the measures: add -m {quote(sort)}"
+        raise InputError(problem, value=sort)
 
 
 def add_rows(group: Any, rows: Any) -> None:

@@ -38,6 +38,7 @@ def add_output(
     digits: str | None = "values",
     beside: Iterable[str] = (),
     plot: str | None = None,
+    sort: bool = False,
 ) -> Any:
     """Add the options that say where the result goes; return what adds others beside them.
 
@@ -48,6 +49,7 @@ def add_output(
         digits: what has decimals; None: nothing has.
         beside: forms that are also written, beside what is printed.
         plot: what the picture shows, if there is one.
+        sort: whether systems can be sorted by a measure.
     """
     add = parser.add_argument_group("output").add_argument
     endings = " ".join(f".{ending}" for ending, form in ENDINGS.items() if form in forms)
@@ -60,6 +62,8 @@ def add_output(
         add("--digits", metavar="N", type=int, help=f"{text} (default: 4)")
     for form in beside:
         add(f"--{form}", metavar="FILE", help=f"also write the report to FILE, as {form}")
+    if sort:
+        add("--sort", metavar="MEASURE", help="systems by its means, the best first, in tables")
     if plot is not None:
         add("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
     return add

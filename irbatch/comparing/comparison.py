@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ from irbatch.report.document import (
 )
 from irbatch.report.numbers import (
     NOTHING,
+    best_first,
     check_digits,
     is_best,
     show,
@@ -225,8 +226,7 @@ def sorted_systems(compared: Differences, sort: str | None) -> list[int]:
     if sort is None:
         return list(range(len(compared.systems)))
     column = compared.find_measure(sort)
-    means = compared.means[:, column] * (compared.sign_of(column) or math.nan)
-    return np.argsort(-means, kind="stable").tolist()
+    return best_first(compared.means[:, column], compared.sign_of(column))
 
 
 def tabulate_means(
@@ -236,8 +236,9 @@ def tabulate_means(
     if judged and not compared.judged:
         problem = "how much is judged isn't known: compare runs, on measures that have cutoffs"
         raise InputError(problem, source="judged")
-    signs = compared.sign_of()
-    marks = _marks(compared)
+    signs, order = compared.sign_of(), sorted_systems(compared, sort)
+    letters = {system: letter(place) for place, system in enumerate(order)}
+    marks = _marks(compared, letters)
 
     def after(i: int) -> Record:
         return {"after": "baseline" if compared.systems[i] == compared.baseline else ""}
@@ -256,14 +257,14 @@ def tabulate_means(
     def share(cutoff: int, shares: Floats) -> Column:
         return Column(f"judged of {cutoff}", value=lambda i: float(shares[i]), show=_show_share)
 
-    columns = [Column("#", "mark", descends=False, text=letter)]
+    columns = [Column("#", "mark", descends=False, text=letters.__getitem__)]
     columns = columns if compared.baseline is None else []
     columns.append(Column("system", "name", value=lambda i: compared.systems[i], more=after))
     columns += map(mean, range(len(compared.measures)))
     if judged:
         columns += itertools.starmap(share, compared.judged_shares.items())
     caption = f"Means of {many(len(compared.query_ids), 'query')}"
-    return make_table(caption, columns, sorted_systems(compared, sort))
+    return make_table(caption, columns, order)
 
 
 def _show_share(share: float) -> str:
@@ -271,7 +272,7 @@ def _show_share(share: float) -> str:
     return NOTHING if math.isnan(share) else f"{math.floor(1000 * share) / 10:.1f}%"
 
 
-def _marks(compared: Differences) -> list[list[list[str]]]:
+def _marks(compared: Differences, letters: Mapping[int, str]) -> list[list[list[str]]]:
     """Say for each system and measure what it beats (with a baseline: how it compares)."""
     marks: list[list[list[str]]] = [[[] for _ in compared.measures] for _ in compared.systems]
     for pair, k in np.argwhere(compared.significant).tolist():
@@ -281,7 +282,7 @@ def _marks(compared: Differences) -> list[list[list[str]]]:
             marks[a][k].append(BETTER if difference > 0 else WORSE)
         elif difference:
             better, worse = (a, b) if difference > 0 else (b, a)
-            marks[better][k].append(letter(worse))
+            marks[better][k].append(letters[worse])
     return [[sorted(cell, key=lambda a: (len(a), a)) for cell in row] for row in marks]
 
 

@@ -469,7 +469,7 @@ class Results(Reported):
         from irbatch.report.document import Cell, Column, Document, Row, Table
 
         title = self.name or type(self).__name__
-        shaped = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
+        shaped: Any = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
         table = make_table({title: self}, digits=digits, names=names, **shaped)
         if per_query:
             columns, rows = table.columns[1:], [Row(row.cells[1:]) for row in table.rows]

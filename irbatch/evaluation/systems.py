@@ -37,7 +37,8 @@ class SystemResults(Reported, dict[str, Results]):
     how many decimals (default: 4); `names`, how measures are spelled, as in `Results.mean`;
     `arrows`, whether headings say which way is better (False); `per_query`, whether rows of each
     query stand before that of the means (False); `intervals`, whether means come with those of
-    `Results.intervals` (False). `to_dict`, `to_json`, `to_csv` and frames have `per_query` and
+    `Results.intervals` (False); `sort`, the measure by whose means systems stand, the best first
+    (default: as they were given). `to_dict`, `to_json`, `to_csv` and frames have `per_query` and
     `names` (`to_dict`: `names`), JSON and CSV `intervals`. `to_csv` has one line a system, query
     and measure, the query of a mean being called ``all``; `to_json` system to what
     `Results.to_json` has, values if asked, and `from_json` reads it.
@@ -120,8 +121,10 @@ class SystemResults(Reported, dict[str, Results]):
         arrows: bool = False,
         per_query: bool = False,
         intervals: bool = False,
+        sort: str | Measure | None = None,
     ) -> Document:
-        shaped = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
+        shaped: Any = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
+        shaped["sort"] = sort
         table = make_table(self, digits=digits, names=names, **shaped)
         legend = []
         if any(cell.stands_out for row in table.rows for cell in row.cells):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from irbatch.errors import InputError, many
-from irbatch.measures import Measure
+from irbatch.measures import Measure, parse_measures
 from irbatch.report.document import Cell, Column, Row, Table
-from irbatch.report.numbers import check_digits, is_best, show, show_interval
+from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
 
 ARROWS = {1: " ↑", -1: " ↓", 0: ""}
 ALL = "all"  # what trec_eval calls the row of means
@@ -83,9 +83,12 @@ def make_table(
     arrows: bool = False,
     per_query: bool = False,
     intervals: bool = False,
+    sort: str | Measure | None = None,
 ) -> Table:
     """Lay out one row a system, or with those of its queries before it; see `SystemResults`."""
     check_digits(digits)
+    if sort is not None:
+        results = _sorted_systems(results, sort)
     measures = list_measures(results)
     columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
     for measure in measures:
@@ -116,6 +119,15 @@ def make_table(
         rows.append(Row([Cell(name), *cells]))
     note = f", {TOLD}" if intervals else ""
     return Table(f"Means of {many(len(results), 'system')}{note}", columns, rows)
+
+
+def _sorted_systems(results: Systems, sort: str | Measure) -> Systems:
+    by = parse_measures([sort])[0]
+    if by not in list_measures(results):
+        raise InputError(f"{by} was not evaluated", source="sort", value=str(by))
+    means = (system[by] if by in system.columns else math.nan for system in results.values())
+    names = list(results)
+    return {names[place]: results[names[place]] for place in best_first(means, by.sign)}
 
 
 def list_measures(results: Systems) -> list[Measure]:

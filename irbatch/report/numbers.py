@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
+
+import numpy as np
 
 from irbatch.errors import InputError, join_words
 from irbatch.runtime.numbers import is_whole
@@ -32,6 +34,15 @@ def is_best(values: Sequence[float]) -> list[bool]:
     """
     highest = max((value for value in values if not math.isnan(value)), default=math.nan)
     return [len(values) > 1 and value == highest for value in values]
+
+
+def best_first(values: Iterable[float], sign: int) -> list[int]:
+    """Return the places of a column's values, the best first, NaN last; `sign` as `Measure.sign`.
+
+    >>> best_first([0.25, math.nan, 0.5], 1), best_first([0.25, math.nan, 0.5], 0)
+    ([2, 0, 1], [0, 1, 2])
+    """
+    return np.argsort(-np.array([*values]) * (sign or math.nan), kind="stable").tolist()
 
 
 def show(value: float, digits: int) -> str:

@@ -39,7 +39,7 @@ def test_systems_are_sorted(cli: Cli) -> None:
     assert not tables[0], "it is not compared"
     assert [line.split()[0] for line in tables[1][2].splitlines()[2:]] == ["new", "old", "worse"]
     assert [line.split()[1] for line in tables[1][3].splitlines()[2:]] == ["new", "worse"] * 2
-    assert "--sort: AP is not compared: add -m AP" in cli(*ALL, "--sort", "AP")[2]
+    assert "--sort: AP is not among the measures: add -m AP" in cli(*ALL, "--sort", "AP")[2]
     assert "--sort is for" in cli(*ALL, "--sort", "RR", "--format", "csv")[2]
 
 

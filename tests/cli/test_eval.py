@@ -70,6 +70,15 @@ def test_settings_reach_the_evaluation(cli: Cli, words: list[str], options: dict
     assert told["settings"] == json.loads(found.to_json())["settings"]
 
 
+def test_systems_are_sorted(cli: Cli) -> None:
+    results = irbatch.evaluate_runs(FILES[0], FILES[1:], "AP")
+    for form in ("text", "latex"):
+        printed = cli("eval", *FILES, "-m", "AP", "--sort", "map", "--format", form)[1]
+        assert printed in getattr(results, f"to_{form}")(sort="AP")
+        assert printed.rindex("new") < printed.rindex("old")
+    assert "add -m RR" in cli("eval", *FILES, "-m", "AP", "--sort", "RR")[2]
+
+
 def test_names_and_words_of_a_paper(cli: Cli) -> None:
     words = ["eval", *FILES, "-m", "AP", "--format", "latex", "--names", "trec_eval", "--digits"]
     paper = ["2", "--caption", "50 % of & it", "--label", "tab:mine", "--environment", "table*"]
@@ -112,17 +121,15 @@ def test_bad_files_leave_with_2(cli: Cli) -> None:
 
 
 def test_a_gate(cli: Cli) -> None:
-    words = ["eval", *FILES[:2], "-m", "AP", "--require", "RR >= 0.5"]
-    status, out, err = cli(*words, "--fail-if", "P@5 < .1")
+    words = ["eval", FILES[0], "-m", "AP", "--require", "RR >= 0.5"]
+    status, out, err = cli(*words, "--fail-if", "P@5 < .1", FILES[1])
     assert status == 0
     assert err.splitlines() == [
         "irbatch: passed: old: RR is 0.5, >= 0.5",
         "irbatch: passed: old: P@5 is 0.2, not < 0.1",
     ]
     assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["AP", "RR", "P@5"]
-    status, out, err = cli(
-        *words, "--require", "RR >= 0.6", "--fail-if", "map < 0.6", "-o", "x.json"
-    )
+    status, out, err = cli(*words, "RR >= 0.6", FILES[1], "--fail-if", "map < 0.6", "-o", "x.json")
     told = json.loads(Path("x.json").read_text())["old"]["gates"]
     assert (status, out, [each["passed"] for each in told]) == (3, "", [True, False, False])
     assert irbatch.Results.from_json("x.json")["AP"] == 0.5

@@ -86,6 +86,11 @@ def test_names_of_runs(runs: str, names: str | None, capsys: pytest.CaptureFixtu
         ("eval qrels one.run P@1", "run 'P@1': No such file or directory; as a measure it stands"),
         ("eval qrels one.run -m RR other.run", "run 'other.run': No such file or directory"),
         ("eval qrels one.run RR>=1", "run 'RR>=1': No such file or directory; as a condition it"),
+        (
+            "eval qrels one.run -m RR nDGC",
+            "run 'nDGC': No such file or directory; unknown measure 'nDGC' (did you mean nDCG?)",
+        ),
+        ("compare qrels one.run nDGC@10", "unknown measure 'nDGC@10' (did you mean nDCG@10?)"),
         ("eval none.qrels none.run", "qrels 'none.qrels': No such file or directory"),
         ("explain qrels one.run none.run", "run 'none.run': No such file or directory"),
         ("explain qrels one.run two.run -m RR P@1", "stands for 2 measures"),

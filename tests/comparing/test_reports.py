@@ -193,6 +193,8 @@ def test_latex_has_the_differences_where_asked(three: Comparison) -> None:
 def test_rows_are_sorted_where_asked(three: Comparison) -> None:
     rows = [line.split()[1] for line in three.to_text(sort="P_2").splitlines()[6:9]]
     assert rows == ["bm25", "splade", "rm3"]
+    letters = [line.split()[0] for line in three.to_text(sort="P_2").splitlines()[6:9]]
+    assert letters == ["a", "b", "c"]
     turned = replace(three, signs=(1, -1)).to_text(sort="P@2").splitlines()[6:9]
     assert [line.split()[1] for line in turned] == ["rm3", "bm25", "splade"]
     with pytest.raises(InputError, match="was not evaluated"):

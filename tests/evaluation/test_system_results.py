@@ -54,6 +54,17 @@ def test_it_is_copied_and_pickled_with_what_it_holds(two: SystemResults) -> None
     assert copy.copy(two) == two
 
 
+def test_systems_are_sorted_where_asked(two: SystemResults) -> None:
+    for sort in ("MRR", irbatch.measure("nDCG@10")):
+        rows = [
+            line.split(" ")[1] for line in two.to_markdown(sort=sort).splitlines() if "|" in line
+        ]
+        assert [name for name in rows if name in two] == ["dense", "bm25"]
+    assert list(two) == ["bm25", "dense"]
+    with pytest.raises(InputError, match="AP was not evaluated"):
+        two.to_latex(sort="AP")
+
+
 def test_text(two: SystemResults) -> None:
     assert str(two) == (
         "2 systems, 3 queries. bm25: 1 query missing from the run. bm25: 1 query only in the run, "
