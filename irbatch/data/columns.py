@@ -155,10 +155,11 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         bounds = before[self.begins], before[self.ends]
         return QueryTable(self.queries, *bounds, self.documents.take(rows), self.numbers[rows])
 
-    def where(self, row: int) -> tuple[Any, Any]:
-        """Return the query and the document of a row."""
+    def where(self, row: int) -> dict[str, Any]:
+        """Return the query and the document of a row, as the fields of an error."""
         place = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
-        return item_of(self.queries, place), self.ids(slice(row, row + 1))[0]
+        query, document = item_of(self.queries, place), item_of(self.documents, row)
+        return {"query": query, "document": document}
 
 
 class DocumentLists(Sequence[list[Any]]):
@@ -240,13 +241,13 @@ def read_columns(
         if repeats != "error":
             return table.merged(repeats)
         if table.repeated >= 0:
-            pair = table.where(table.repeated)
+            cell = table.where(table.repeated)
             pairs = enumerate(zip(query_ids.tolist(), document_ids.tolist(), strict=True))
-            rows = [row for row, row_pair in pairs if row_pair == pair]
+            rows = [row for row, row_pair in pairs if row_pair == tuple(cell.values())]
             problem = f"this document stands in rows {rows[0]} and {rows[1]}"
             if source == "qrels":
                 problem += f"; {keyword('repeats', 'max')}, or 'sum' or 'first', makes them one"
-            raise InputError(problem, source=source, query=pair[0], document=pair[1])
+            raise InputError(problem, source=source, **cell)
     return table
 
 
@@ -492,21 +493,33 @@ def _as_numpy(column: Any) -> npt.NDArray[Any]:
 
 
 def read_sparse(
-    matrix: Any, source: str, query_ids: Any, document_ids: Any, name: str | None = None
+    matrix: Any,
+    source: str,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    name: str | None = None,
+    *,
+    every_row: bool = True,
 ) -> QueryTable:
-    """Read a matrix, see `irbatch.Run.from_sparse`."""
+    """Read a matrix, see `irbatch.Run.from_sparse`; rows without entries may be left out."""
     with ErrorsIn(source=source, path=name):
         rows = read_compressed(matrix, source)
-        queries = ids_of_lines(query_ids, rows.shape[0], "query", source)
-        documents = ids_of_lines(document_ids, rows.shape[1], "document", source)
-        values = read_cells(rows, queries, documents, source)
-        ends = np.asarray(rows.indptr, np.int64)
-        chosen = np.arange(ends.size - 1)
-        if source == "qrels":
-            chosen = chosen[np.diff(ends) > 0]
-        ids = _take(documents, rows.indices[: ends[-1]].astype(np.int64))
-        bounds = ends[:-1][chosen], ends[1:][chosen]
-        return QueryTable(_take(queries, chosen), *bounds, ids, values)
+        bounds = np.asarray(rows.indptr, np.int64)
+        queries, columns = np.arange(bounds.size - 1), rows.indices[: bounds[-1]].astype(np.int64)
+        query_ids = _ids_of_lines(query_ids, queries.size, "query", source)
+        document_ids = _ids_of_lines(document_ids, rows.shape[1], "document", source)
+        documents = columns if document_ids is None else document_ids.take(columns)
+        if not every_row:
+            queries = queries[np.diff(bounds) > 0]
+        begins, ends = bounds[queries], bounds[queries + 1]
+        queries = queries if query_ids is None else query_ids.take(queries)
+        try:
+            values = _read_numbers(rows.data[: bounds[-1]], source)
+        except RowError as error:
+            row = int(np.searchsorted(ends, error.row, side="right"))
+            cell = {"query": item_of(queries, row), "document": item_of(documents, error.row)}
+            raise InputError(error.problem, value=error.value, **cell) from None
+        return QueryTable(queries, begins, ends, documents, values)
 
 
 def read_compressed(matrix: Any, source: str) -> Any:
@@ -516,36 +529,23 @@ def read_compressed(matrix: Any, source: str) -> Any:
             raise InputError(f"{kind_of(matrix)} is not a sparse matrix of SciPy's")
         if len(matrix.shape) != 2:
             raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
-        _check_places(matrix)  # SciPy lets others through, or even writes elsewhere
+        try:  # SciPy checks places only when it makes a matrix, and then not always
+            if matrix.format == "coo":
+                matrix = type(matrix)((matrix.data, (matrix.row, matrix.col)), matrix.shape)
+            elif matrix.format in ("csr", "csc"):
+                parts = matrix.data, matrix.indices, matrix.indptr
+                matrix = type(matrix)(parts, matrix.shape)
+                matrix.check_format()
+        except ValueError as problem:
+            raise InputError(f"a matrix of shape {matrix.shape} is not sound: {problem}") from None
         rows = matrix.tocsr()
-        if rows is not matrix:
-            _check_places(rows)
     if not rows.has_canonical_format:  # a cell twice stands for the sum of both
         rows = rows.copy()
         rows.sum_duplicates()
     return rows
 
 
-def _check_places(matrix: Any) -> None:
-    n, m = matrix.shape
-    places: list[tuple[str, Any, int]] = []
-    if matrix.format == "coo":
-        places = [("row", matrix.row, n), ("column", matrix.col, m)]
-    elif matrix.format in ("csr", "csc"):
-        line, size, lines = ("column", m, n) if matrix.format == "csr" else ("row", n, m)
-        ends, stored = np.asarray(matrix.indptr), min(len(matrix.indices), len(matrix.data))
-        bounds = np.concatenate([[0], ends, [stored]])
-        if ends.size != lines + 1 or ends[0] or (np.diff(bounds) < 0).any():
-            raise InputError(f"the indptr of a matrix of shape {matrix.shape} is not sound")
-        places = [(line, matrix.indices[: ends[-1]], size)]
-    for line, indices, size in places:
-        if indices.size and (indices.min() < 0 or indices.max() >= size):
-            place = int(indices[((indices < 0) | (indices >= size)).argmax()])
-            problem = f"an entry is in {line} {place} of a matrix of shape {matrix.shape}"
-            raise InputError(problem, value=place)
-
-
-def ids_of_lines(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
+def _ids_of_lines(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
     """Return the ids of a matrix's rows or columns, checked; None if none are given."""
     if ids is None:
         return None
@@ -555,22 +555,3 @@ def ids_of_lines(ids: Sequence[Any] | None, n: int, what: str, source: str) -> I
         lines = "rows" if what == "query" else "columns"
         raise InputError(f"{n} {lines} need {n} different {what} ids, not {distinct}")
     return checked
-
-
-def read_cells(
-    rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str
-) -> Floats:
-    """Return the grades or scores of a matrix of compressed rows, one after the other."""
-    try:
-        return _read_numbers(rows.data[: rows.indptr[-1]], source)
-    except RowError as error:
-        row, column = np.searchsorted(rows.indptr, error.row, side="right") - 1, error.row
-        query = _take(queries, np.array([row])).tolist()[0]
-        document = _take(documents, rows.indices[column : column + 1]).tolist()[0]
-        problem, value = error.problem, error.value
-    raise InputError(problem, source=source, query=query, document=document, value=value)
-
-
-def _take(ids: IdColumn | None, chosen: Ints) -> IdColumn:
-    """Return the ids of some rows or columns: their numbers unless they have others."""
-    return chosen if ids is None else ids.take(chosen)

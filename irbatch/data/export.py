@@ -64,7 +64,7 @@ class Container:
     def __init__(self, table: Mapping[Any, Any], name: str | None = None) -> None:
         raise NotImplementedError
 
-    def _as_table(self) -> QueryTable:
+    def as_table(self) -> QueryTable:
         """Return what it is made of as columns."""
         raise NotImplementedError
 
@@ -113,7 +113,8 @@ class Container:
                 value is not a number, naming the query and the document; or if there are no
                 judgments.
         """
-        return cls(read_sparse(matrix, cls.source, query_ids, document_ids, name), name)
+        ids, every_row = (query_ids, document_ids), cls.source == "run"
+        return cls(read_sparse(matrix, cls.source, *ids, name, every_row=every_row), name)
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
@@ -161,7 +162,7 @@ class Container:
     def _chunks(self) -> Iterator[Chunk]:
         """Yield queries in chunks of some size; those without documents are left out."""
         with ErrorsIn(path=self.name):
-            table = self._as_table()
+            table = self.as_table()
         sizes = table.ends - table.begins
         filled, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
         if not filled.size:

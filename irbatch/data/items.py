@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.column_names import POPULARITIES
-from irbatch.data.columns import QueryTable, as_ids, ids_of_lines, read_cells, read_compressed
-from irbatch.data.frames import by_label, is_series, names_of_columns, read_named
+from irbatch.data.columns import QueryTable, as_ids, read_sparse
+from irbatch.data.frames import by_label, is_series, read_named
 from irbatch.data.groups import Groups
+from irbatch.data.id_lists import read_lists
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, first_repeated, item_of
 from irbatch.data.lookup import IdLookup, first_rows, number_ids, order_groups
 from irbatch.data.qrels import Qrels
@@ -29,9 +26,16 @@ from irbatch.engine.items import (
     QueryPropensities,
     Vectors,
 )
-from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import check_choice, check_number, is_real, is_whole, read_numbers
+from irbatch.runtime.numbers import (
+    NUMBER_ERRORS,
+    as_floats,
+    check_choice,
+    check_number,
+    is_whole,
+    missed_limit,
+)
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 SOURCE = "items"  # what errors call all that is said of items
@@ -39,62 +43,53 @@ SOURCE = "items"  # what errors call all that is said of items
 
 # ---------------------------------------------------------------- numbers by id
 
+Place = Callable[[int], dict[str, Any]]  # from a number's row to the fields of its errors
+
 
 def read_by_id(
-    name: str,
-    numbers: Any,
-    source: str,
-    limits: Mapping[str, float],
-    id_at: Callable[[int], Any] | None = None,
-    size: int | None = None,
+    name: str, numbers: Any, source: str, limits: Mapping[str, float], id_at: Any = int
 ) -> tuple[list[Any] | None, Floats]:
     """Read a number of each id: the ids, None of numbers in an order, and float64 ``(ids,)``.
 
     Args:
         name: what one number is called.
-        given: a mapping of ids to numbers, a series or a frame of pandas that is indexed by ids;
+        numbers: a mapping of ids to numbers, a series or a frame of pandas that is indexed by ids;
             or numbers in the order of ids.
         source: what errors call them.
         limits: as `irbatch.runtime.numbers.check_number` takes them.
         id_at: returns the id of a place, of numbers in an order; default: the place.
-        size: how many numbers in an order there have to be; None: any.
 
     Raises:
         InputError: naming the first that is not a finite number within the limits.
     """
     numbers = by_label(numbers)
-    if isinstance(numbers, Mapping):
-        ids = list(numbers)
-        return ids, check_numbers(name, list(numbers.values()), ids.__getitem__, source, limits)
-    values = to_numpy(numbers, source)
-    if values.shape != ((values.size,) if size is None else (size,)):
-        problem = f"{name} is one number for each of {size or 'the'} items"
-        raise InputError(f"{problem}, not of shape {values.shape}", source=source)
-    return None, check_numbers(name, values, id_at or int, source, limits)
+    ids = list(numbers) if isinstance(numbers, Mapping) else None
+    values = to_numpy(numbers, source) if ids is None else list(numbers.values())
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            problem = f"{name} is one number for each of the items"
+            raise InputError(f"{problem}, not of shape {values.shape}", source=source)
+        values = values if values.dtype.kind in "biuf" else values.tolist()
+    of_row = id_at if ids is None else ids.__getitem__
+    return ids, check_numbers(name, values, lambda row: {"document": of_row(row)}, source, limits)
 
 
 def check_numbers(
-    name: str,
-    values: list[Any] | npt.NDArray[Any],
-    id_at: Callable[[int], Any],
-    source: str,
-    limits: Mapping[str, float],
-    queries: Sequence[Any] | None = None,
+    name: str, values: Any, place: Place, source: str, limits: Mapping[str, float]
 ) -> Floats:
-    """Return numbers as float64, see `read_by_id`; `queries` are the query of each, if of some."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
-        rows = range(len(values))
-        names = ((None if queries is None else queries[row], id_at(row)) for row in rows)
-        listed = values.tolist() if isinstance(values, np.ndarray) else values
-        values = read_numbers(name, listed, names, source=source)
-    numbers = np.asarray(values, np.float64)
-    wrong = ~np.isfinite(numbers) | (numbers <= limits.get("above", -math.inf))
-    wrong |= numbers < limits.get("least", -math.inf)
-    wrong |= numbers > limits.get("most", math.inf)
-    for row in np.flatnonzero(wrong)[:1].tolist():
-        query = None if queries is None else queries[row]
-        with ErrorsIn(source=source, query=query, document=id_at(row)):
-            check_number(name, float(numbers[row]), **limits)
+    """Return numbers, in an array or a list, as float64, see `read_by_id`."""
+    try:
+        numbers = as_floats(values) if isinstance(values, list) else values.astype(np.float64)
+        wrong = ~np.isfinite(numbers) | (numbers <= limits.get("above", -math.inf))
+        wrong |= numbers < limits.get("least", -math.inf)
+        wrong |= numbers > limits.get("most", math.inf)
+    except NUMBER_ERRORS:
+        numbers, wrong = np.empty(0), np.ones(len(values), bool)
+    for row in np.flatnonzero(wrong).tolist():
+        value = values[row] if isinstance(values, list) else float(values[row])
+        if (limit := missed_limit(value, **limits)) is not None:
+            problem = f"{name} {shown(value)} must be {limit}"
+            raise InputError(problem, source=source, value=value, **place(row))
     return numbers
 
 
@@ -113,11 +108,12 @@ class Items:
             keys of `popularity`, or else the items of `interactions`, `groups` or `propensities`.
             Of a score matrix they are the columns.
         popularity: how many interactions each item has had; a mapping may leave out those without
-            any. Also a table with columns such as ``item_id`` and ``count``, or a table of
-            interactions, whose rows are counted. Default: as `interactions` have them.
-        interactions: what users have had before: user to items, `Qrels`, a mapping of mappings,
-            a table with columns such as ``user_id`` and ``item_id``, or a sparse matrix of users by
-            items. A user's later interactions with an item add to its popularity alone.
+            any. Also a table with columns such as ``item_id`` and ``count``. Default: as
+            `interactions` have them.
+        interactions: what users have had before: user to items, or to mappings of items to grades,
+            above 0 where there was something; `Qrels`; a table with columns such as ``user_id`` and
+            ``item_id``; or a sparse matrix of users by items. A user's later interactions with an
+            item add to its popularity alone.
         users: how many users there are; default: those of `interactions`.
         embeddings: ``(items, dimensions)``, whose cosine is similarity.
         similarity: ``(items, items)``, any measure of it.
@@ -156,24 +152,23 @@ class Items:
         check_choice("outside", outside, ("error", "ignore"))
         self.outside = outside
         is_matrix = hasattr(interactions, "tocsr")
-        had = None if interactions is None else read_interactions(interactions, items)
+        had = None if interactions is None else read_interactions(interactions)
         popularity = None if popularity is None else read_popularity(popularity)
         if groups is not None and not isinstance(groups, Groups):
             groups = Groups(groups)
-        if items is None and popularity is not None:
-            items = list(popularity) if isinstance(popularity, Mapping) else len(popularity)
-        elif items is None and had is not None:
-            items = interactions.shape[1] if is_matrix else None
-            items = items or had.documents.take(number_ids(had.documents)[1])
-        elif items is None and groups is not None:
-            items = groups.ids
-        elif items is None and isinstance(propensities, Mapping):
-            items = _items_of_propensities(propensities)
+        propensities = _read_propensities(propensities)
+        if items is None and is_matrix and popularity is None:
+            items = interactions.shape[1]
+        elif items is None:
+            items = _list_items(popularity, had, groups, propensities)
         self.ids = _read_catalogue(items)
         self._are_places = is_whole(items)
         self._lookup = None if self._are_places else IdLookup(self.ids)
         for row in [] if self._lookup is None else self._lookup.repeats[0, :1].tolist():
             raise InputError("this item is listed twice", source=SOURCE, document=self.id_at(row))
+        if is_matrix and not self._are_places and interactions.shape[1] != len(self):
+            problem = f"interactions have {interactions.shape[1]} columns for {len(self)} items"
+            raise InputError(problem, source=SOURCE)
         fingerprint = f"{len(self)} items, {_checksum(self.ids):08x}"
         self.arrays = ItemArrays(len(self), fingerprint=fingerprint)
         if had is not None:
@@ -192,8 +187,8 @@ class Items:
                 raise InputError(problem, source=SOURCE)
         if groups is not None:
             self.arrays.groups = groups.align(self.ids.tolist())
-        if _are_by_query(propensities):
-            self.arrays.propensities = self._read_by_query(propensities)
+        if isinstance(propensities, QueryTable):
+            self.arrays.propensities = self._align_propensities(propensities)
         elif propensities is not None:
             of_items = self.by_item("propensities", propensities, **PROPENSITY)
             self.arrays.propensities = Propensities(of_items)
@@ -235,7 +230,10 @@ class Items:
 
         `missing` is the number of items that a mapping lacks; None: each has to have one.
         """
-        ids, numbers = read_by_id(name, given, SOURCE, limits, self.id_at, len(self))
+        ids, numbers = read_by_id(name, given, SOURCE, limits, self.id_at)
+        if ids is None and numbers.size != len(self):
+            problem = f"{name} is one number for each of {len(self)} items, not {numbers.size}"
+            raise InputError(problem, source=SOURCE)
         if ids is None:
             return numbers
         values = np.full(len(self), math.nan if missing is None else missing)
@@ -264,28 +262,23 @@ class Items:
             raise InputError(problem, source=SOURCE, document=item, value=value)
         return table
 
-    def _read_by_query(self, propensities: Mapping[Any, Mapping[Any, Any]]) -> QueryPropensities:
-        """Read query to item to propensity."""
-        sizes = [len(_items_of(of_query, query)) for query, of_query in propensities.items()]
-        queries = [
-            query for query, size in zip(propensities, sizes, strict=True) for _ in range(size)
-        ]
-        items = [item for of_query in propensities.values() for item in of_query]
-        listed = [value for of_query in propensities.values() for value in of_query.values()]
-        numbers = "propensity", listed, items.__getitem__, "propensities"
-        values = check_numbers(*numbers, PROPENSITY, queries)
-        keys = np.repeat(np.arange(len(sizes)), sizes) * len(self)
-        keys += self._rows_of("propensities", items)
+    def _align_propensities(self, table: QueryTable) -> QueryPropensities:
+        """Return query to item to propensity by rows of the catalogue."""
+        check_numbers("propensity", table.numbers, table.where, "propensities", PROPENSITY)
+        keys = row_index_of(offsets_of(table.ends - table.begins)) * len(self)
+        keys += self._rows_of("propensities", table.documents)
         order = np.argsort(keys, kind="stable")
-        places = {query: place for place, query in enumerate(propensities)}
-        return QueryPropensities(len(self), places, keys[order], values[order], self.id_at)
+        return QueryPropensities(
+            len(self), table.places, keys[order], table.numbers[order], self.id_at
+        )
 
-    def _rows_of(self, name: str, ids: list[Any]) -> Ints:
+    def _rows_of(self, name: str, ids: list[Any] | IdColumn) -> Ints:
         """Return the rows of ids that have to be items."""
-        rows = self.find(as_ids(ids, "item", SOURCE))
+        column = as_ids(ids, "item", SOURCE)
+        rows = self.find(column)
         for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
             problem = f"{name} of an item that is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, document=ids[place])
+            raise InputError(problem, source=SOURCE, document=item_of(column, place))
         return rows
 
     def _add_interactions(self, had: QueryTable, *, are_rows: bool) -> None:
@@ -293,9 +286,8 @@ class Items:
         size, users = max(len(self), 1), len(had)
         rows = np.asarray(had.documents) if are_rows else self.find(had.documents)
         for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
-            user, item = had.where(place)
             problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, query=user, document=item)
+            raise InputError(problem, source=SOURCE, **had.where(place))
         self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
         self.arrays.users = float(users)
         of_user = row_index_of(offsets_of(had.ends - had.begins))
@@ -306,6 +298,18 @@ class Items:
         starts = offsets_of(np.bincount(of_user, minlength=users))
         self.arrays.histories = Histories(had.places, starts, rows)
         self.arrays.cooccurrence = _cooccurrence(of_user, rows, len(self), users)
+
+
+def _list_items(popularity: Any, had: Any, groups: Groups | None, propensities: Any) -> Any:
+    """Return the items of the first of these that is there, or how many it has."""
+    if popularity is not None:
+        return list(popularity) if isinstance(popularity, Mapping) else len(popularity)
+    if had is None and groups is not None:
+        return groups.ids
+    table = propensities if had is None else had
+    if isinstance(table, QueryTable):
+        return table.documents.take(number_ids(table.documents)[1])
+    return list(table) if isinstance(table, Mapping) else None
 
 
 def _read_catalogue(items: Any) -> IdColumn:
@@ -372,76 +376,53 @@ def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vecto
 # ---------------------------------------------------------------- interactions, popularity
 
 
-def read_interactions(interactions: Any, items: Any = None) -> QueryTable:
+def read_interactions(interactions: Any, users: IdColumn | None = None) -> QueryTable:
     """Return who had what, see `Items`, a user after the other, and an item as often as it was had.
 
-    Items of a matrix are its columns' numbers; `items` are their ids, of which there must be as
-    many.
+    Items of a matrix are its columns' numbers. With `users`, rows or lists are those of these.
     """
     if isinstance(interactions, Qrels | Run):
-        interactions = interactions.to_dict()
-    interactions = by_label(interactions) if is_series(interactions) else interactions
-    if hasattr(interactions, "tocsr"):
-        return _read_matrix(interactions, items)
-    if isinstance(interactions, Mapping):
-        listed = [list(_items_had(user, own_items)) for user, own_items in interactions.items()]
-        users, bounds = (
-            as_ids(list(interactions), "user", SOURCE),
-            offsets_of(list(map(len, listed))),
-        )
-        had = as_ids(list(itertools.chain.from_iterable(listed)), "item", SOURCE)
-        return QueryTable(users, bounds[:-1], bounds[1:], had, np.ones(len(had)))
-    columns = read_named(interactions, "interactions", {})
-    users, had = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
-    if len(users) != len(had):
-        problem = f"columns differ in length: {len(users)} users, {len(had)} items"
-        raise InputError(problem, source=SOURCE)
-    firsts = first_rows(users)
-    return QueryTable.from_runs(users.take(firsts), firsts, had, np.ones(len(had)))
+        had = interactions.as_table()
+    elif hasattr(interactions, "tocsr"):
+        had = read_sparse(interactions, "qrels", users)
+    elif users is not None and isinstance(interactions, Sequence | np.ndarray):
+        if len(interactions) != len(users):
+            problem = f"{many(len(interactions), 'list')} for {many(len(users), 'query')}"
+            raise InputError(problem, source=SOURCE)
+        had = read_lists(interactions, users, SOURCE)
+    else:
+        interactions = by_label(interactions) if is_series(interactions) else interactions
+        if isinstance(interactions, Mapping):
+            had = read_lists(interactions, as_ids(list(interactions), "user", SOURCE), SOURCE)
+        else:
+            columns = read_named(interactions, "interactions", {})
+            user_ids, items = (as_ids(column, "item", SOURCE) for column in columns)
+            if len(user_ids) != len(items):
+                problem = f"columns differ in length: {len(user_ids)} users, {len(items)} items"
+                raise InputError(problem, source=SOURCE)
+            firsts, ones = first_rows(user_ids), np.ones(len(items))
+            return QueryTable.from_runs(user_ids.take(firsts), firsts, items, ones)
+    return had if (had.numbers > 0).all() else had.without(np.flatnonzero(had.numbers <= 0))
 
 
-def read_seen(interactions: Any) -> QueryTable:
-    """Return what users have had, each once, see `irbatch.evaluate`."""
+def read_seen(interactions: Any, queries: IdColumn | None = None) -> QueryTable:
+    """Return what users have had, each once, see `irbatch.evaluate`.
+
+    Lists or rows without ids of users are those of `queries`, in their order.
+    """
     try:
-        return read_interactions(interactions).merged("first")
+        return read_interactions(interactions, queries).merged("first")
     except InputError as problem:
         raise problem.with_fields(source="exclude") from problem.__cause__
 
 
-def _items_had(user: Any, items: Any) -> Iterable[Any]:
-    if isinstance(items, Mapping):  # of a grade of 0 or less there was nothing
-        items = [item for item, grade in items.items() if not is_real(grade) or float(grade) > 0]
-    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-        problem = f"interactions are user to items, not to {kind_of(items)}"
-        raise InputError(problem, source=SOURCE, query=user, value=items)
-    return items
-
-
-def _read_matrix(matrix: Any, items: Any) -> QueryTable:
-    """Read users by items; what is 0 or less was not had."""
-    with ErrorsIn(source=SOURCE):
-        rows = read_compressed(matrix, SOURCE)
-        ids = ids_of_lines(None if is_whole(items) else items, rows.shape[1], "document", "qrels")
-        grades = read_cells(rows, None, ids, "qrels")
-    columns, bounds = rows.indices[: grades.size].astype(np.int64), rows.indptr.astype(np.int64)
-    table = QueryTable(np.arange(rows.shape[0]), bounds[:-1], bounds[1:], columns, grades)
-    return table if (grades > 0).all() else table.without(np.flatnonzero(grades <= 0))
-
-
 def read_popularity(popularity: Any) -> Any:
-    """Return how often each item was had: a mapping of ids, or what is in the order of items.
-
-    Raises:
-        InputError: if a table has neither counts nor users.
-    """
-    if is_series(popularity):
-        return by_label(popularity)
+    """Return how often each item was had: a mapping of ids, or what is in the order of items."""
+    popularity = by_label(popularity) if is_series(popularity) else popularity
     is_table = hasattr(popularity, "columns") or hasattr(popularity, "column_names")
     is_table = is_table or getattr(getattr(popularity, "dtype", None), "names", None) is not None
     if isinstance(popularity, Mapping) or not is_table:
         return popularity
-    if not set(names_of_columns(popularity, "popularity")) & {*POPULARITIES}:
-        return Counter(read_interactions(popularity).documents.tolist())
     ids, counts = read_named(popularity, "popularity", {})
     items = as_ids(ids, "item", SOURCE).tolist()
     if (twice := first_repeated(items)) is not None:
@@ -519,29 +500,19 @@ def _apply_formula(
     return results if ids is None else dict(zip(ids, results.tolist(), strict=True))
 
 
-def _are_by_query(propensities: object) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
-    """Tell propensities of queries' items from those of items."""
-    return isinstance(propensities, Mapping) and any(
+def _read_propensities(propensities: Any) -> Any:
+    """Return propensities of queries' items as a table, those of items as they are."""
+    if not isinstance(propensities, Mapping) or not any(
         isinstance(numbers, Mapping) for numbers in propensities.values()
-    )
-
-
-def _items_of_propensities(propensities: Mapping[Any, Any]) -> list[Any]:
-    """List the items that have a propensity, in any query."""
-    if not _are_by_query(propensities):
-        return list(propensities)
-    return list(
-        dict.fromkeys(
-            i for query, numbers in propensities.items() for i in _items_of(numbers, query)
-        )
-    )
-
-
-def _items_of(numbers: Any, query: Any) -> Mapping[Any, Any]:
-    if not isinstance(numbers, Mapping):
-        problem = f"propensities by query are items to numbers, not {shown(numbers)}"
-        raise InputError(problem, source="propensities", query=query, value=numbers)
-    return numbers
+    ):
+        return propensities
+    source = "propensities"
+    for query, numbers in propensities.items():
+        if not isinstance(numbers, Mapping):
+            problem = f"propensities by query are items to numbers, not {shown(numbers)}"
+            raise InputError(problem, source=source, query=query, value=numbers)
+    queries = as_ids(list(propensities), "query", source)
+    return read_lists(propensities, queries, source, value="propensity")
 
 
 # ---------------------------------------------------------------- costs
@@ -579,17 +550,13 @@ class DocumentCosts:
             of = "documents" if types is None else "types"
             problem = f"costs are a mapping of {of} to numbers above 0, not {shown(costs)}"
             raise InputError(problem, source="costs", value=costs)
-        if types is None:
-            _, numbers = read_by_id("cost", costs, "costs", {"above": 0.0})
-            cost_of = of_documents = dict(zip(costs, numbers.tolist(), strict=True))
-        elif not isinstance(types, Mapping):
-            problem = f"types are a mapping of documents to types, not {shown(types)}"
-            raise InputError(problem, source="costs")
-        else:
-            cost_of = {}
-            for kind, cost in costs.items():
-                with ErrorsIn(source="costs"):
-                    cost_of[kind] = check_number(f"cost of type {kind!r}", cost, above=0.0)
+        name = "cost" if types is None else "cost of a type"
+        _, numbers = read_by_id(name, costs, "costs", {"above": 0.0})
+        cost_of = of_documents = dict(zip(costs, numbers.tolist(), strict=True))
+        if types is not None:
+            if not isinstance(types, Mapping):
+                problem = f"types are a mapping of documents to types, not {shown(types)}"
+                raise InputError(problem, source="costs")
             of_documents = {
                 document: cost_of[kind] for document, kind in types.items() if kind in cost_of
             }

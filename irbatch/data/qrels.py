@@ -335,7 +335,7 @@ class Qrels(Container):
         with replacing(path, pack=True) as file:
             file.writelines(trec_lines(self._chunks()))
 
-    def _as_table(self) -> QueryTable:
+    def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         if self.table is not None:
             return self.table
         queries = as_ids(self.queries, "query", "qrels")
@@ -407,9 +407,8 @@ def _read_grades(judgments: Judgments, name: str | None, grades: Floats | None =
     most: int | None = None
     if isinstance(judgments, QueryTable):
         if judgments.repeated >= 0:
-            query, document = judgments.where(judgments.repeated)
-            problem = "this document was judged before"
-            raise InputError(problem, source="qrels", query=query, document=document, path=name)
+            place = judgments.where(judgments.repeated)
+            raise InputError("this document was judged before", source="qrels", path=name, **place)
         sizes = judgments.ends - judgments.begins
         grades = judgments.numbers[joined_ranges(judgments.begins, sizes)]
         most = LISTED_PROBLEMS

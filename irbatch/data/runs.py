@@ -120,7 +120,7 @@ class Run(Container):
         """
         if isinstance(self.rankings, QueryTable):
             return self
-        return Run(self._as_table(), self.name, self.tag)
+        return Run(self.as_table(), self.name, self.tag)
 
     def without(self, seen: QueryTable) -> Run:
         """Return the run without the documents that queries have in a table, each there once.
@@ -128,7 +128,7 @@ class Run(Container):
         Raises:
             InputError: if ids of the two are of different kinds, and as `prepared`.
         """
-        table = self._as_table()
+        table = self.as_table()
         if not len(table.documents) or not len(seen.documents):
             return self
         for what, ours, theirs in (
@@ -194,6 +194,6 @@ class Run(Container):
     def _chunks(self) -> Iterator[Chunk]:
         return map(Chunk.ranked, super()._chunks())
 
-    def _as_table(self) -> QueryTable:
+    def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         rankings = self.rankings
         return rankings if isinstance(rankings, QueryTable) else read_rankings(rankings, self.name)

@@ -491,9 +491,8 @@ def read_lines(
         raise_by_line(rows.repeats())
     documents, numbers = table.documents.tolist(), table.numbers
     if whole and (odd := np.flatnonzero(numbers % 1 != 0)).size:
-        query, document = table.where(int(odd[0]))
         value = float(numbers[odd[0]])
-        fields = {"query": query, "document": document, "value": value}
+        fields = {**table.where(int(odd[0])), "value": value}
         raise InputError(
             f"{form.value} {value} is not a whole number", source=form.source, **fields
         )

@@ -110,18 +110,16 @@ def rank_run(
         filled = np.arange(depth) < depths[picks][:, None]
         item_rows = items.find(table.documents.take(chosen))
         if items.outside == "error" and (item_rows < 0).any():
-            query, document = table.where(int(chosen[np.argmax(item_rows < 0)]))
-            raise _outside(items, "run", query, document, run.name)
+            place = table.where(int(chosen[np.argmax(item_rows < 0)]))
+            raise _outside(items, source="run", path=run.name, **place)
         rows[filled] = item_rows
         yield RankedItems(picks, rows)
 
 
-def _outside(
-    items: Items, source: str, query: Any, document: Any, path: str | None = None
-) -> InputError:
+def _outside(items: Items, **fields: Any) -> InputError:
     problem = f"this document is not in the catalogue of {len(items)} items; "
     problem += "Items(outside='ignore') leaves such ones out"
-    return InputError(problem, source=source, query=query, document=document, path=path)
+    return InputError(problem, **fields)
 
 
 def _first_rows(
@@ -195,8 +193,11 @@ def judged_items(items: Items, qrels: Qrels, rows: Positions) -> JudgedItems:
     if items.outside == "error" and (item_rows < 0).any():
         at = int(np.argmax(item_rows < 0))
         row = int(np.searchsorted(starts, at, side="right")) - 1
-        document = list(qrels.documents[int(rows[row])])[at - int(starts[row])]
-        raise _outside(items, "qrels", qrels.queries[int(rows[row])], document, qrels.name)
+        place = {
+            "query": qrels.queries[int(rows[row])],
+            "document": list(qrels.documents[int(rows[row])])[at - int(starts[row])],
+        }
+        raise _outside(items, source="qrels", path=qrels.name, **place)
     return JudgedItems(starts, item_rows, qrels.grades[judged])
 
 

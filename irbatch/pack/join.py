@@ -336,10 +336,10 @@ def pack_table(
 def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
     """Do the same for rankings in order, whatever their values; reject ids of another kind."""
     if not can_join(qrels, table):
-        query, document = table.where(int(table.begins[table.begins < table.ends][0]))
-        ours = f"document ids are {KINDS[table.document_kind]}, such as {document!r}"
+        place = table.where(int(table.begins[table.begins < table.ends][0]))
+        ours = f"document ids are {KINDS[table.document_kind]}, such as {place['document']!r}"
         problem = f"{ours}, but the relevant ones are {KINDS[str(qrels.document_kind)]}"
-        raise InputError(problem, source="run", query=query, document=document)
+        raise InputError(problem, source="run", **place)
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
         matrix, codes, row_index = blank_matrix(qrels, rows[picks], depths[picks])

@@ -107,13 +107,12 @@ def test_entries_beyond_the_shape(kind: Any, named: bool) -> None:
     """SciPy checks them only when it makes a matrix, and then not always."""
     ids = {"query_ids": ["a", "b"], "document_ids": ["x", "y", "z"]} if named else {}
     made = sp.coo_array(([1.0, 2.0], ([0, 1], [0, 2])), shape=(2, 3))
-    for form, part, line in (("csr", "indices", "column"), ("csc", "indices", "row"),
-                             ("coo", "col", "column"), ("coo", "row", "row")):  # fmt: skip
+    for form, part in (("csr", "indices"), ("csc", "indices"), ("coo", "col"), ("coo", "row")):
         for place in (-1, 7):
             matrix = sp.coo_matrix(made).asformat(form)
             setattr(matrix, part, np.array([0, place], np.int32))
-            said = f"an entry is in {line} {place} of a matrix of shape (2, 3)"
-            input_error(lambda m=matrix: kind.from_sparse(m, **ids), said, value=place)
+            said = "a matrix of shape (2, 3) is not sound"
+            input_error(lambda m=matrix: kind.from_sparse(m, **ids), said)
             for argument in ("relevance", "exclude"):
                 given = {"relevance": np.ones((2, 3), int), argument: matrix}
                 input_error(
@@ -123,4 +122,4 @@ def test_entries_beyond_the_shape(kind: Any, named: bool) -> None:
     for ends in ([0, 2, 1], [1, 1, 2], [0, 2], [0, 1, 5], [0, -1, 2]):
         matrix = made.tocsr()
         matrix.indptr = np.array(ends, np.int32)
-        input_error(lambda m=matrix: kind.from_sparse(m, **ids), "indptr", "(2, 3)")
+        input_error(lambda m=matrix: kind.from_sparse(m, **ids), "not sound", "(2, 3)")
