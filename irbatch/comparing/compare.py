@@ -22,10 +22,9 @@ from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.runtime.numbers import check_keywords
-from irbatch.statistics.agreement import paired_p
 from irbatch.statistics.intervals import Intervals, as_linear, cut_intervals, find_intervals
 from irbatch.statistics.judges import ENOUGH_QUERIES, FEWEST, ModelValues
-from irbatch.statistics.resampling import Sample
+from irbatch.statistics.resampling import Sample, join_measures, measure_blocks
 from irbatch.statistics.tests import (
     DRAWN,
     ENOUGH,
@@ -50,6 +49,41 @@ class Estimate(NamedTuple):
     p_values: Floats
     varies: Bools
     intervals: Callable[[Floats], Intervals]
+
+
+def estimate_blocks(
+    scaled: Floats,
+    how: tuple[Any, ...],
+    settings: ComparisonSettings,
+    strata: Sequence[Any] | None,
+    geometric: Bools,
+    weights: Floats | None,
+) -> Estimate:
+    """Estimate from values, each measure's from the queries that have it; `how` is of `Sample`."""
+    blocks = measure_blocks(scaled)
+    if len(blocks) == 1:
+        return plain_estimate(Sample(scaled, *how), settings, strata, geometric, weights)
+    estimates = []
+    for columns, rows in blocks:
+        groups = [np.flatnonzero(np.isin(rows, group)) for group in strata or ()]
+        estimates.append(plain_estimate(
+            Sample(np.ascontiguousarray(scaled[:, rows][..., columns]), *how),
+            settings,
+            [group for group in groups if group.size] or None,
+            geometric[columns],
+            None if weights is None else weights[rows][:, columns],
+        ))  # fmt: skip
+
+    def intervals(levels: Floats) -> Intervals:
+        parts = [
+            estimate.intervals(levels[:, columns])
+            for estimate, (columns, _) in zip(estimates, blocks, strict=True)
+        ]
+        return Intervals(*(join_measures(ends, blocks) for ends in zip(*parts, strict=True)))
+
+    numbers: Any = zip(*(estimate[:4] for estimate in estimates), strict=True)
+    means, differences, p, varies = (join_measures(parts, blocks) for parts in numbers)
+    return Estimate(means, differences, p, varies, intervals)
 
 
 def plain_estimate(
@@ -129,31 +163,6 @@ def estimate_with_model(
     )
 
 
-def warn_of_model(
-    sample: Sample,
-    settings: ComparisonSettings,
-    model: ModelValues,
-    significant: Bools,
-    names: tuple[Sequence[str], Sequence[str]],
-) -> None:
-    """Warn of differences that are significant by the model's judgments, not with people's.
-
-    `names` are those of systems and of measures.
-    """
-    values = np.concatenate([model.same, model.others], axis=1)
-    firsts, seconds = ([pair[side] for pair in sample.pairs] for side in (0, 1))
-    shape = significant.shape
-    one, other = (
-        np.moveaxis(values[side], 1, 0).reshape(values.shape[1], -1) for side in (firsts, seconds)
-    )
-    p = correct(paired_p(one, other).reshape(shape), settings.correction, settings.family)
-    above = (one - other).mean(axis=0).reshape(shape) > 0
-    for pair, column in np.argwhere((p < settings.level) & ~significant).tolist():
-        better, worse = sample.pairs[pair][:: 1 if above[pair, column] else -1]
-        finding = f"{names[0][better]} is above {names[0][worse]} on {names[1][column]}"
-        warn(f"{finding} by the model's judgments alone: people's do not confirm it")
-
-
 def model_values(
     results: Mapping[str, Results], queries: Sequence[Any], people: Collection[Any] = ()
 ) -> ModelValues:
@@ -225,6 +234,8 @@ def compare(
 ) -> Comparison:
     """Compare systems on the same queries, and tell which differences are more than chance.
 
+    A query that a measure has no value of, for some system, is left out of that measure.
+
     Args:
         qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`; results among the runs are
             not evaluated again. Without measures, and then perhaps without judgments,
@@ -268,8 +279,7 @@ def compare(
         model_qrels: a model's judgments of the same queries and of others, which only it judged:
             means and differences are those of all queries under people's judgments, estimated with
             the model's, see `irbatch.comparing.judges.combine`; tests, intervals and margins are
-            those of Student's t, groups are not defined. A difference that the model's judgments
-            alone would show is warned of.
+            those of Student's t, groups are not defined.
         **settings: the keyword arguments of `irbatch.evaluate`, too.
 
     Raises:
@@ -310,6 +320,9 @@ def compare(
     aligned = _evaluate(judgments, systems, columns, others)
     if model_qrels is None:
         return _compare_groups(aligned, options, groups)
+    if np.isnan(aligned.values).any():
+        problem = "a query has no value of a measure for some system: leave the measure out"
+        raise InputError(problem, source="model_qrels")
     results = evaluate_runs(model_qrels, systems, columns, **others)
     return _make(aligned, options, model=model_values(results, aligned.query_ids))
 
@@ -355,10 +368,11 @@ def _compare_groups(
         inside.setdefault(name, set()).add(query)
     compared: dict[str, Comparison] = {}
     for name, group_rows in rows.items():
-        if len(group_rows) < 2:
+        part = aligned.part(group_rows, inside[name])
+        if min(part.counts) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
         else:
-            compared[name] = _make(aligned.part(group_rows, inside[name]), options)
+            compared[name] = _make(part, options)
     alone = [name for name in rows if name not in compared]
     return _make(aligned, options, _strata(rows.values()), groups=compared, alone=alone)
 
@@ -402,15 +416,13 @@ def _make(
     ranges = np.array([column.range for column in aligned.columns]).T
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
-    sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
+    how = pairs, options.draws, options.seed, options.alternative
     if model is None:
-        estimate = plain_estimate(sample, options, strata, geometric, weights)
+        estimate = estimate_blocks(scaled, how, options, strata, geometric, weights)
     else:
-        estimate = estimate_with_model(sample, options, model)
+        estimate = estimate_with_model(Sample(scaled, *how), options, model)
     corrected = correct(estimate.p_values, options.correction, options.family)
     significant = corrected < options.level
-    if model is not None:
-        warn_of_model(sample, options, model, significant, (aligned.systems, measures))
     intervals = _cut(estimate, options, significant, ranges)
     arrays: dict[str, Any] = {
         "values": aligned.values,
@@ -435,7 +447,7 @@ def _make(
         unanswered=aligned.unanswered,
         signs=tuple(column.sign for column in aligned.columns),
         ranges=ranges,
-        linear=None if plain else as_linear(scaled, geometric, weights),
+        linear=None if plain else _as_linear(scaled, geometric, weights),
         judged=aligned.judged,
         model=model,
         **options.options,
@@ -512,7 +524,8 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
         for k in np.flatnonzero(weights.sum(axis=0) == 0).tolist():
             problem = f"no query weighs anything in the mean of {aligned.columns[k]}"
             raise InputError(problem, source="measures")
-        weights = weights / weights.mean(axis=0)
+        weights = np.where(np.isnan(aligned.values[0]), 0.0, weights)
+        weights = weights / (weights.sum(axis=0) / aligned.counts)
         scaled *= weights
     if geometric.any():
         if (scaled[..., geometric] <= 0).any():
@@ -520,6 +533,16 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
             raise InputError(problem, source="measures")
         scaled[..., geometric] = np.log(scaled[..., geometric])
     return scaled, geometric, weights
+
+
+def _as_linear(scaled: Floats, geometric: Bools, weights: Floats | None) -> Floats:
+    linear = np.full_like(scaled, np.nan)
+    for columns, rows in measure_blocks(scaled):
+        part = scaled[:, rows][..., columns]
+        of_part = None if weights is None else weights[rows][:, columns]
+        at = np.arange(scaled.shape[1])[rows][:, None], columns
+        linear[:, *at] = as_linear(part, geometric[columns], of_part)
+    return linear
 
 
 def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.differences import Differences
-from irbatch.comparing.gate import Outcome, check, failed
+from irbatch.comparing.gate import Outcome, check, failed, list_outcomes
 from irbatch.comparing.settings import INTERVAL_NAMES, MARGIN_NAMES, NAMES
 from irbatch.errors import InputError, many, printable
 from irbatch.report.document import (
@@ -46,6 +46,7 @@ from irbatch.report.numbers import (
 )
 from irbatch.report.reported import Reported
 from irbatch.report.text import letter
+from irbatch.runtime.numbers import check_choice
 from irbatch.statistics.intervals import POWER
 from irbatch.statistics.tests import margin_correction, read_margin
 
@@ -75,6 +76,7 @@ def pair_columns(compared: Differences, digits: int = 4, power: bool = False) ->
     def bold(at: At) -> Record:
         return {"stands_out": bool(compared.significant[at])}
 
+    check_choice("power", power, (True, False))
     low, high = np.moveaxis(compared.difference_intervals, -1, 0)
     wins, ties, losses = compared.wins, compared.ties, compared.losses
     lone, plain = compared.baseline is None, compared.correction == "none"
@@ -83,7 +85,7 @@ def pair_columns(compared: Differences, digits: int = 4, power: bool = False) ->
         Column("measure", "name", name="measure", value=lambda at: compared.measures[at[1]]),
         Column("system", "name", name="system", value=system(0)),
         Column("against" if lone else "", "name", name="against", value=system(1)),
-        Column("", name="queries", value=lambda at: len(compared.query_ids)),
+        Column("", name="queries", value=lambda at: int(compared.counts[at[1]])),
         Column("", name="mean", value=mean(0)),
         Column("", name="mean_against", value=mean(1)),
         _number("difference", compared.differences, "difference",
@@ -132,10 +134,11 @@ def _power_columns(compared: Differences, digits: int) -> list[Column]:
     return [
         _number("detectable", compared.detectable, "detectable", descends=False,
                 show=lambda value: show(value, digits),
-                meaning=f"the least true difference that {POWER:.0%} of such comparisons show"),
+                meaning="the least true difference that so many queries show with a power of "
+                        f"{POWER:.0%}"),
         _number("queries_needed", compared.queries_needed, "queries needed", descends=False,
                 show=lambda value: show(value, 0),
-                meaning="how many queries would show the observed difference so often"),
+                meaning=f"to show the observed difference with a power of {POWER:.0%}"),
     ]  # fmt: skip
 
 
@@ -164,7 +167,7 @@ def list_means(compared: Differences) -> list[Record]:
     """Return a record of each measure and system, with every digit."""
     low, high = np.moveaxis(compared.intervals, -1, 0)
     return [
-        {"measure": measure, "system": system, "queries": len(compared.query_ids),
+        {"measure": measure, "system": system, "queries": int(compared.counts[k]),
          "mean": compared.means[i, k].item(), "low": low[i, k].item(), "high": high[i, k].item()}
         for k, measure in enumerate(compared.measures)
         for i, system in enumerate(compared.systems)
@@ -180,7 +183,7 @@ def list_everything(compared: Differences, per_query: bool, power: bool) -> Reco
         "queries": len(compared.query_ids),
         "settings": dict(compared.settings),
         "signature": compared.signature,
-        "caption": " ".join([tell_how(compared), *remarks(compared)]),
+        "caption": tell_all(compared),
         "means": list_means(compared),
         "judged": [
             {"cutoff": cutoff, "system": system, "judged": share}
@@ -315,6 +318,11 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     return " ".join(sentences)
 
 
+def tell_all(compared: Differences) -> str:
+    """Say how systems were compared, and what the means hide."""
+    return " ".join([tell_how(compared), *tell_queries(compared), *remarks(compared)])
+
+
 def tell_test(compared: Differences) -> str:
     """Say what a paper has to: the queries, what is relevant, the test, its correction, the level.
 
@@ -332,8 +340,24 @@ def tell_test(compared: Differences) -> str:
     return f"{queries}{relevant}; {test}{corrected}, level {compared.level:g}"
 
 
+def tell_queries(compared: Differences) -> list[str]:
+    """Say which queries are left out, and which count 0."""
+    sentences = []
+    if out := {query for queries in compared.missing.values() for query in queries}:
+        sentences.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
+    lacking = (len(compared.query_ids) - compared.counts).tolist()
+    for count, name in zip(lacking, compared.measures, strict=True):
+        if count:
+            queries = many(count, "query")
+            sentences.append(f"Left out of {name}, of which a system has no value: {queries}.")
+    zeros = ((len(queries), name) for name, queries in compared.unanswered.items())
+    if counted := [f"{count} of {name}" for count, name in zeros if count]:
+        sentences.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
+    return sentences
+
+
 def remarks(compared: Differences, *, means: bool = True, differences: bool = True) -> list[str]:
-    """Say what the numbers hide, a sentence or two each; arguments as of `tell_how`."""
+    """Say what else the numbers hide, a sentence or two each; arguments as of `tell_how`."""
     sentences = []
     if compared.pairs and compared.least_p >= compared.level:
         sentences.append(f"{compared.undecided} Nothing can be significant.")
@@ -347,11 +371,6 @@ def remarks(compared: Differences, *, means: bool = True, differences: bool = Tr
             f"Of fewer than {FEW_QUERIES} queries an interval of a mean misses more often than it "
             "says where values are skewed or few different ones."
         )
-    if out := {query for queries in compared.missing.values() for query in queries}:
-        sentences.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
-    zeros = ((len(queries), name) for name, queries in compared.unanswered.items())
-    if counted := [f"{count} of {name}" for count, name in zeros if count]:
-        sentences.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
     for cutoff, shares in compared.judged_shares.items():
         judged = [(share, i) for i, share in enumerate(shares.tolist()) if not math.isnan(share)]
         if judged and max(judged)[0] - min(judged)[0] >= UNEVEN:
@@ -393,6 +412,7 @@ class Comparison(Reported, Differences):
     Attributes:
         systems, measures: names, in the order given.
         query_ids: the queries compared, those that all systems have values for.
+        counts: int64 ``(measures,)``: how many of them have a value of the measure.
         baseline: the system that all others are compared with, or None: all with all.
         pairs: positions (a, b) in `systems`; a is compared with b.
         values: float64 ``(systems, queries, measures)``.
@@ -456,7 +476,7 @@ class Comparison(Reported, Differences):
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
-        return " ".join([tell_how(self), *remarks(self)])
+        return tell_all(self)
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
         """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
@@ -498,8 +518,11 @@ class Comparison(Reported, Differences):
         sort = self.measures[0] if sort is None and page else sort
         with_intervals = {"means": intervals, "differences": listed}
         hidden, settings = remarks(self, **with_intervals), self.signature
+        queries = tell_queries(self)
         if paper:
             hidden, settings = [], " | ".join([settings, *hidden])  # a comment
+        else:
+            hidden, queries = [*queries, *hidden], []
         parts: list[Part] = []
         for name, group in (("all queries", self), *self.groups.items()):
             if self.groups:
@@ -516,14 +539,15 @@ class Comparison(Reported, Differences):
                 parts.append(Sentences(sentences))
         title = f"Comparison of {many(len(self.systems), 'system')}"
         legend = legend_of(self) if means else []
-        caption, note = tell_how(self, **with_intervals), f"{tell_test(self)}."
+        caption = " ".join([tell_how(self, **with_intervals), *queries])
+        note = " ".join([f"{tell_test(self)}.", *queries])
         document = Document(title, caption, legend, parts, settings, note)
         return document.renamed({}, DAGGERS) if daggers else document
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
     ) -> Record:
-        judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}
+        judged = {"gates": list_outcomes(gates)} if gates else {}
         return {**list_everything(self, per_query, power), **judged}
 
     def _records(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.comparing.settings import ComparisonSettings
@@ -23,8 +22,9 @@ from irbatch.statistics.intervals import (
 from irbatch.statistics.judges import ModelValues
 from irbatch.statistics.resampling import (
     blocks_of_differences,
+    join_measures,
+    measure_blocks,
     paired_differences,
-    row_blocks,
 )
 from irbatch.statistics.tests import (
     DRAWN,
@@ -101,34 +101,53 @@ class Differences(ComparisonSettings):
         return np.divide(self.differences, of, out=np.full_like(of, np.nan), where=of != 0)
 
     @cached_property
+    def counts(self) -> Ints:
+        """How many queries each measure is compared on, ``(measures,)``."""
+        return (~np.isnan(self.values[0])).sum(axis=0)
+
+    @property
     def wins(self) -> Ints:
         """Queries in which a is better."""
-        return self._find(lambda apart: (apart * self.directions > 0).sum(axis=1))
+        return self._summary[..., 0].astype(np.int64)
 
-    @cached_property
+    @property
     def ties(self) -> Ints:
         """Queries in which both are equal."""
-        return self._find(lambda apart: (apart == 0).sum(axis=1))
+        return self._summary[..., 1].astype(np.int64)
 
-    @cached_property
+    @property
     def losses(self) -> Ints:
         """Queries in which a is worse."""
-        return self._find(lambda apart: (apart * self.directions < 0).sum(axis=1))
+        return self._summary[..., 2].astype(np.int64)
 
-    @cached_property
+    @property
     def varies(self) -> Bools:
         """Whether the difference is not the same in every query."""
-        return self._find(lambda apart: np.ptp(apart, axis=1) > 0)
+        return self._summary[..., 3] > 0
 
-    @cached_property
+    @property
     def effects(self) -> Floats:
         """Cohen's d_z: the mean of the paired differences over their standard deviation.
 
         NaN where they don't vary: nothing is known of their spread.
         """
-        mean = self._find(lambda apart: apart.mean(axis=1))
-        spread = self._find(lambda apart: apart.std(axis=1, ddof=1))
+        *_, mean, spread = np.moveaxis(self._summary, -1, 0)
         return np.divide(mean, spread, out=np.full_like(mean, np.nan), where=self.varies)
+
+    @cached_property
+    def _summary(self) -> Floats:
+        """What the five above are made of, in the order of use: ``(pairs, measures, 6)``."""
+
+        def find(values: Floats, columns: Any) -> Floats:
+            numbers = []
+            for apart in blocks_of_differences(values, self.pairs):
+                gains = apart * self.directions[columns]
+                signs = [(of > 0).sum(axis=1) for of in (gains, apart == 0, -gains)]
+                spread = apart.std(axis=1, ddof=1)
+                numbers.append([*signs, np.ptp(apart, axis=1), apart.mean(axis=1), spread])
+            return np.concatenate([np.stack(of_pairs, axis=-1) for of_pairs in numbers])
+
+        return self._of_blocks(self.scaled, find)
 
     @cached_property
     def significant(self) -> Bools:
@@ -143,7 +162,7 @@ class Differences(ComparisonSettings):
     @property
     def least_p(self) -> float:
         """The least corrected p-value that could come out; see `undecided`."""
-        sizes = self.family_size, len(self.query_ids), self.draws
+        sizes = self.family_size, int(self.counts.max()), self.draws
         return least_p(self.test, self.correction, *sizes, self.alternative)
 
     @property
@@ -206,10 +225,14 @@ class Differences(ComparisonSettings):
                 self.values, lambda values: beyond_margin(values, self.pairs, margin, signs)
             )
             return combined.tails.reshape(self.p_values.shape)
-        values = self.scaled if self.linear is None else self.linear
-        beyond = beyond_margin(values, self.pairs, margin, signs)
         ends = self._ends_beyond(margin, signs)
-        return above_zero_p(beyond, self.margin_test, self.draws, self.seed, ends, self.varies)
+
+        def find(values: Floats, columns: Any) -> Floats:
+            beyond = beyond_margin(values, self.pairs, margin, signs[columns])
+            how = self.margin_test, self.draws, self.seed
+            return above_zero_p(beyond, *how, ends[:, columns], self.varies[:, columns])
+
+        return self._of_blocks(self.scaled if self.linear is None else self.linear, find)
 
     def _ends_beyond(self, margin: Margin, signs: Floats) -> Floats:
         if self.ranges is None or self.linear is not None:  # geometric and weighted means
@@ -229,7 +252,9 @@ class Differences(ComparisonSettings):
         lowest, highest = np.tile(self.ranges[:, [column]], len(self.systems))
         if not np.isfinite(highest - lowest).all():
             return self.intervals[:, column]
-        return bounded_intervals(self.values[..., column].T, lowest, highest, self.level)
+        values = self.values[..., column].T
+        values = values[~np.isnan(values[:, 0])]
+        return bounded_intervals(values, lowest, highest, self.level)
 
     def queries_for(self, margin: Margin, column: int, level: float) -> int | None:
         """Return how many queries without a loss would show that a system is not worse by a margin.
@@ -263,11 +288,14 @@ class Differences(ComparisonSettings):
 
     def _of_t_test(self, find: Callable[[Floats, Floats], Floats]) -> Floats:
         """Find something of differences in the units of the means, ``(queries, columns)``."""
-        values = self.scaled if self.linear is None else self.linear
-        paired = np.moveaxis(paired_differences(values, self.pairs), 1, 0)
-        levels = self.levels.ravel() * (1.0 if self.alternative == "two-sided" else 2.0)
-        columns = find(paired.reshape(len(self.query_ids), -1), levels)
-        return columns.reshape(len(self.pairs), len(self.measures))
+        levels = self.levels * (1.0 if self.alternative == "two-sided" else 2.0)
+
+        def find_part(values: Floats, columns: Any) -> Floats:
+            paired = np.moveaxis(paired_differences(values, self.pairs), 1, 0)
+            found = find(paired.reshape(len(paired), -1), levels[:, columns].ravel())
+            return found.reshape(len(self.pairs), -1)
+
+        return self._of_blocks(self.scaled if self.linear is None else self.linear, find_part)
 
     @cached_property
     def judged_shares(self) -> dict[int, Floats]:
@@ -337,16 +365,12 @@ class Differences(ComparisonSettings):
         """Return what the first (0) or second (1) systems of pairs have of ``(systems, …)``."""
         return values[[pair[side] for pair in self.pairs]]
 
-    @cached_property
-    def _paired(self) -> Floats:
-        """Differences by query, ``(pairs, queries, measures)``."""
-        return paired_differences(self.scaled, self.pairs)
-
-    def _find(self, find: Callable[[Floats], Any]) -> npt.NDArray[Any]:
-        """Find something of each pair in such differences; of many, some pairs' at a time."""
-        if len(row_blocks(len(self.pairs), self.scaled)) == 1:
-            return np.asarray(find(self._paired))
-        return np.concatenate([*map(find, blocks_of_differences(self.scaled, self.pairs))])
+    def _of_blocks(self, values: Floats, find: Callable[[Floats, Any], Any]) -> Any:
+        """Find something of measures that the same queries have, `find` taking their positions."""
+        blocks = measure_blocks(self.scaled)
+        parts = [find(values if len(blocks) == 1 else values[:, rows][..., columns], columns)
+                 for columns, rows in blocks]  # fmt: skip
+        return join_measures(parts, blocks)
 
     def sign_of(self, column: int | None = None) -> Any:
         """Return a measure's `irbatch.measures.Measure.sign`, or those of all, ``(measures,)``."""

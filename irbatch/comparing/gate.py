@@ -19,9 +19,10 @@ from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
+from irbatch.report.document import Record
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.tests import DRAWN, Margin, least_p, margin_correction
+from irbatch.statistics.tests import DRAWN, Margin
 
 OPERATORS = {
     "<=": operator.le,
@@ -64,25 +65,20 @@ FORMS = (
 
 
 class Outcome(NamedTuple):
-    """What checking a condition of one system gave.
+    """What checking a condition of one system gave, as JSON has it under ``gates``."""
 
-    Args:
-        condition: as it was written.
-        system: its name; empty of a group that cannot be judged.
-        passed: whether the gate lets it through.
-        value: what was looked at: a mean, an end of an interval, or a difference; NaN if unknown.
-        limit: what it was compared with: the number, or the margin.
-        p: of a test, corrected.
-        told: all of this as a sentence.
-    """
-
-    condition: str
-    system: str
+    condition: str  # as it was written
+    system: str  # empty of a group that cannot be judged
     passed: bool
-    value: float
-    limit: float
-    p: float | None
-    told: str
+    value: float  # a mean, an end of an interval, or a difference; NaN if unknown
+    limit: float  # what that was compared with: the number, or the margin
+    p: float | None  # of a test, corrected
+    told: str  # all of this as a sentence
+
+
+def list_outcomes(outcomes: Iterable[Outcome]) -> list[Record]:
+    """Return outcomes as records of JSON."""
+    return [outcome._asdict() for outcome in outcomes]
 
 
 class Limit(NamedTuple):
@@ -111,26 +107,28 @@ class Limit(NamedTuple):
         which = "" if self.bound is None else f"the {('lower', 'upper')[self.bound]} bound of "
         return f"{which}{self.name} is {text}"
 
+    def judge(
+        self, text: str, values: Iterable[tuple[str, float]], *, required: bool
+    ) -> Iterator[Outcome]:
+        """Judge systems by their values; NaN does not pass."""
+        for name, value in values:
+            holds = self.holds(value)
+            told = f"{printable(name)}: {self.told(value)}, {'' if holds else 'not '}{self}"
+            passed = holds == required and not math.isnan(value)
+            yield Outcome(text, name, passed, value, self.limit, None, told)
+
     def __str__(self) -> str:
         return f"{self.operator} {repr(self.limit).removesuffix('.0')}"
 
 
 class Verdict(NamedTuple):
-    """What must not happen to a mean against the baseline's, or what of it must be shown.
-
-    Args:
-        verb: what must not: ``"drops"``, ``"rises"``, ``"changes"``, ``"worsens"``, ``"improves"``,
-            by the margin or more; what must: ``"not worse"``, ``"equivalent"``, within the margin.
-        margin: 0 if none is named.
-        p: the level of the p-value.
-        baseline: as it was named.
-    """
+    """What must not happen to a mean against the baseline's, or what of it must be shown."""
 
     name: str
-    verb: str
-    margin: Margin
-    p: float | None = None
-    baseline: str | None = None
+    verb: str  # of `FAIL_BY`, by the margin or more; or "not worse", "equivalent", within it
+    margin: Margin  # 0 if none is named
+    p: float | None = None  # the level of the p-value
+    baseline: str | None = None  # as it was named
 
     def side(self, sign: int) -> int:
         """Return 1 for a rise, -1 for a drop, 0 for either; `sign` is the measure's."""
@@ -139,15 +137,12 @@ class Verdict(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A condition as it was written, whether it must hold or must not, and what it says.
-
-    `scope` is the group of queries that it is of; None: all.
-    """
+    """A condition as it was written, and what it says."""
 
     text: str
-    required: bool
+    required: bool  # whether it must hold, or must not
     form: Limit | Verdict
-    scope: str | None = None
+    scope: str | None = None  # the group of queries that it is of; None: all
 
 
 def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condition:
@@ -155,8 +150,8 @@ def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condit
 
     Raises:
         InputError: if it has no known form, is for the other purpose, cannot hold, always holds, or
-            its measure is unknown; of systems that are each `alone`, if it takes a baseline or
-            groups.
+            its measure is unknown; of systems that are each `alone`, if it takes a baseline
+            or groups.
 
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05", required=False).form
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -258,33 +253,28 @@ def check_purpose(text: object, *, is_requirement: bool, required: bool) -> None
 
 
 def _read_verdict(form: re.Match[str], text: str) -> Verdict:
-    """Read a verdict; reject one that asks for what cannot be, or for all there is."""
+    """Read a verdict; reject one without a direction, and one that asks for no less than all."""
     relative = form["percent"] is not None
     amount = float(form["amount"] or 0.0) / (100 if relative else 1)
     p = None if form["p"] is None else float(form["p"])
     of, verb = measure(form["name"]), " ".join(form["verb"].split())
     verdict = Verdict(str(of), verb, Margin(amount, relative), p, form["baseline"])
-    most = 1.0 if relative else of.range[1] - of.range[0]
-    bounded = verb not in FAIL_BY or not relative or verdict.side(of.sign) < 0
+    required, (low, high) = verb not in FAIL_BY, of.range
+    bounded = required or not relative or verdict.side(of.sign) < 0  # means rise by any share
     problem = ""
     if verb == "drops" and of.sign < 0:
-        problem = f": lower values of {of} are better: say 'worsens', 'improves' or 'rises'"
+        problem = f"lower values of {of} are better: say 'worsens', 'improves' or 'rises'"
     elif verb in ("worsens", "improves", "not worse") and not of.sign:
-        hint = "worse" if verb == "not worse" else "better: say 'drops' or 'rises'"
-        problem = f": neither higher nor lower values of {of} are {hint}"
-    elif verb in FAIL_BY and amount == most and bounded:
-        whole = f"{form['amount']} is the whole range of {of}; did you mean {form['amount']}%?"
-        whole = f"100% is the whole mean of {of}" if relative else whole
-        problem = f" asks for no less than all: {whole}"
-    elif (
-        (p is not None and not 0 < p <= 1)
-        or (bounded and amount >= most)
-        or (verb not in FAIL_BY and not amount)
-        or not math.isfinite(amount)
-    ):
-        problem = " asks for what cannot be"  # or a per cent sign is missing, or a point
+        problem = f"neither higher nor lower values of {of} are better: say 'drops' or 'rises'"
+    elif bounded and amount >= (1.0 if relative else high - low):
+        whole = f"the whole {'mean' if relative else 'range'} of {of}"
+        problem = f"that is {whole} or more: is a point or a per cent sign missing?"
+    elif required and not amount:
+        problem = "a margin is above 0"
+    elif p is not None and not 0 < p <= 1:
+        problem = "p is above 0 and at most 1"
     if problem:
-        raise InputError(f"condition {shown(text)}{problem}", value=text)
+        raise InputError(f"condition {shown(text)}: {problem}", value=text)
     return verdict
 
 
@@ -331,8 +321,8 @@ def check(
 ) -> list[Outcome]:
     """Judge systems, compared or each alone, by conditions; errors as `failures`."""
     outcomes: list[Outcome] = []
+    alone = not isinstance(systems, Differences)
     for text in each_condition(texts):
-        alone = not isinstance(systems, Differences)
         condition = parse_condition(text, required=required, alone=alone)
         if condition.scope is None:
             outcomes += _judge(systems, condition)
@@ -351,31 +341,22 @@ def _groups_of(systems: Any, scope: str | None) -> list[tuple[str, Differences |
     if scope is None:
         return []
     names = [*systems.groups, *systems.alone]
-    if scope != EVERY and scope not in names:
-        listed = join_words([shown(name) for name in names]) or "none"
-        problem = f"there is no group {shown(scope)} that is compared; there are: {listed}"
+    if not names or scope not in (EVERY, *names):
+        listed = join_words([shown(name) for name in names]) or "none: give groups= to compare"
+        problem = f"there is no group {shown(scope)} that is compared; there are {listed}"
         raise InputError(problem, source="groups", value=scope)
-    if not names:
-        raise InputError("there are no groups: give groups= to compare", source="groups")
     return [(name, systems.groups.get(name)) for name in names if scope in (EVERY, name)]
 
 
-def _judge(
-    systems: Differences | Results | Mapping[str, Results], condition: Condition
-) -> Iterator[Outcome]:
-    """Judge by a limit or a verdict; NaN does not pass."""
+def _judge(systems: Any, condition: Condition) -> Iterator[Outcome]:
+    """Judge by a limit, or a comparison's pairs by a verdict, which others are not asked for."""
     form = condition.form
-    if isinstance(form, Verdict) and isinstance(systems, Differences):
-        if systems.baseline is None:
-            raise InputError("a condition needs a baseline to compare with", source="baseline")
-        yield from _judge_pairs(systems, form, condition)
-        return
-    limit: Any = form
-    for name, value in _values_of(systems, limit):
-        holds = limit.holds(value)
-        text = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
-        passed = holds == condition.required and not math.isnan(value)
-        yield Outcome(condition.text, name, passed, value, limit.limit, None, text)
+    if isinstance(form, Limit):
+        values = _values_of(systems, form)
+        return form.judge(condition.text, values, required=condition.required)
+    if systems.baseline is None:
+        raise InputError("a condition needs a baseline to compare with", source="baseline")
+    return _judge_pairs(systems, form, condition)
 
 
 def _values_of(
@@ -412,18 +393,16 @@ def _value_of(results: Results, limit: Limit) -> float:
 
 def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -> Iterator[Outcome]:
     """Yield whether means have not changed as they must not, or are shown to be as good."""
-    column = comparison.find_measure(form.name)
+    column, required = comparison.find_measure(form.name), condition.required
     level = comparison.level if form.p is None else form.p
-    if problem := _never(comparison, form, column, level):
+    margin, p_values = form.margin, comparison.corrected
+    side = form.side(comparison.sign_of(column))
+    if problem := _never(comparison, form, side):
         raise InputError(f"condition {shown(condition.text)}{problem}", value=condition.text)
-    side, margin, few = form.side(comparison.sign_of(column)), form.margin, ""
-    p_values, what = comparison.corrected, "apart" if form.verb == "equivalent" else "worse"
-    if condition.required:
+    what = "apart" if form.verb == "equivalent" else "worse"
+    if required:
         test = comparison.equivalent_to if what == "apart" else comparison.not_worse_than
         p_values = test(str(margin) if margin.relative else margin.amount)
-        queries, least = len(comparison.query_ids), comparison.queries_for(margin, column, level)
-        if least is not None and queries < least:
-            few = f": {queries} queries are too few, {least} could show it if none were {what}"
     for pair, (a, b) in enumerate(comparison.pairs):
         difference, share, p = (
             float(numbers[pair, column])
@@ -433,10 +412,11 @@ def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -
         name, other = (printable(comparison.systems[system]) for system in (a, b))
         of_mean = "" if math.isnan(share) else f" ({share:+.1%})"
         text = f"{name}: {comparison.measures[column]} {difference:+.4f}{of_mean} against {other}, "
-        if condition.required:
+        if required:
             passed = p < level
-            text += "shown" if passed else "not shown"
-            text += f" to be less than {margin} {what}, p {show_p(p, level)}{'' if passed else few}"
+            text += f"{'' if passed else 'not '}shown to be less than {margin} {what}, "
+            text += f"p {show_p(p, level)}"
+            text += "" if passed else _why_not_shown(comparison, margin, (pair, column), level)
         else:
             # Of a mean of 0 any difference is more than a share.
             size = math.copysign(math.inf, difference) if math.isnan(value) else value
@@ -447,21 +427,32 @@ def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -
         yield Outcome(condition.text, comparison.systems[a], passed, value, margin.amount, p, text)
 
 
-def _never(comparison: Differences, form: Verdict, column: int, level: float) -> str:
-    """Say why a condition can never hold, or never be met; nothing if it can."""
-    if form.verb not in FAIL_BY:
-        if form.baseline not in (None, "baseline", comparison.baseline):
-            return f": the baseline is {shown(comparison.baseline)}"
-        correction = margin_correction(comparison.test, comparison.correction)
-        sizes = comparison.family_size, len(comparison.query_ids), comparison.draws
-        least = least_p(comparison.margin_test, correction, *sizes, "greater")
-        if comparison.margin_test == "randomisation" and level <= least:
-            return " can never be met with so few queries; margin_test='t' can tell"
-    elif form.p is not None:
-        if form.p <= comparison.least_p:
-            more = "; more draws= can" if comparison.test in DRAWN else ""
-            return f" can never hold. {comparison.undecided}{more}"
-        other = {"greater": -1, "less": 1}.get(comparison.alternative)
-        if form.side(comparison.sign_of(column)) == other:
-            return f" can never hold: alternative={comparison.alternative!r} tests the other side"
-    return ""
+def _why_not_shown(
+    comparison: Differences, margin: Margin, at: tuple[int, int], level: float
+) -> str:
+    """Say why a p-value of a margin is large though nothing is lost; nothing of other reasons."""
+    queries, least = comparison.counts[at[1]], comparison.queries_for(margin, at[1], level)
+    reasons = []
+    if comparison.ties[at] == queries:
+        reasons.append("no query differs")
+    elif least is None and not comparison.varies[at]:
+        reasons.append("all queries differ alike")
+    if least is not None and queries < least:
+        reasons.append(f"{queries} queries are too few, {least} could show it if none were lost")
+    elif reasons:
+        reasons.append(f"of which margin_test={comparison.margin_test!r} says nothing")
+    return f": {', '.join(reasons)}" if reasons else ""
+
+
+def _never(comparison: Differences, form: Verdict, side: int) -> str:
+    """Say why a condition is of another baseline, or can never hold; nothing if it can."""
+    if form.baseline not in (None, "baseline", comparison.baseline):
+        return f": the baseline is {shown(comparison.baseline)}"
+    if form.verb not in FAIL_BY or form.p is None:
+        return ""
+    if form.p <= comparison.least_p:
+        more = "; more draws= can" if comparison.test in DRAWN else ""
+        return f" can never hold. {comparison.undecided}{more}"
+    other_side = {"greater": -1, "less": 1}.get(comparison.alternative) == side
+    alternative = f" can never hold: alternative={comparison.alternative!r} tests the other side"
+    return alternative if other_side else ""

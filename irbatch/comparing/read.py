@@ -41,6 +41,11 @@ class Aligned:
     judged: dict[int, Floats]  # by cutoff, see `Comparison.judged`
     weights: Floats | None = None  # (queries, measures): of weighted means; None: all alike
 
+    @property
+    def counts(self) -> Ints:
+        """How many queries have a value of each measure, ``(measures,)``."""
+        return (~np.isnan(self.values[0])).sum(axis=0)
+
     def part(self, rows: Sequence[int], queries: Collection[Any]) -> Aligned:
         """Return some of the queries, and those of them that were left out."""
 
@@ -62,9 +67,10 @@ class Aligned:
 def align(
     results: Mapping[str, Results] | Iterable[Results], measures: Sequence[str] | None = None
 ) -> Aligned:
-    """Put results side by side, by query id; queries skipped for every system are left out.
+    """Put results side by side, by query id, of some measures; default: all, which then all have.
 
-    Of some measures; default: all, which then all systems have.
+    A query without a value of a measure for one system is left out of that measure, and one
+    without any is left out altogether.
     """
     by_system = _name(results)
     systems, of_systems = list(by_system), list(by_system.values())
@@ -83,13 +89,20 @@ def align(
     queries = _shared_queries(by_system)
     parts = [_Part(own, _rows_of(own, queries)) for own in of_systems]
     values = np.stack([part.values(names) for part in parts])
-    kept = _rows_with_values(systems, queries, values, names)
+    lacking: Bools = np.asarray(np.isnan(values).any(axis=0))
+    _check_lacking(systems, queries, values, columns)
+    values[:, lacking] = np.nan
+    kept = np.flatnonzero(~lacking.all(axis=1))
     if kept.size < len(queries):
         queries, values = [queries[row] for row in kept.tolist()], values[:, kept]
         parts = [_Part(part.results, part.rows[kept]) for part in parts]
     if len(queries) < 2:
         problem = "the systems have one query in common, which says nothing of others"
         raise InputError(problem, source=SOURCE, query=queries[0] if queries else None)
+    few = np.flatnonzero((~np.isnan(values[0])).sum(axis=0) < 2).tolist()
+    if few:
+        problem = f"fewer than two queries have a value of {names[few[0]]} for every system"
+        raise InputError(problem, source=SOURCE, value=names[few[0]])
     alike = all(own.query_ids == first.query_ids for own in of_systems)
     all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
     unanswered = np.array([QueryMark.MISSING.holds(part.results.marks[part.rows])
@@ -193,17 +206,18 @@ class _Part(NamedTuple):
         return results.weighted_values[self.rows, place]
 
 
-def _rows_with_values(
-    systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
-) -> Ints:
-    """Return the rows that no measure leaves out for all; reject any other NaN."""
-    nan: Bools = np.isnan(values)
-    kept = np.flatnonzero(~np.any(nan.all(axis=0), axis=1))
-    if nan[:, kept].any():
-        system, row, column = (int(places[0]) for places in np.nonzero(nan[:, kept]))
-        problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
-        raise InputError(problem, source="results", query=queries[kept[row]])
-    return kept
+def _check_lacking(
+    systems: Sequence[str], queries: list[Any], values: Floats, columns: Sequence[Measure]
+) -> None:
+    """Reject a weighted mean of which one system has a query that another lacks."""
+    nan = np.isnan(values)
+    is_weighted = np.array([column.aggregate == "weighted" for column in columns])
+    odd = np.asarray(nan.any(axis=0) & ~nan.all(axis=0) & is_weighted)
+    if odd.any():
+        row, column = np.argwhere(odd)[0].tolist()
+        system = systems[int(nan[:, row, column].argmax())]
+        problem = f"{columns[column]} of system {system!r} is NaN, that of others is not"
+        raise InputError(problem, source=SOURCE, query=queries[row])
 
 
 def _weights(

@@ -236,7 +236,7 @@ def reproducibility(
         }
         for name, pair in pairs.items()
     ]
-    sides = [align(results).values if same else _apart(results) for results in evaluated]
+    sides = [_together(results) if same else _apart(results) for results in evaluated]
     # (runs, 2, measures): original and reproduced.
     means = np.array([[_means(values) for values in side] for side in sides])
     nothing = np.full(len(columns), np.nan)
@@ -268,6 +268,12 @@ def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run
         problem = f"{name} is two runs, (original, reproduced), not {shown(pair)}"
         raise InputError(problem, source=name, value=pair)
     return as_run(pair[0], **reading), as_run(pair[1], **reading)
+
+
+def _together(results: dict[str, Results]) -> Floats:
+    """Return both sides' values of the queries that have all."""
+    values = align(results).values
+    return values[:, ~np.isnan(values[0]).any(axis=1)]
 
 
 def _apart(results: dict[str, Results]) -> list[Floats]:

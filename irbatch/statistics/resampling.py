@@ -287,6 +287,30 @@ def _rounded(differences: Floats, grain: Grain) -> Floats:
     return rounded if grain.usable.all() else np.where(grain.usable, rounded, differences)
 
 
+def measure_blocks(values: Floats) -> list[tuple[Any, Any]]:
+    """Part the measures of ``(systems, queries, measures)`` by the queries that have a value.
+
+    Returns the positions of measures that the same queries have, and of these queries; what a
+    query lacks is NaN of every system.
+    """
+    has_value = ~np.isnan(values[0])
+    if has_value.all():
+        return [(np.arange(values.shape[2]), slice(None))]
+    rows, place = np.unique(has_value, axis=1, return_inverse=True)
+    return [
+        (np.flatnonzero(place.ravel() == number), np.flatnonzero(rows[:, number]))
+        for number in range(rows.shape[1])
+    ]
+
+
+def join_measures(parts: Sequence[Any], blocks: Sequence[tuple[Any, Any]]) -> Any:
+    """Join what is ``(…, measures, …)`` of such blocks, with measures on the second axis."""
+    if len(parts) == 1:
+        return parts[0]
+    order = np.argsort(np.concatenate([columns for columns, _ in blocks]))
+    return np.concatenate(parts, axis=1)[:, order]
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """What is tested: values ``(systems, queries, measures)``, and pairs of systems."""

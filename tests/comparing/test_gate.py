@@ -316,20 +316,11 @@ def test_worse_is_what_the_measure_says() -> None:
     ("text", "said"),
     [
         ("FirstRank drops", "lower values of FirstRank are better: say 'worsens', 'improves'"),
-        (
-            "cwlRR(number=ED) worsens",
-            "neither higher nor lower values of cwlRR(number=ED) are better: say 'drops'",
-        ),
-        ("cwlRR(number=ED) improves", "neither higher nor lower"),
-        ("P@10 drops 1.5", "asks for what cannot be"),
-        ("P@10 worsens 150%", "asks for what cannot be"),
-        ("P@10 drops 1", "1 is the whole range of P@10; did you mean 1%?"),
-        ("P@10 drops 1.0", "1.0 is the whole range of P@10"),
-        ("P@10 drops 100%", "100% is the whole mean of P@10"),
-        ("P@10 < 0", "never holds: P@10 is between 0 and 1"),
-        ("P@10 <= 1", "always holds: P@10 is between 0 and 1"),
-        ("P@10 < 1.5", "always holds"),
-        ("P@10 == 1.5", "never holds"),
+        ("cwlRR(number=ED) worsens", "neither higher nor lower values of cwlRR(number=ED)"),
+        ("P@10 drops 1.5", "whole range of P@10"),
+        ("P@10 drops 1", "that is the whole range of P@10 or more: is a point or a per cent sign"),
+        ("P@10 drops 100%", "whole mean of P@10"),
+        ("P@10 == 1.5", "never holds: P@10 is between 0 and 1"),
         ("P@10 >= 0.35", "is a requirement: higher values of P@10 are better"),
         ("FirstRank < 3", "is a requirement: lower values of FirstRank are better"),
         ("P@10 not worse than baseline by 1%", "is a requirement, not a condition to fail by"),
@@ -358,20 +349,14 @@ def test_one_sided_p_values_tell_of_one_side() -> None:
     [
         ("AP drops 1%", "is a condition to fail by, not a requirement"),
         ("AP < 0.35", "is a condition to fail by: higher values of AP are better"),
-        ("AP not worse by 0", "asks for what cannot be"),
-        ("AP not worse by 100%", "asks for what cannot be"),
-        ("AP not worse by 1", "asks for what cannot be"),
-        *((f"AP not worse by 1% p<{p}", "") for p in ("0", "0.0", "5", "1.01")),
+        ("AP not worse by 0", "a margin is above 0"),
+        ("AP not worse by 1", "whole range of AP"),
+        ("AP not worse by 1% p<5", "p is above 0"),
+        ("AP equivalent to baseline within 0%", "a margin is above 0"),
         ("cwlRR(number=ED) not worse by 1%", "neither higher nor lower"),
-        ("AP >= 0", "always holds"),
-        ("AP > 1", "never holds"),
-        ("AP is good", "is not of the form 'nDCG@10 not worse than baseline by 1%', 'nDCG@10"),
         ("AP >= 800%", "never holds"),
         ("missing queries >= 5", "lower values of missing queries are better"),
-        ("missing queries >= -1", "lower values"),
-        ("AP not worse", "is not of the form"),
-        ("AP equivalent to baseline", "is not of the form"),
-        ("AP equivalent to baseline within 0%", "asks for what cannot be"),
+        ("AP is good", "is not of the form 'nDCG@10 not worse than baseline by 1%', 'nDCG@10"),
         ("AP not worse than baseline", "is not of the form"),
         (None, "is not of the form"),
     ],
@@ -384,7 +369,7 @@ def test_requirements_that_cannot_be_meant(text: Any, said: str) -> None:
 def test_not_worse_has_to_be_shown() -> None:
     assert not RISEN.unmet(f"{ALL} not worse than baseline by 50%")
     assert not RISEN.unmet(f"{ALL} not worse than old by 0.5 p<0.001")
-    few = "10 queries are too few, 368 could show it if none were worse"
+    few = "10 queries are too few, 368 could show it if none were lost"
     assert RISEN.unmet(f"{ALL} not worse by 0.01") == [
         "new: P@10 +0.1000 (+25.0%) against old, not shown to be less than 0.01 worse, p 0.372: "
         + few
@@ -406,11 +391,10 @@ def test_two_identical_queries_pass_no_gate(test: str) -> None:
     found = irbatch.compare({"old": results, "new": results}, baseline="old",
                                     margin_test=test)  # fmt: skip
     for text in ("equivalent to baseline within 0.1%", "not worse than baseline by 1%"):
-        if test == "randomisation":
-            input_error(lambda text=text: found.unmet(f"nDCG@10 {text}"), "so few queries",
-                        value=f"nDCG@10 {text}")  # fmt: skip
-        else:
-            assert found.unmet(f"nDCG@10 {text}")
+        (told,) = found.unmet(f"nDCG@10 {text}")
+        reason = "2 queries are too few" if test == "bounded" else f"{test!r} says nothing"
+        assert ": no query differs, " in told
+        assert reason in told
     perfect = irbatch.evaluate_matrix([[1, 0], [1, 0]], "P@1")
     both = irbatch.compare({"old": perfect, "new": perfect}, baseline="old")
     for said in (unmet(perfect, "P@1 lower bound >= 0.99"),
@@ -425,7 +409,7 @@ def test_equivalence_has_to_be_shown() -> None:
     text = f"{ALL} equivalent to old within 0.05"
     assert RISEN.unmet(text) == [
         "new: P@10 +0.1000 (+25.0%) against old, not shown to be less than 0.05 apart, p 1.000: "
-        "10 queries are too few, 72 could show it if none were apart"
+        "10 queries are too few, 72 could show it if none were lost"
     ]
     assert FALLEN.unmet(text)
     assert not RISEN.unmet(f"{ALL} equivalent within 0.6")
@@ -456,13 +440,6 @@ def test_a_baseline_that_is_another() -> None:
     input_error(lambda: FALLEN.unmet(text), fact, value=text)
     none = compared(baseline=None, old=8, new=6)
     input_error(lambda: none.unmet("P@10 not worse by 1%"), "needs a baseline", source="baseline")
-
-
-def test_so_few_queries_never_show_it_by_randomisation() -> None:
-    few = compared(old=5, new=[6, 7] * 5, margin_test="randomisation")
-    assert not few.unmet("P@10 not worse by 1% p<0.001")
-    text = "P@10 not worse by 1% p<0.0009"
-    input_error(lambda: few.unmet(text), "can never be met", "margin_test='t'", value=text)
 
 
 # ---------------------------------------------------------------- floors, and groups
@@ -531,8 +508,8 @@ def test_groups() -> None:
                 "With 5 queries", value=ANYTHING)  # fmt: skip
     input_error(lambda: found.failures(f"in web: {ALL} drops"), "no group 'web'", "'odd: b'",
                 source="groups", value="web")  # fmt: skip
-    input_error(lambda: FALLEN.failures(f"in every group: {ALL} drops"), "no groups",
-                source="groups")  # fmt: skip
+    input_error(lambda: FALLEN.failures(f"in every group: {ALL} drops"), "give groups= to compare",
+                source="groups", value=ANYTHING)  # fmt: skip
     input_error(lambda: FALLEN.unmet(f"in web: {ALL} > 0.1"), "none", source="groups", value="web")
 
 

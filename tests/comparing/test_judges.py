@@ -186,15 +186,6 @@ def test_differences_are_combined_as_means_are() -> None:
     assert one_sided.p_values[0] == pytest.approx(stats.t.sf(t, expected.freedom))
 
 
-def test_a_difference_of_the_model_alone_is_told() -> None:
-    """People see no difference; the model likes one system, of what people judged and of more."""
-    draw = random.Random(3)
-    kind = {q: {d: int(RUNS["a"][q][d] > 6) for d in grades} for q, grades in MODEL.items()}
-    people = {q: {d: draw.randint(0, 1) for d in MODEL[q]} for q in PEOPLE}
-    with pytest.warns(irbatch.InputWarning, match="by the model's judgments alone"):
-        irbatch.compare(people, RUNS, "P@3", baseline="b", model_qrels=kind)
-
-
 @pytest.mark.parametrize(
     ("options", "named"),
     [

@@ -190,6 +190,18 @@ def test_latex_has_the_differences_where_asked(three: Comparison) -> None:
     assert r"Cohen's d\_z" in text
 
 
+def test_a_paper_says_which_queries_count_0(three: Comparison) -> None:
+    lacking = replace(three, unanswered={"rm3": ["q1"]}, missing={"bm25": ["q7", "q8"]})
+    said = (
+        "as not all systems have them: 2 queries. Queries without a ranking, counting 0: 1 of rm3"
+    )
+    for caption in (None, "Ours"):
+        (line,) = [
+            each for each in lacking.to_latex(caption=caption).splitlines() if "caption" in each
+        ]
+        assert said in line
+
+
 def test_rows_are_sorted_where_asked(three: Comparison) -> None:
     rows = [line.split()[1] for line in three.to_text(sort="P_2").splitlines()[6:9]]
     assert rows == ["bm25", "splade", "rm3"]
@@ -297,6 +309,10 @@ def test_power_is_told_when_asked_for(three: Comparison) -> None:
     text = Comparison.to_text(three, power=True, width=200)
     head, _, first = text.split("\n\n")[3].splitlines()[:3]
     assert head.endswith("detectable  queries needed")
+    assert text.count("with a power of 80%") == 2
+    for write in (three.to_text, three.to_csv, three.to_json):
+        with pytest.raises(InputError, match=r"power=0.9 must be one of True, False"):
+            write(power=0.9)
     needed = str(int(three.queries_needed[0, 0]))
     assert first.split()[-2:] == [f"{three.detectable[0, 0]:.4f}", needed]
     assert ",equivalent" not in plain[0]
