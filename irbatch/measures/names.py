@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, measure_error, normal
-from irbatch.measures.table import NICKNAMES, ROWS, TREC_EVAL, Spelling, names_of
+from irbatch.measures.table import AMBIGUOUS, NICKNAMES, ROWS, TREC_EVAL, TrecName, names_of
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
@@ -30,42 +31,6 @@ LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names tak
 FORM = r"(?P<name>[^\s()@{}]+?)(?:\((?P<settings>.*)\))?(?:@(?P<at>.+?))?(?:-l(?P<rel>[0-9]+))?"
 SUFFIXED = rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)"
 NUMBERS = rf"({DECIMAL}|\w+=[^(]*)"  # a cutoff, a point, trec_eval's 1=3
-
-# Names that tools have for different measures, normalised, and what each may mean, ``{at}`` being
-# the cutoff. A word that most tools define alike, as recall, has one meaning here, which the guides
-# tell; taking one of these for this or that would silently give other numbers than meant.
-AMBIGUOUS = {
-    "hits": "Success{at} (the hit rate) or NumRelRet{at} (as a sum; ranx has the mean)",
-    "itemcoverage": "CatalogueCoverage{at} (Elliot) or CatalogueCoverage(padding=1){at} (RecBole)",
-    "catalogcoverage": "CatalogueCoverage{at} (Elliot) or CatalogueCoverage(of=trained){at} "
-    "(recommenders)",
-    "giniindex": "Gini{at} (LensKit) or Gini(padding=1){at} (RecBole)",
-    "shannonentropy": "Entropy{at} (in bits) or Entropy(unit=nats,per=recommended){at} (RecBole)",
-    "diversity": "ILD{at} (of embeddings) or ILD(by=cooccurrence){at} (recommenders)",
-    "surprisal": "Novelty{at} (of interactions) or Novelty(of=users){at} (rs-metrics)",
-    "aplt": "TailShare{at} (of a tenth of the items; Elliot's tail is not here)",
-    "accuracy": "Success{at} (BEIR; RecTools' share of right decisions is not here)",
-    "miuf": "Novelty(of=users){at} (RecTools' MeanInvUserFreq)",
-    "meaninvuserfreq": "Novelty(of=users){at} (RecTools)",
-    "efd": "Novelty{at} (without relevance and discount)",
-    "epc": "AvgPopularity{at} (of which it is the complement)",
-    "arhr": "RR{at} (where one item is relevant)",
-    "mcc": "F{at} (of P and R; RecTools' Matthews correlation coefficient is not here)",
-    "retrievalmap": "AP or AP(norm=found){at} (torchmetrics with top_k=)",
-    "retrievalmrr": "RR{at} (torchmetrics)",
-    "retrievalnormalizeddcg": "nDCG{at} (torchmetrics)",
-    "retrievalprecision": "P{at} or P(norm=retrieved){at} (torchmetrics with adaptive_k=)",
-    "retrievalrecall": "R{at} (torchmetrics)",
-    "retrievalhitrate": "Success{at} (torchmetrics)",
-    "retrievalrprecision": "Rprec (torchmetrics)",
-    "retrievalfallout": "FallOut{at} (torchmetrics)",
-    "retrievalauroc": "AUC{at} (torchmetrics)",
-}
-AS_ONE_TOOL = (
-    *("itemcoverage", "catalog_coverage", "giniindex", "shannonentropy", "diversity"),
-    "accuracy",
-)
-"""How the tool named among an ambiguous name's meanings alone writes it."""
 
 
 def measure(name: str) -> Measure:
@@ -106,10 +71,8 @@ def parse_measures(
     """
     at = _check_cutoffs(cutoffs)
     asked: Any = measures
-    if isinstance(asked, str | Measure) or _is_of_ir_measures(asked):
+    if isinstance(asked, (str, *BYTES, Mapping)) or not isinstance(asked, Iterable):
         asked = [asked]
-    if isinstance(asked, (*BYTES, Mapping)) or not isinstance(asked, Iterable):
-        raise measure_error(f"{shown(asked)} is not a measure or its name")
     problems: list[InputError] = []
     parsed: dict[Measure, None] = {}
     for name in asked:
@@ -130,20 +93,15 @@ def parse_measures(
     return tuple(parsed)
 
 
-def _is_of_ir_measures(name: object) -> bool:
-    """Tell whether something is a measure of ir_measures, which is not imported for it."""
-    return type(name).__module__.partition(".")[0] == "ir_measures"
-
-
-def _take(name: object) -> Measure:
-    """Return a measure, ours or one of ir_measures."""
-    if isinstance(name, Measure):
-        return name
-    if not _is_of_ir_measures(name):
-        raise measure_error(f"{shown(name)} is not a measure or its name", value=name)
+def _take(wish: object) -> Measure:
+    """Return a measure, ours or one of ir_measures, which is not imported for it."""
+    if isinstance(wish, Measure):
+        return wish
+    if type(wish).__module__.partition(".")[0] != "ir_measures":
+        raise measure_error(f"{shown(wish)} is not a measure or its name", value=wish)
     from irbatch.measures.ir_measures import read_object
 
-    return read_object(name)
+    return read_object(wish)
 
 
 def _check_cutoffs(cutoffs: object) -> list[int | None]:
@@ -159,41 +117,42 @@ def _check_cutoffs(cutoffs: object) -> list[int | None]:
     return checked
 
 
-@functools.lru_cache(maxsize=1)
-def _index(users: int) -> dict[str, tuple[str, Spelling | None]]:
-    """Map every name in use, normalised, to a measure's and to the spelling that it is of.
+class Meaning(NamedTuple):
+    """What a name stands for."""
 
-    Canonical names come first. Of names that differ in case alone, nRBP and NRBP, each is known as
-    it is written. `users` is that of the catalogue.
+    measure: str  # its canonical name
+    written: str  # the name as it is written, here or by a tool
+    parameters: tuple[tuple[str, object], ...] = ()
+
+
+@functools.lru_cache(maxsize=1)
+def _index(users: int) -> dict[str, Meaning]:
+    """Map every name in use, normalised, to what it stands for; canonical ones come first.
+
+    Names that differ in case alone, nRBP and NRBP, are not there: each is known as it is written.
+    `users` is that of the catalogue.
     """
     names = {name: names_of(name) if name in ROWS else ((), ()) for name in CATALOGUE}
-    index: dict[str, tuple[str, Spelling | None]] = {}
-    for canonical, (aliases, _) in names.items():
-        for name in (canonical, *aliases):
-            other, _ = index.setdefault(normal(name), (canonical, None))
-            if other != canonical:
-                index |= {other: (other, None), name: (canonical, None)}
-    for canonical, (_, spellings) in names.items():
+    meanings = [Meaning(name, name) for name in names]
+    meanings += [Meaning(name, alias) for name, (aliases, _) in names.items() for alias in aliases]
+    for name, (_, spellings) in names.items():
         for spelling in spellings:
             stem = re.sub(r"(_at)?[_@]\{k(:04d)?\}$", "", spelling.cut)
-            for name in (spelling.full, stem):
-                if name and not set("({") & set(name):
-                    index.setdefault(normal(name), (canonical, spelling))
-    for name in [name for name in index if name != normal(name)]:
-        index.pop(normal(name), None)
-    return index
+            plain = [form for form in (spelling.full, stem) if form and not set("({") & set(form)]
+            meanings += [Meaning(name, form, spelling.parameters) for form in plain]
+    index: dict[str, Meaning] = {}
+    for meaning in meanings:
+        index.setdefault(normal(meaning.written), meaning)
+    alike = Counter(map(normal, names))
+    return {name: meaning for name, meaning in index.items() if alike[name] < 2}
 
 
 def _look_up(name: str) -> Measure | None:
     """Return the meaning of a name without cutoff and parameters."""
     if name in CATALOGUE:
         return CATALOGUE[name].measure
-    index = _index(CATALOGUE.users)
-    if (entry := index.get(name) or index.get(normal(name))) is None:
-        return None
-    canonical, spelling = entry
-    meaning = CATALOGUE[canonical].measure
-    return meaning(**dict(spelling.parameters)) if spelling else meaning
+    meaning = _index(CATALOGUE.users).get(normal(name))
+    return meaning and CATALOGUE[meaning.measure].measure(**dict(meaning.parameters))
 
 
 @functools.lru_cache(maxsize=256)
@@ -278,56 +237,46 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
 
     Returns nothing for a name that ends in neither.
     """
+    from irbatch.measures.trec_names import measures_of
+
     if ranx := re.fullmatch(r"(?i)rbp\.(?P<p>[0-9]{1,15})", name):  # rbp.95, whose p is 0.95
         return [CATALOGUE["RBP"].measure(p=float("0." + ranx["p"]))]
+    if name in NICKNAMES:
+        of_group = (trec for trec in TREC_EVAL if name in trec.groups)
+        return [measure for trec in of_group for measure in measures_of(trec)]
     suffixed = re.fullmatch(SUFFIXED, name)
     stem = _look_up(suffixed["name"]) if suffixed else None
     if suffixed:
         _reject_ambiguous(text, suffixed["name"], suffixed["cutoff"])
     try:
-        measures = _parse_trec_eval(name, None if stem else _look_up(name))  # nerr_8 is nERR@8
+        for trec, parameters in _divide(name, None if stem else _look_up(name)):  # nerr_8 is nERR@8
+            if parameters.isdecimal() and not trec.takes:
+                problem = f"trec_eval's {trec.name} takes no cutoff: {shown(name)}"
+                hint = f"did you mean {_look_up(trec.meaning)}@{parameters}?"
+                raise measure_error(f"{problem}; {hint}", value=name)
+            return measures_of(trec, parameters)
     except InputError:
         if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
             raise
         _reject_unknown(text, name)
-    if measures or not suffixed or not stem:
-        return measures
-    return [stem @ _parse_cutoff(suffixed["cutoff"], text)]
+    return [stem @ _parse_cutoff(suffixed["cutoff"], text)] if suffixed and stem else []
 
 
-def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
-    """Parse trec_eval's ``P_5``, ``P.5,10``, ``ndcg_cut``; return nothing for any other name.
+def _divide(name: str, meaning: Measure | None) -> Iterator[tuple[TrecName, str]]:
+    """Yield what names of trec_eval, with which parameters, a name may be divided into.
 
     Where it is a name of ours, of `meaning`, that goes before.
     """
-    from irbatch.measures.trec_names import list_values
-
-    if name in NICKNAMES:
-        values = [
-            value
-            for trec_name in TREC_EVAL
-            if name in trec_name.groups
-            for value in list_values(trec_name)
-        ]
-        return [value.measure for value in values if value.measure]
     splits = [(name, "")]
     if meaning is None:
         ends = re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name[:LONGEST_NAME])
         splits += [(name[: end.start()], name[end.start() + 1 :]) for end in ends]
     elif normal(name) in map(normal, (meaning.name, *meaning.declaration.names[0])):
-        return []
-    by_name = {normal(trec_name.name): trec_name for trec_name in TREC_EVAL if trec_name.meaning}
+        return
+    by_name = {normal(trec.name): trec for trec in TREC_EVAL if trec.meaning}
     for stem, parameters in splits:
-        trec = by_name.get(normal(stem))
-        if trec is not None and (parameters or stem == name):
-            if parameters.isdecimal() and not trec.takes:
-                problem = f"trec_eval's {trec.name} takes no cutoff: {shown(name)}"
-                raise measure_error(
-                    f"{problem}; did you mean {_look_up(trec.meaning)}@{parameters}?", value=name
-                )
-            values = list_values(trec, parameters, strict=True)
-            return [value.measure for value in values if value.measure]
-    return []
+        if (parameters or stem == name) and normal(stem) in by_name:
+            yield by_name[normal(stem)], parameters
 
 
 def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dict[str, object]]:
@@ -367,9 +316,9 @@ def _reject_unknown(text: str, name: str) -> NoReturn:
 
 
 def _reject_ambiguous(text: str, name: str, cutoff: str | None) -> None:
-    """Reject a name that tools have for different measures, see `AMBIGUOUS`."""
-    meanings = AMBIGUOUS.get(normal(name))
-    if meanings is None or name in AS_ONE_TOOL or name in CATALOGUE:  # users define some
+    """Reject a name that tools have for different measures, but as one of them writes it."""
+    meanings, known = AMBIGUOUS.get(normal(name)), _index(CATALOGUE.users).get(normal(name))
+    if meanings is None or (known and known.written == name):
         return
     _, top_k, after = text.partition("top_k=")  # as torchmetrics says it
     cutoff = cutoff or (after.split(")")[0].split(",")[0].strip() if top_k else None)

@@ -47,17 +47,37 @@ def list_values(trec: TrecName, parameters: str = "", *, strict: bool = False) -
     if trec.takes == "gains":
         return [_value(trec, label, **_read_gains(trec, parameters))]
     numbers = _read_numbers(trec, parameters, strict)
-    if trec.takes == "cutoffs":
-        return [_value(trec, f"{trec.name}_{k}", k) for k in numbers]
-    if trec.takes == "points":
-        name = trec.into[0]
-        return [_value(trec, f"{trec.name}_{point:3.2f}", **{name: point}) for point in numbers]
-    return [_value(trec, label, **_settings(trec, parameters, numbers))]
+    own = trec.into[0] if trec.into else ""
+    if trec.takes in ("cutoffs", "points"):
+        if len(set(numbers)) < len(numbers):
+            raise _rejection(trec, parameters, "different numbers")
+        if trec.takes == "cutoffs":
+            return [_value(trec, f"{trec.name}_{k}", k) for k in sorted(numbers)]
+        return [_value(trec, f"{trec.name}_{x:3.2f}", **{own: x}) for x in sorted(numbers)]
+    if trec.takes == "several":
+        if numbers != sorted(set(numbers)):
+            raise _rejection(trec, parameters, "different numbers in ascending order")
+        return [_value(trec, label, **{own: tuple(numbers)})]
+    if trec.takes == "length":
+        return [TrecValue(label, None, min(max(int(numbers[0]), 0), LONGEST))]
+    if trec.takes == "weight":
+        if numbers[0] <= 0:
+            raise _rejection(trec, parameters, "a number above 0")
+        return [_value(trec, label, **({own: numbers[0]} if parameters else {}))]
+    if len(numbers) != len(trec.into):
+        raise _rejection(trec, parameters, f"{len(trec.into)} numbers")
+    return [_value(trec, label, **dict(zip(trec.into, numbers, strict=True)))]
+
+
+def measures_of(trec: TrecName, parameters: str = "") -> list[Measure]:
+    """List the measures that a name of trec_eval's, with parameters read strictly, stands for."""
+    values = list_values(trec, parameters, strict=True)
+    return [value.measure for value in values if value.measure]
 
 
 def _value(trec: TrecName, label: str, cutoff: int | None = None, **settings: Any) -> TrecValue:
     if not trec.meaning:
-        return TrecValue(label, None, settings.get("length"))
+        return TrecValue(label, None)
     measure = CATALOGUE[trec.meaning].measure(**settings)
     return TrecValue(label, measure if cutoff is None else measure @ cutoff)
 
@@ -92,28 +112,7 @@ def _read_numbers(trec: TrecName, parameters: str, strict: bool) -> list[Any]:
         numbers.append(int(number[1]) if whole else float(number[1]))
     if not whole and not all(map(math.isfinite, numbers)):
         raise _rejection(trec, parameters, "finite numbers")
-    if trec.takes not in ("cutoffs", "points"):
-        return numbers
-    if len(set(numbers)) < len(numbers):
-        raise _rejection(trec, parameters, "different numbers")
-    return sorted(numbers)
-
-
-def _settings(trec: TrecName, parameters: str, numbers: list[float]) -> dict[str, Any]:
-    """Return the parameters of ours that the numbers of a single value become."""
-    if trec.takes == "named":
-        if len(numbers) != len(trec.into):
-            raise _rejection(trec, parameters, f"{len(trec.into)} numbers")
-        return dict(zip(trec.into, numbers, strict=True))
-    if trec.takes == "several":
-        if numbers != sorted(set(numbers)):
-            raise _rejection(trec, parameters, "different numbers in ascending order")
-        return {trec.into[0]: tuple(numbers)}
-    if trec.takes == "length":
-        return {trec.into[0]: min(max(int(numbers[0]), 0), LONGEST)}
-    if numbers[0] <= 0:
-        raise _rejection(trec, parameters, "a number above 0")
-    return {trec.into[0]: numbers[0]} if parameters else {}
+    return numbers
 
 
 def _read_gains(trec: TrecName, parameters: str) -> dict[str, Any]:
