@@ -22,8 +22,7 @@ from irbatch.runtime.numbers import check_choice, number_problem, read_numbers
 from irbatch.runtime.ragged import offsets_of
 
 if TYPE_CHECKING:
-    from irbatch.engine.kinds import Probabilities, Strata
-    from irbatch.engine.subtopics import Subtopics
+    from irbatch.engine.kinds import Probabilities, Strata, Subtopics
 
 MarkStatistics: TypeAlias = "Probabilities | Strata | Subtopics"
 
@@ -216,7 +215,7 @@ class Marks:
 
     def _subtopics(self, rel: float, _: float) -> tuple[Ints, Subtopics]:
         """Give numbers to the sets of subtopics that documents are relevant to, 0 the empty one."""
-        from irbatch.engine.subtopics import Subtopics
+        from irbatch.engine.kinds import Subtopics
 
         some = self._grades >= rel
         judgment = self._judgment[some]

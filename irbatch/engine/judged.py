@@ -17,7 +17,7 @@ from irbatch.engine.matrix import (
     RelevanceMatrix,
     SparseMatrix,
 )
-from irbatch.engine.scan import FULL_DEPTH, Weighting
+from irbatch.engine.scan import FULL_DEPTH, Weighting, word_of
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
@@ -199,8 +199,9 @@ def _rank_ideally(
 def collect_judged(matrix: RelevanceMatrix) -> Ranked:
     """Collect a block's judged documents; words without any are skipped: a fifth of the time."""
     words = matrix.codes.view(np.int64).ravel()  # in one dimension: a third of the time of two
-    some = np.flatnonzero((words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix)))
-    in_word = WORD // matrix.codes.itemsize
+    size = matrix.codes.itemsize
+    some = np.flatnonzero((words != word_of(UNJUDGED, size)) & (words != word_of(PAD, size)))
+    in_word = WORD // size
     shift = in_word.bit_length() - 1
     cells = matrix.codes.reshape(-1, in_word)[some].ravel()
     picks = np.flatnonzero((cells >= 0) | (cells == NEGATIVE))
@@ -397,9 +398,3 @@ def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:
     for array in arrays:
         array.flags.writeable = False
     return arrays[0]
-
-
-def _word_of(code: int, matrix: RelevanceMatrix) -> np.int64:
-    """Return a word of nothing but one code."""
-    cells = np.full(WORD // matrix.codes.itemsize, code, matrix.codes.dtype)
-    return cells.view(np.int64)[0]

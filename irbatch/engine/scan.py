@@ -288,8 +288,8 @@ def _rows(matrix: RelevanceMatrix, request: KernelRequest) -> Rows:
         codes.view(np.int64),
         (8 * codes.itemsize).bit_length() - 1,
         blank,
-        _word_of(blank, codes.itemsize),
-        _word_of(1, codes.itemsize),
+        word_of(blank, codes.itemsize),
+        word_of(1, codes.itemsize),
         *entries,
         complete=matrix.complete,
         lengths=np.minimum(matrix.retrieved, request.cutoffs[-1]),
@@ -298,7 +298,7 @@ def _rows(matrix: RelevanceMatrix, request: KernelRequest) -> Rows:
 
 
 @functools.cache
-def _word_of(code: int, itemsize: int) -> int:
+def word_of(code: int, itemsize: int) -> int:
     """Return a word of nothing but one code of so many bytes."""
     cell = code.to_bytes(itemsize, "little", signed=True)
     return int.from_bytes(cell * (WORD // itemsize), "little", signed=True)

@@ -13,6 +13,7 @@ import numpy as np
 from irbatch.array_types import Floats, Positions
 from irbatch.data.marked import Marks, MarkStatistics
 from irbatch.data.qrels import Qrels
+from irbatch.engine.kinds import read_kinds
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import Watch
@@ -81,10 +82,10 @@ def _values(
     measures: Sequence[Measure],
 ) -> Floats:
     """Compute measures of the queries of a block: float64 ``(queries, measures)``."""
-    ranks = statistics.ranks(queries, matrix)
+    ranks = read_kinds(statistics, queries, matrix)
     columns = [apply_formula(measure, ranks.at(measure.cutoff), ()) for measure in measures]
     values = np.column_stack(columns)
-    from irbatch.engine.orders import orders_of  # for those who have ties
+    from irbatch.engine.expected import orders_of  # for those who have ties
 
     for row, orders in orders_of(matrix):
         of_each = [

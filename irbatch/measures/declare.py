@@ -77,7 +77,7 @@ class Declaration:
               the grades of the first k documents in rank order (0 where one isn't judged, -1 where
               the grade is below 0) and those of all judged documents of 0 or more from the highest
               down, and with k, which is None for whole rankings; it returns a number;
-            - ``"subtopics"`` (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
+            - ``"subtopics"`` (`irbatch.engine.kinds.SubtopicRanks`) or ``"items"``
               (`irbatch.engine.items.ItemRanks`).
         linear: whether the formula, given expected statistics, returns the expected value: it is
             linear in one of them, and the others don't depend on the order (`relevant`, the ideal
@@ -176,11 +176,13 @@ class Declaration:
             raise InputError(problem)
         self._function = formula
         by_query = self.reads == "grades"
-        skipped = 3 if by_query else 1
-        # The signature of a formula that takes nothing else takes longer to read than all the rest.
-        code = formula.__code__ if self.builtin else None
-        plain = code and code.co_argcount + code.co_kwonlyargcount == skipped
-        own = {} if plain else parameters_of(formula, skipped, self.parameters)
+        if self.builtin:  # a signature takes longer to read than all the rest
+            function = inspect.unwrap(formula)
+            defaults, arguments = function.__defaults__ or (), function.__code__.co_argcount
+            names = function.__code__.co_varnames[arguments - len(defaults) : arguments]
+            own = dict(zip(names, defaults, strict=True))
+        else:
+            own = parameters_of(formula, 3 if by_query else 1, self.parameters)
         self.parameters = {**own, **self.parameters}
         if by_query:
             self.reads, formula = "judged", _of_each_query(formula)

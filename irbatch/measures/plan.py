@@ -118,14 +118,6 @@ class Plan:
         filled += [measure.weight for measure in filled if measure.aggregate == "weighted"]
         self.filled, self.columns = tuple(filled), len(filled)
         self._check_reads(items=items)
-        self._scaled = [m for m in filled if "max_grade" in m.declaration.parameters]
-        self._undecided = [
-            measure
-            for measure in filled
-            if "rel" in measure.declaration.parameters
-            and not measure.declaration.graded
-            and measure["rel"] is None
-        ]
         groups: dict[tuple[object, ...], Group] = {}
         for position, measure in enumerate(filled):
             threshold = float(_parameter(measure, "rel", DEFAULT_REL))
@@ -176,18 +168,19 @@ class Plan:
 
     def check_levels(self, levels: Floats) -> None:
         """Reject grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
-        for measure in self._scaled:
-            highest = _parameter(measure, "max_grade", math.inf)
+        fractional = levels[levels != np.floor(levels)]
+        for measure in self.filled:
+            declaration, highest = measure.declaration, _parameter(measure, "max_grade", math.inf)
             if levels.size and levels[-1] > highest:
                 grade = float(levels[-1])
                 problem = f"grade {grade:g} is above the max_grade of {measure}, {highest:g}"
                 raise InputError(problem, value=grade)
-        fractional = levels[levels != np.floor(levels)]
-        if fractional.size and self._undecided:
-            problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
-            example = self._undecided[0](rel=float(levels[levels.size // 2]))
-            problem += f" a document is relevant, e.g. {example}"
-            raise InputError(problem, value=float(fractional[0]))
+            reads_rel = "rel" in declaration.parameters and not declaration.graded
+            if fractional.size and reads_rel and measure["rel"] is None:
+                problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
+                example = measure(rel=float(levels[levels.size // 2]))
+                problem += f" a document is relevant, e.g. {example}"
+                raise InputError(problem, value=float(fractional[0]))
 
     def reads_cells(self, *, ties: bool) -> bool:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
@@ -322,7 +315,7 @@ class Plan:
         plan, positions = self._by_order
         if not positions:
             return
-        from irbatch.engine.orders import orders_of  # for those who have ties
+        from irbatch.engine.expected import orders_of  # for those who have ties
 
         for row, orders in orders_of(matrix):
             parts = (

@@ -42,8 +42,8 @@ AP MAP AveragePrecision MeanAveragePrecision; ir_measures AP[@k]; ranx map[@k]; 
     mteb map_at_k
     | Average precision: the sum of P@i over the ranks i <= k of relevant documents, divided by all
     relevant (norm=all), by min(k, relevant) (norm=min, as RecBole, recommenders and
-    sentence-transformers do), or by those found among the first k (norm=found). | Harman 1992; Buckley & Voorhees 2005 | Relevant documents that were not
-    retrieved add 0.
+    sentence-transformers do), or by those found among the first k (norm=found). | Harman 1992;
+    Buckley & Voorhees 2005 | Relevant documents that were not retrieved add 0.
 GMAP GeometricMAP
     | Geometric mean average precision: AP, at least 0.00001, whose mean over queries is geometric:
     it tells most of the worst queries. | Robertson 2006 | As AP.
@@ -335,7 +335,7 @@ NumNonRelRet
     | Number of documents retrieved (among the first k) that were judged not relevant. | | Counts
     what there is.
 """,
-    "diversity": """
+    "marked": """
 alpha_DCG alpha-DCG; ir_measures alpha_DCG@k; ndeval alpha-DCG@k
     | Novelty-biased DCG over its most: what a ranking would reach whose documents were all relevant
     to every subtopic. {repeats} | Clarke et al. 2008
@@ -363,8 +363,6 @@ P_IA P-IA; ir_measures P_IA[@k]; ndeval P-IA@k
 StRecall SubtopicRecall strec; ir_measures StRecall[@k]; ndeval strec@k
     | Subtopic recall: the share of all subtopics to which one of the first k documents is relevant.
     | Zhai, Cohen & Lafferty 2003
-""",
-    "sampled": """
 xInfAP
     | Extended inferred average precision, of judgments sampled by strata: the precision at each
     relevant document is estimated from the strata of those above it, and the document stands for as

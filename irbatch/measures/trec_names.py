@@ -54,19 +54,18 @@ def list_values(trec: TrecName, parameters: str = "", *, strict: bool = False) -
         if trec.takes == "cutoffs":
             return [_value(trec, f"{trec.name}_{k}", k) for k in sorted(numbers)]
         return [_value(trec, f"{trec.name}_{x:3.2f}", **{own: x}) for x in sorted(numbers)]
+    if trec.takes == "length":
+        return [TrecValue(label, None, min(max(int(numbers[0]), 0), LONGEST))]
+    settings: dict[str, Any] = dict(zip(trec.into, numbers, strict=False))
     if trec.takes == "several":
         if numbers != sorted(set(numbers)):
             raise _rejection(trec, parameters, "different numbers in ascending order")
-        return [_value(trec, label, **{own: tuple(numbers)})]
-    if trec.takes == "length":
-        return [TrecValue(label, None, min(max(int(numbers[0]), 0), LONGEST))]
-    if trec.takes == "weight":
-        if numbers[0] <= 0:
-            raise _rejection(trec, parameters, "a number above 0")
-        return [_value(trec, label, **({own: numbers[0]} if parameters else {}))]
-    if len(numbers) != len(trec.into):
+        settings = {own: tuple(numbers)}
+    elif trec.takes == "named" and len(numbers) != len(trec.into):
         raise _rejection(trec, parameters, f"{len(trec.into)} numbers")
-    return [_value(trec, label, **dict(zip(trec.into, numbers, strict=True)))]
+    elif trec.takes == "weight" and numbers[0] <= 0:
+        raise _rejection(trec, parameters, "a number above 0")
+    return [_value(trec, label, **(settings if parameters else {}))]
 
 
 def measures_of(trec: TrecName, parameters: str = "") -> list[Measure]:

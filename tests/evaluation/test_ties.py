@@ -328,7 +328,7 @@ def test_unjudged_documents_tie_with_judged_ones(judged_only: bool) -> None:
 def test_orders_in_parts_give_the_same_values(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     labels = np.arange(27).reshape(3, 9)[:, :size] % 5
     whole = evaluated(np.zeros((3, size)), labels, "Bpref IPrec RBP", "expected").values
-    monkeypatch.setattr("irbatch.engine.orders.BLOCK_BYTES", 100)
+    monkeypatch.setattr("irbatch.engine.expected.BLOCK_BYTES", 100)
     parts = evaluated(np.zeros((3, size)), labels, "Bpref IPrec RBP", "expected").values
     assert parts == pytest.approx(whole, rel=1e-13)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.items import GroupShares, ItemRanks, expose
-from irbatch.engine.subtopics import LARGEST_CUTOFF
+from irbatch.engine.kinds import LARGEST_CUTOFF
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
 from irbatch.measures.parameters import (
