@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from support.every_way import QRELS, RUN, ways
+from support.every_way import QRELS, RUN
 from support.paths import REPOSITORY
 
 import irbatch
@@ -50,34 +47,6 @@ def test_the_same_values_however_python_is_started() -> None:
     assert printed("-O", **odd) == expected
     comma = {"LC_ALL": comma_locale(), "TZ": "nonsense", "PYTHONHASHSEED": "12345"}
     assert printed("-X", "dev", "-W", "error", **comma) == expected
-
-
-# ---------------------------------------------------------------- numbers near zero
-
-
-@pytest.fixture
-def flushed_to_zero() -> Iterator[None]:
-    """Let the processor take numbers next to zero for zero, as libraries built so let it."""
-    if platform.machine() != "x86_64" or platform.libc_ver()[0] != "glibc":
-        pytest.skip("this is known of glibc on x86-64")
-    library = ctypes.CDLL("libm.so.6")
-    before, after = ctypes.create_string_buffer(32), ctypes.create_string_buffer(32)
-    library.fegetenv(before)
-    after.raw = before.raw
-    register = int.from_bytes(before.raw[28:], "little") | 0x8040  # MXCSR: FTZ, DAZ
-    after[28:32] = register.to_bytes(4, "little")
-    library.fesetenv(after)
-    yield
-    library.fesetenv(before)
-
-
-def test_numbers_next_to_zero_may_be_zero_and_others_are_the_same(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    expected = {name: evaluate() for name, evaluate in ways(tmp_path).items()}
-    request.getfixturevalue("flushed_to_zero")
-    assert np.float64(5e-324) * np.float64(1.0) == 0
-    assert {name: evaluate() for name, evaluate in ways(tmp_path).items()} == expected
 
 
 # ---------------------------------------------------------------- what isn't installed

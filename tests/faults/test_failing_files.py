@@ -1,12 +1,14 @@
-"""Files whose n-th read, write, flush, sync or renaming fails: whole or not at all, and named."""
+"""Files whose n-th read, write, flush, sync or renaming fails, or whose writer is killed."""
 
 from __future__ import annotations
 
 import errno
 import gzip
+import json
 import lzma
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -105,6 +107,59 @@ def test_a_folder_that_changes_meanwhile(
     assert (caught.value.filename, caught.value.filename2) == (str(path), None)
     if meanwhile == "a folder in its place":
         assert list(path.parent.iterdir()) == [path]
+
+
+KILLS = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+import irbatch
+
+random.seed(1)
+folder = Path(sys.argv[1])
+run = {f"q{i}": {f"d{j}": (i + j) / 7 for j in range(40)} for i in range(60)}
+runs = [irbatch.Run(run), irbatch.Run({query: {**run[query], "new": 1.0} for query in run})]
+results = [irbatch.evaluate({"q1": {"d1": 1}}, each, "RR AP") for each in runs]
+writers = {"run": [each.to_trec for each in runs], "run.gz": [each.to_trec for each in runs],
+           "values.json": [each.to_json for each in results]}
+wholes = {}
+for name, writes in writers.items():
+    for write in writes:
+        write(folder / name)
+        wholes.setdefault(name, []).append((folder / name).read_bytes())
+seen = []
+for number in range(24):
+    name = random.choice(list(writers))
+    path = folder / name
+    if number % 2:
+        path.unlink(missing_ok=True)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writer, b"begun")
+        for write in writers[name] * 1000:
+            write(path)
+    os.read(reader, 5)
+    os.close(reader)
+    os.close(writer)
+    time.sleep(random.uniform(0, 0.012))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    seen.append(wholes[name].index(path.read_bytes()) if path.exists() else None)
+    for each in set(folder.iterdir()) - {folder / name for name in writers}:
+        assert each.name.startswith(".irbatch-"), each
+        each.unlink()
+print(json.dumps(seen))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_that_is_killed_leaves_whole_files(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", KILLS, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert len(seen) == 24
+    assert {0, 1} & {*seen}  # a busy machine may leave no more to chance
 
 
 # ---------------------------------------------------------------- reading

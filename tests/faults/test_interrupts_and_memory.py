@@ -8,7 +8,6 @@ import signal
 import sys
 import types
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,24 +99,6 @@ def scarce(monkeypatch: pytest.MonkeyPatch) -> Scarce:
         if name.startswith("irbatch.") and getattr(module, "np", None) is np:
             monkeypatch.setattr(module, "np", numpy)
     return found
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_no_memory_for_the_nth_array(
-    way: str, evaluations: dict[str, Callable[[], str]], scarce: Scarce
-) -> None:
-    evaluate = evaluations[way]
-    evaluate()  # what is kept is made
-    scarce.left = before = 1 << 60
-    expected = evaluate()
-    count = before - scarce.left
-    for n in sorted({*range(1, count, 1 + count // 20), count}):
-        scarce.left = n
-        with suppress(MemoryError):
-            assert evaluate() == expected  # when kernels are loaded, there are fewer arrays
-            assert scarce.left > 0
-        scarce.left = before  # with fewer arrays in the first call, some are left of n
-        assert evaluate() == expected
 
 
 @pytest.mark.parametrize("keep", ["queries", "sums"])
