@@ -32,7 +32,7 @@ def check_frontier(table: list[list[float]], signs: list[int]) -> None:
         {name: dict(zip(axes, row, strict=True)) for name, row in zip(systems, table, strict=True)},
         [EfficiencyRecord(system=name) for name in systems],
     )
-    expected = twin.dominators(twin.fractions(table), signs)
+    expected = twin.dominators(table, signs)
     found = board.pareto(axes)
     named = dict(zip(systems, expected, strict=True))
     assert (found.axes, found.frontier) == (axes, [name for name, by in named.items() if not by])

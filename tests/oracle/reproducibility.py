@@ -1,8 +1,7 @@
 """How well experiments were reproduced, in slow and plain Python: the oracle of `reproducibility`.
 
 From T. Breuer et al., *How to measure the reproducibility of system-oriented IR experiments*,
-SIGIR 2020, sections 4.1 to 4.3, and of Student's tests from the textbook. Rankings are ids, best
-first; values are of topics.
+SIGIR 2020, sections 4.1 to 4.3. Rankings are ids, best first; values are of topics.
 """
 
 import itertools
@@ -65,21 +64,3 @@ def delta_relative_improvement(
         for baseline, advanced in (original, reproduced)
     ]
     return shares[0] - shares[1]
-
-
-def paired_t(original: Sequence[float], reproduced: Sequence[float]) -> tuple[float, int]:
-    """Student's t of paired values, and its degrees of freedom."""
-    differences = [a - b for a, b in zip(original, reproduced, strict=True)]
-    n = len(differences)
-    spread = math.fsum((each - mean(differences)) ** 2 for each in differences) / (n - 1)
-    return mean(differences) / math.sqrt(spread / n), n - 1
-
-
-def unpaired_t(first: Sequence[float], second: Sequence[float]) -> tuple[float, int]:
-    """Student's t of two samples whose variance is taken to be the same, and its freedom."""
-    squares = [math.fsum((each - mean(values)) ** 2 for each in values)
-               for values in (first, second)]  # fmt: skip
-    freedom = len(first) + len(second) - 2
-    pooled = sum(squares) / freedom
-    error = math.sqrt(pooled * (1 / len(first) + 1 / len(second)))
-    return (mean(first) - mean(second)) / error, freedom
