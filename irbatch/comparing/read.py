@@ -18,7 +18,7 @@ from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.queries import QueryMark, count_queries
-from irbatch.evaluation.results import Results, is_saved, weight_column
+from irbatch.evaluation.results import Results, check_comparable, is_saved, weight_column
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure
@@ -103,6 +103,7 @@ def align(
     if few:
         problem = f"fewer than two queries have a value of {names[few[0]]} for every system"
         raise InputError(problem, source=SOURCE, value=names[few[0]])
+    check_comparable(by_system, queries)
     alike = all(own.query_ids == first.query_ids for own in of_systems)
     all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
     unanswered = np.array([QueryMark.MISSING.holds(part.results.marks[part.rows])
@@ -252,13 +253,11 @@ def _weights(
 
 
 def _join_settings(of_systems: Sequence[Results]) -> dict[str, str]:
-    """Return the settings; warn of those that differ, and tell each."""
+    """Return the settings, all values of those that differ."""
     joined: dict[str, str] = {}
     for name in dict.fromkeys(name for own in of_systems for name in own.settings):
         values = list(dict.fromkeys(own.settings.get(name, "not set") for own in of_systems))
         joined[name] = " / ".join(values)
-        if len(values) > 1 and name != "order":
-            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
     return joined
 
 
@@ -391,14 +390,12 @@ def _in_order_of(first: Results, results: Results) -> Results:
     ids = results.query_ids
     if len(ids) != len(first.query_ids) or not (first.has_ids and results.has_ids):
         return results
-    rows: Any = slice(None)
+    of_queries = results.of_queries
     if ids != first.query_ids:
         if not all(query in first.rows for query in ids):
             return results
-        rows = _rows_of(results, first.query_ids)
-    joined = Results(
-        results.weighted_values[rows], first.query_ids, results.columns, results.counts,
-        results.settings, results.name, results.marks[rows],
-    )  # fmt: skip
+        of_queries = of_queries.take(_rows_of(results, first.query_ids))
+    more = first.query_ids, results.columns, results.counts, results.settings, results.name
+    joined = Results(of_queries, *more)
     joined.query_ids, joined.rows = first.query_ids, first.rows
     return joined

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats
 from irbatch.data.ids import check_id, first_repeated, kinds_of
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
 from irbatch.evaluation.results import (
     Results,
+    Rows,
     RunItems,
-    join_items,
     value_of,
     weight_column,
     with_weights,
@@ -36,7 +35,7 @@ from irbatch.runtime.numbers import add_up, check_whole, is_whole, round_sum
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-FORMAT = 4
+FORMAT = 5
 KEEPS = ("queries", "sums")  # what may be kept
 REPEATED = ("error", "first")  # what becomes of a query that comes again, with other values
 # Queries and graded candidates that wait to be evaluated together. What that costs once, a third
@@ -48,42 +47,13 @@ MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
 reject = functools.partial(InputError, source="state")
 
 
-@dataclass(eq=False)
-class Rows:
-    """Values and marks of queries; values may have columns of weights, see `with_weights`."""
-
-    values: Floats
-    marks: Bytes
-    items_of_queries: RunItems | None = None
-
-    @classmethod
-    def of(cls, results: Results) -> Rows:
-        """Return those of results."""
-        return cls(results.weighted_values, results.marks, results.items_of_queries)
-
-    @classmethod
-    def join(cls, batches: Sequence[Batch]) -> Rows:
-        """Put those of batches, at least one, one after the other."""
-        if len(batches) == 1 and isinstance(batches[0], Rows):
-            return batches[0]
-        ScoreBatch.compute_together([some for some in batches if isinstance(some, ScoreBatch)])
-        values = np.concatenate([batch.values for batch in batches])
-        marks = np.concatenate([batch.marks for batch in batches])
-        return cls(values, marks, join_items(batch.items_of_queries for batch in batches))
-
-    def __len__(self) -> int:
-        return len(self.marks)
-
-    size = property(__len__)
-
-    def take(self, rows: Sequence[int]) -> Rows:
-        """Return those of some queries."""
-        items = self.items_of_queries
-        listed = None if items is None else items.take(rows)
-        return Rows(self.values[list(rows)], self.marks[list(rows)], listed)
-
-
 Batch = ScoreBatch | Rows
+
+
+def join_batches(batches: Sequence[Batch]) -> Rows:
+    """Put what is known of batches' queries one after the other, computed together."""
+    ScoreBatch.compute_together([some for some in batches if isinstance(some, ScoreBatch)])
+    return Rows.join([some if isinstance(some, Rows) else some.rows() for some in batches])
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +79,7 @@ class Sums:
         arrays = {"sums": add_up(terms), "counted": (~np.isnan(values)).sum(axis=0)}
         arrays |= {"zeros": zeros, "counts": np.array(astuple(count_queries(rows.marks)))}
         items: dict[int | None, ItemCounts] = {}
-        if (of_queries := rows.items_of_queries) is not None:
+        if (of_queries := rows.items) is not None:
             for cutoff in (measure.cutoff for measure in measures if measure.aggregate == "run"):
                 depth = math.inf if cutoff is None else cutoff
                 items[cutoff] = ItemCounts.of(of_queries.known, of_queries.lists, depth)
@@ -168,7 +138,7 @@ class Accumulator:
         self._size = 0
         self._row_of: dict[Hashable, int] = {}  # of queries that have ids: all or none
         nothing = RunItems(self.known, []) if self.known is not None else None
-        none = Rows(np.empty((0, len(self.columns))), np.empty(0, np.uint8), nothing)
+        none = Rows(np.empty((0, len(self.columns))), np.empty(0, np.uint8), None, nothing)
         self._stored = [none]  # with keep="queries": what doesn't wait
         self._sums = Sums.of(measures, none) if keep == "sums" else None
         self._waiting: list[Batch] = []
@@ -206,14 +176,14 @@ class Accumulator:
             ids = None
         self.check_ids(ids is not None)
         if ids and (len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids)):
-            rows = Rows.join([batch])
+            rows = join_batches([batch])
             fresh = self._fresh(rows, ids)
             repeats = len(ids) - len(fresh)
             batch, ids = rows.take([*fresh.values()]), [*fresh]
         if self._load >= MOST_WAITING:
             self._settle()
         self._waiting.append(batch)
-        self._load += batch.size
+        self._load += batch.size if isinstance(batch, ScoreBatch) else len(batch)
         self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
         self.repeats += repeats
@@ -253,8 +223,8 @@ class Accumulator:
         if other.size:
             column = int(other[0])
             problem = f"{self.columns[column]} was {old[column]:g}, not {new[column]:g}"
-        elif before.items_of_queries is not None and rows.items_of_queries is not None:
-            lists = before.items_of_queries.lists[at], rows.items_of_queries.lists[row]
+        elif before.items is not None and rows.items is not None:
+            lists = before.items.lists[at], rows.items.lists[row]
             problem = "" if np.array_equal(*lists) else "had other items"
         if problem:
             advice = "are these ids the queries' own, not places in a batch?"
@@ -264,7 +234,7 @@ class Accumulator:
     def _settle(self) -> None:
         """Evaluate what waits."""
         if self._waiting:
-            rows = Rows.join(self._waiting)
+            rows = join_batches(self._waiting)
             if self._sums is None:
                 self._stored.append(rows)
             else:
@@ -315,8 +285,7 @@ class Accumulator:
             queries = [query for query in order if query in self._row_of]
             rows = rows.take([self._row_of[query] for query in queries])
         counts = count_queries(rows.marks, extra=self.extra)
-        more = None, rows.marks, rows.items_of_queries
-        return Results(rows.values, queries, self.measures, counts, settings, *more)
+        return Results(rows, queries, self.measures, counts, settings)
 
     def state(self, settings: Mapping[str, str], **more: Any) -> dict[str, Any]:
         """Return what is kept in numbers, texts and lists; values are their bytes to base 64."""
@@ -333,8 +302,10 @@ class Accumulator:
         else:
             ids, values = plain(self._row_of) if self._row_of else None, write_bytes(rows.values)
             state |= {"query_ids": ids, "values": values, "marks": rows.marks.tolist()}
-            if rows.items_of_queries is not None:
-                items = [listed.tolist() for listed in rows.items_of_queries.lists]
+            judged = rows.judgment_counts if len(rows) else None
+            state["judgment_counts"] = None if judged is None else judged.tolist()
+            if rows.items is not None:
+                items = [listed.tolist() for listed in rows.items.lists]
         if self.known is None:
             return state | {"items": None}
         key = "lists" if self._sums is None else "counts"
@@ -378,6 +349,9 @@ class Accumulator:
             check_id(query, "query", "state query_ids")
         if ids is not None and (len(ids) != marks.size or first_repeated(ids) is not None):
             raise reject(f"'query_ids' are not {many(marks.size, 'id')}, each once", value=ids)
+        judgments = None
+        if state["judgment_counts"] is not None:
+            judgments = _read_numbers("judgment_counts", state["judgment_counts"], [marks.size, 2])
         items = None
         if self.known is not None:
             read = [_read_numbers("items", listed, [None]) for listed in lists]
@@ -387,7 +361,8 @@ class Accumulator:
                 raise reject("'items' are not those of the queries")
             items = RunItems(self.known, [items.astype(np.int32) for items in read])
         if marks.size:
-            self.add(Rows(values, marks.astype(np.uint8), items), ids)
+            counted = None if judgments is None else judgments.astype(np.int32)
+            self.add(Rows(values, marks.astype(np.uint8), counted, items), ids)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from irbatch.evaluation.accumulator import (
     REPEATED,
     Accumulator,
     Batch,
-    Rows,
     plain,
     reading_state,
 )
@@ -174,7 +173,7 @@ class BatchEvaluator:
                 raise
             raise problem.with_fields(query=ids[place]) from None
         ids = results.query_ids if isinstance(ranked, Mapping) else ids
-        self._add(Rows.of(results), ids, results.settings, results.counts.extra)
+        self._add(results.of_queries, ids, results.settings, results.counts.extra)
         return results
 
     @uncompiled
@@ -212,11 +211,11 @@ class BatchEvaluator:
             raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
         if (catalogue := self._kept.known) is not None:
             of = results.settings.get("items")
-            if results.items_of_queries is None or of != catalogue.fingerprint:
+            if results.of_queries.items is None or of != catalogue.fingerprint:
                 problem = f"results of items {of!r}, not {catalogue.fingerprint!r}"
                 raise InputError(problem, source="results")
         ids = results.query_ids if results.has_ids else None
-        self._add(Rows.of(results), ids, results.settings, results.counts.extra)
+        self._add(results.of_queries, ids, results.settings, results.counts.extra)
 
     @uncompiled
     def compute(self) -> Results:
@@ -235,7 +234,7 @@ class BatchEvaluator:
                 with warnings_kept():  # they are of all queries
                     results = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
                 kept, signature = kept.copy(), join_settings(signature, results.settings)
-                kept.add(Rows.of(results), results.query_ids)
+                kept.add(results.of_queries, results.query_ids)
             results = kept.results(signature)
         self._scores.warn_once(notes_on(results))
         return results

@@ -11,11 +11,16 @@ import numpy.typing as npt
 
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
-from irbatch.evaluation.accumulator import Rows
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import notes_on
-from irbatch.evaluation.results import Results
-from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, check_measures, choose_settings
+from irbatch.evaluation.results import Results, Rows
+from irbatch.evaluation.scores import (
+    ScoreBatch,
+    ScoreEvaluator,
+    ScoreOptions,
+    check_measures,
+    choose_settings,
+)
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
 from irbatch.runtime.threads import cached_property
@@ -95,10 +100,10 @@ def evaluate_embeddings(
     for rows in pair.blocks():
         some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all))
-    computed = Rows.join(parts)
+    ScoreBatch.compute_together(parts)
+    of_queries = Rows.join([part.rows() for part in parts])
     queries = per_query["query_ids"]
-    more = chosen.plan.measures, None, chosen.signature, None, computed.marks
-    results = Results(computed.values, queries, *more)
+    results = Results(of_queries, queries, chosen.plan.measures, None, chosen.signature)
     evaluator.warn_once(notes_on(results))
     return results
 

@@ -243,6 +243,7 @@ class Evaluation:
         results = in_order.evaluate(judgments, ranked, progress, lambda _: every)
         results.settings = self.signature() | {"judgments": "none"}
         results.counts = replace(results.counts, no_relevant=0)  # of none it is known
+        results.of_queries.judgment_counts = None
         return results
 
     def _opened(

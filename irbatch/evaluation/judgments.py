@@ -18,7 +18,7 @@ from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import Watch
 from irbatch.evaluation.queries import QueryMark
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import Results, Rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, apply_formula, needs_relevant
 
@@ -44,6 +44,7 @@ class MarkedValues:
         self._measures, self._skips = measures, settings.no_relevant == "skip"
         self._rels = [settings.rel if of["rel"] is None else of["rel"] for of in measures]
         kinds, self._views = marks.at(dict.fromkeys(self._rels))
+        self._relevant, self._own = qrels.levels >= settings.least_relevant, qrels
         self.qrels = qrels.regraded(kinds.astype(np.float64))
         self._values = np.zeros((len(self.qrels), len(measures)))
         depths = [of.cutoff for of in measures if of.declaration.takes_cutoff]
@@ -62,8 +63,12 @@ class MarkedValues:
         marks = results.marks & ~np.uint8(QueryMark.NO_RELEVANT)
         marks |= QueryMark.NO_RELEVANT.where(nowhere)
         counts = replace(results.counts, no_relevant=int(nowhere.sum()))
-        more = self._measures, counts, results.settings, results.name, marks
-        return Results(values, results.query_ids, *more)
+        judgments = results.of_queries.judgment_counts
+        if judgments is not None:
+            judgments[:, 0] = self._own.level_counts(rows)[:, self._relevant].sum(axis=1)
+        of_queries = Rows(values, marks, judgments)
+        more = self._measures, counts, results.settings, results.name
+        return Results(of_queries, results.query_ids, *more)
 
     def _see(self, queries: Positions, matrix: RelevanceMatrix) -> None:
         for rel, (statistics, kinds) in self._views.items():

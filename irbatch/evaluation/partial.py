@@ -18,7 +18,6 @@ from irbatch.errors import InputError, kind_of, many, shown, warn_all, warnings_
 from irbatch.evaluation.accumulator import (
     KEEPS,
     Accumulator,
-    Rows,
     by_id,
     plain,
     read_bytes,
@@ -161,7 +160,7 @@ class PartialResult:
             unordered = replace(evaluation, order_by="score", costs=None)
             zeros = unordered.evaluate(judgments, Run({}), None, lambda computed: rows)
             kept = kept.copy()
-            kept.add(Rows.of(zeros), zeros.query_ids)
+            kept.add(zeros.of_queries, zeros.query_ids)
         absent = (judgments.queries[row] for row in rows.tolist())
         ids = {"judged": first_ids(judgments.queries), "missing": first_ids(absent)}
         whole = replace(self, judged=len(judgments), samples={**self.samples, **ids})
@@ -392,7 +391,7 @@ def evaluate_part(
         samples = {"answered": first_ids(answered)}
         samples["document"] = () if document is None else (document,)
         fields |= {"judged": len(judgments), "any_judged": seen[0].any_judged}
-        kept.add(Rows.of(results), results.query_ids, results.counts.extra if apart else 0)
+        kept.add(results.of_queries, results.query_ids, results.counts.extra if apart else 0)
         if apart:
             missing = (query for query in judgments.queries if query not in answered)
             samples |= {"judged": first_ids(judgments.queries), "missing": first_ids(missing)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bytes, Floats, Positions
+from irbatch.array_types import Bytes, Floats, Ints, Positions
 from irbatch.data.columns import QueryTable
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -21,7 +21,7 @@ from irbatch.evaluation.queries import (
     choose_queries,
     count_queries,
 )
-from irbatch.evaluation.results import Results, RunItems
+from irbatch.evaluation.results import Counted, Results, Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import FormulaError, Plan
 from irbatch.pack.join import Block, pack_run, shortened
@@ -76,6 +76,7 @@ class Part(NamedTuple):
 
     values: Floats  # (queries, columns), see `Plan`
     marks: Bytes  # (queries,), see `QueryMark`
+    relevant: Ints  # (queries,), how many documents are, retrieved or not
     any_judged: bool
     matrix: RelevanceMatrix | None  # where there is a `Watch` to call
 
@@ -86,17 +87,22 @@ class Computed:
     Attributes:
         values: float64 ``(rows, columns)``, see `Plan`.
         marks: uint8 ``(rows,)``, see `QueryMark`; rows without a ranking so far are missing.
+        judgment_counts: see `Rows`; None where grades come with the queries.
         rows: positions in `Qrels.queries`, or in the input.
         any_judged: whether any document retrieved is judged.
         answered: of a run, all queries that it has a ranking for.
         items: the items of each query, where measures read them.
     """
 
-    def __init__(self, work: Work, queries: Sequence[Any]) -> None:
+    def __init__(self, work: Work, queries: Sequence[Any], qrels: Qrels | None = None) -> None:
         check_threads(work.threads)
         self.work, self.queries = work, queries
         self.values = np.zeros((len(queries), work.plan.columns))
         self.marks = np.full(len(queries), MISSING)
+        self.judgment_counts: Counted | None = None
+        if qrels is not None:
+            self.judgment_counts = np.zeros((len(queries), 2), np.int32)
+            self.judgment_counts[:, 1] = np.diff(qrels.starts)
         self.rows: Positions = np.arange(len(queries))
         self.any_judged = False
         self.answered: Collection[Any] = ()
@@ -144,11 +150,13 @@ class Computed:
         if block.tied is not None:
             marks |= block.tied * np.uint8(QueryMark.TIED)
         watched = None if self.work.watch is None else matrix
-        return Part(values, marks, block.matrix.has_judged(), watched)
+        return Part(values, marks, relevant, block.matrix.has_judged(), watched)
 
     def keep(self, part: Part, rows: Positions) -> None:
         """Keep what was computed of the queries at `rows`."""
         self.values[rows], self.marks[rows] = part.values, part.marks
+        if self.judgment_counts is not None:
+            self.judgment_counts[rows, 0] = part.relevant
         self.any_judged = self.any_judged or part.any_judged
         if self.work.watch is not None and part.matrix is not None:
             self.work.watch.see(rows, part.matrix)
@@ -161,6 +169,9 @@ class Computed:
             self.marks[absent] = self.marks[absent] & ~EMPTY | MISSING
         if rows.size < self.rows.size or (rows != self.rows).any():
             self.values, self.marks, self.rows = self.values[rows], self.marks[rows], rows
+            self.judgment_counts = (
+                None if self.judgment_counts is None else self.judgment_counts[rows]
+            )
 
     def results(self, query_ids: Sequence[Any], counts: Counts, name: str | None = None) -> Results:
         """Return results of the queries that are kept."""
@@ -170,8 +181,8 @@ class Computed:
             settings["items"] = self.items.known.fingerprint
         if work.costs is not None:
             settings["costs"] = work.costs.fingerprint
-        more = query_ids, work.plan.measures, counts, settings, name, self.marks, self.items
-        return Results(self.values, *more)
+        rows = Rows(self.values, self.marks, self.judgment_counts, self.items)
+        return Results(rows, query_ids, work.plan.measures, counts, settings, name)
 
 
 Choose = Callable[[Computed], Positions]
@@ -197,7 +208,7 @@ def compute_run(
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
         raise problem.with_fields(**fields) from None
-    computed = Computed(work, qrels.queries)
+    computed = Computed(work, qrels.queries, qrels)
     if not isinstance(run, Run):
         _compute_reading(computed, qrels, run)
         return computed

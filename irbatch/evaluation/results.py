@@ -10,9 +10,10 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.errors import InputError, did_you_mean, imported, many
+from irbatch.errors import InputError, did_you_mean, imported, many, shown, warn
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries, level_of
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from irbatch.engine.items import ItemArrays, ItemCounts, ItemRows
     from irbatch.measures import Measure
     from irbatch.report.document import Document, Record
+
+Counted = npt.NDArray[np.int32]
 
 
 @dataclass(eq=False, repr=False)
@@ -56,12 +59,49 @@ class RunItems:
         return RunItems(self.known, [self.lists[row] for row in rows])
 
 
-def join_items(parts: Iterable[RunItems | None]) -> RunItems | None:
-    """Put the items of several runs' queries one after the other; None if they have none."""
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    return RunItems(present[0].known, [items for part in present for items in part.lists])
+@dataclass(eq=False)
+class Rows:
+    """What is known of queries, one a row.
+
+    Args:
+        values: float64 ``(queries, columns)``: of measures and, behind them, see `with_weights`.
+        marks: uint8 ``(queries,)``, see `QueryMark`.
+        judgment_counts: int32 ``(queries, 2)``, how many documents are relevant, how many judged;
+            None where labels of what was ranked are all there is.
+        items: those of each query, where measures of the whole run read them.
+    """
+
+    values: Floats
+    marks: Bytes
+    judgment_counts: Counted | None = None
+    items: RunItems | None = None
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def take(self, rows: Any) -> Rows:
+        """Return those of some queries."""
+        judgments = None if self.judgment_counts is None else self.judgment_counts[rows]
+        items = None if self.items is None else self.items.take(rows)
+        return Rows(self.values[rows], self.marks[rows], judgments, items)
+
+    @classmethod
+    def join(cls, parts: Sequence[Rows]) -> Rows:
+        """Put some, at least one, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        numbers = [
+            part.judgment_counts for part in parts if part.judgment_counts is not None or len(part)
+        ]
+        judgments = [some for some in numbers if some is not None]
+        items = [part.items for part in parts if part.items is not None]
+        listed = [ranked for some in items for ranked in some.lists]
+        return cls(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.marks for part in parts]),
+            np.concatenate(judgments) if judgments and len(judgments) == len(numbers) else None,
+            RunItems(items[0].known, listed) if items else None,
+        )
 
 
 def value_of(measure: Measure, counts: ItemCounts) -> float:
@@ -110,17 +150,16 @@ class Results(Reported):
 
     Args:
         values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged. Behind
-            them, as many columns of weights as there are measures whose mean is weighted. None
-            where means alone were kept; or what returns values and marks, called when something
-            of them is asked for.
+            them, as many columns of weights as there are measures whose mean is weighted. Or
+            `Rows`, or what returns them, called when something of them is asked for; None where
+            means alone were kept.
         query_ids: the queries.
         measures: one a column.
         counts: see `Counts`; default: as queries are marked.
         settings: every setting that shaped the numbers, by name.
         name: the system's.
-        marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
-        items: the items of each query, where measures of the whole run read them. These have no
-            values of queries: their columns of `values` are NaN.
+        marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`; of `Rows` their
+            own.
         means: where means alone were kept, one a measure; or those that are known, by column.
 
     >>> import irbatch
@@ -131,61 +170,58 @@ class Results(Reported):
 
     def __init__(
         self,
-        values: Floats | Callable[[], tuple[Floats, Bytes]] | None,
+        values: Floats | Rows | Callable[[], Rows] | None,
         query_ids: Sequence[Any],
         measures: Sequence[Measure],
         counts: Counts | None,
         settings: Mapping[str, str],
         name: str | None = None,
         marks: Bytes | None = None,
-        items: RunItems | None = None,
         means: Sequence[float] | Mapping[int, float] | None = None,
     ) -> None:
         self.columns = tuple(measures)
         """The measures themselves."""
         self.settings = dict(settings)
         self.name = name
-        self.items_of_queries = items
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
         self.has_values = values is not None
         self._column = {str(measure): column for column, measure in enumerate(self.columns)}
         self.query_ids = list(query_ids)
         self._counts = counts
         self._means = dict(means if isinstance(means, Mapping) else enumerate(means or ()))
-        self._later = values if callable(values) else None
-        if values is not None and not callable(values):
+        if isinstance(values, np.ndarray):
             none = np.zeros(len(self.query_ids), np.uint8)
-            self._set(values, none if marks is None else marks)
+            values = Rows(values, none if marks is None else marks)
+        self._evaluated = values
+        if isinstance(values, Rows):
+            values.values.flags.writeable = False
 
-    def _set(self, values: Floats, marks: Bytes) -> None:
-        values.flags.writeable = False
-        self._evaluated = values, marks
-        self._later = None
-
+    @property
     @uncompiled
-    def _now(self) -> tuple[Floats, Bytes]:
-        """Return values and marks, which may have waited until now."""
-        if not self.has_values:
+    def of_queries(self) -> Rows:
+        """What is known of each query, which may have waited until now."""
+        if self._evaluated is None:
             problem = "these are means alone: values of queries are kept with keep='queries'"
             raise InputError(problem, source="results")
-        if (later := self._later) is not None:  # unless another thread was first
-            self._set(*later())
-        return self._evaluated
+        if not isinstance(evaluated := self._evaluated, Rows):
+            self._evaluated = evaluated = evaluated()
+            evaluated.values.flags.writeable = False
+        return evaluated
 
     @property
     def weighted_values(self) -> Floats:
         """The values, and behind them the weights of measures whose mean is weighted."""
-        return self._now()[0]
+        return self.of_queries.values
 
     @property
     def values(self) -> Floats:
         """Float64 ``(queries, measures)``, read-only."""
-        return self._now()[0][:, : len(self.columns)]
+        return self.of_queries.values[:, : len(self.columns)]
 
     @property
     def marks(self) -> Bytes:
         """What is marked of each query, uint8 ``(queries,)``, see `QueryMark`."""
-        return self._now()[1]
+        return self.of_queries.marks
 
     @property
     def counts(self) -> Counts:
@@ -200,7 +236,7 @@ class Results(Reported):
 
     def __getstate__(self) -> dict[str, Any]:
         if self.has_values:
-            self._now()
+            _ = self.of_queries
         return vars(self)
 
     @property
@@ -506,6 +542,8 @@ class Results(Reported):
         if self.has_ids and self.query_ids and not isinstance(self.query_ids[0], str):
             everything["ids"] = "numbers"
         everything["marks"] = self.marks.tolist()
+        if (judgments := self.of_queries.judgment_counts) is not None:
+            everything |= dict(zip(JUDGED, judgments.T.tolist(), strict=True))
         weights = self.weighted_values[:, len(self.columns) :]
         return {**everything, "weights": weights.tolist()} if weights.size else everything
 
@@ -535,8 +573,8 @@ class Results(Reported):
     def _aggregate(self, column: int) -> float:
         if column in self._means:
             return self._means[column]
-        if self.columns[column].aggregate == "run" and self.items_of_queries is not None:
-            return self.items_of_queries.value(self.columns[column])
+        if self.columns[column].aggregate == "run" and self.of_queries.items is not None:
+            return self.of_queries.items.value(self.columns[column])
         column_of = self.values[:, column]
         counted = ~np.isnan(column_of)
         values = column_of[counted].tolist()
@@ -569,6 +607,7 @@ def _listed(values: Floats) -> list[Any]:
 
 IDS = {"text": str, "numbers": int}
 KEYS = ("settings", "counts", "mean")
+JUDGED = ("relevant", "judged")  # what is counted of each query's judgments
 
 
 def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
@@ -595,7 +634,14 @@ def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
         raise problem.with_fields(source="results", path=path) from None
     except OSError as problem:
         raise InputError(problem.strerror or str(problem), source="results", path=path) from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+    except (
+        ArithmeticError,
+        AttributeError,
+        KeyError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as problem:
         what = f"this is not what Results.to_json() writes: {type(problem).__name__}: {problem}"
         raise InputError(what, source="results", path=path) from None
 
@@ -632,8 +678,46 @@ def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
         raise InputError("'marks' are not those of the queries")
     if values.shape != (len(ids), len(with_weights(measures))) or counts.queries != len(ids):
         raise InputError("'per_query', 'weights' and 'counts' are not of the same queries")
+    judgments = None
+    if any(key in state for key in JUDGED):
+        judgments = np.array([state[key] for key in JUDGED], np.int32).T
+        if judgments.shape != (len(ids), len(JUDGED)) or (judgments < 0).any():
+            raise InputError("'relevant' and 'judged' are not those of the queries")
     of_run = {i: mean for i, mean in enumerate(means) if measures[i].aggregate == "run"}
-    return Results(values, ids, measures, counts, settings, name, marks, means=of_run)
+    of_queries = Rows(values, marks, judgments)
+    return Results(of_queries, ids, measures, counts, settings, name, means=of_run)
+
+
+def check_comparable(systems: Mapping[str, Results], queries: Sequence[Any]) -> None:
+    """Reject results of other judgments of `queries`, which all have; warn of other settings.
+
+    Judgments are told apart by how many each query has: those that have no such numbers pass.
+
+    Raises:
+        InputError: naming the query, the systems, and both numbers.
+    """
+    for name in dict.fromkeys(name for results in systems.values() for name in results.settings):
+        stated = [results.settings.get(name, "not set") for results in systems.values()]
+        if name == "order":  # of ranks, or as it was given, is that of scores, too
+            stated = [order for order in stated if order.startswith("score ")]
+        if len(values := dict.fromkeys(stated)) > 1:
+            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
+    first: tuple[str, str, Counted] | None = None
+    for name, results in systems.items():
+        if not results.has_values or (judgments := results.of_queries.judgment_counts) is None:
+            continue
+        if queries != results.query_ids:
+            judgments = judgments[[results.rows[query] for query in queries]]
+        level = level_of(results.settings)
+        first = first or (name, level, judgments)
+        differs = judgments != first[2]
+        differs[:, 0] &= level == first[1]
+        if differs.any():
+            row, column = np.argwhere(differs)[0].tolist()
+            ours, theirs = judgments[row, column], first[2][row, column]
+            numbers = f"{ours} {JUDGED[column]} documents for {shown(name)}"
+            problem = f"{numbers}, {theirs} for {shown(first[0])}: evaluated with other judgments"
+            raise InputError(problem, source="results", query=queries[row], value=int(ours))
 
 
 def _floats(numbers: Any) -> list[float]:

@@ -25,7 +25,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import Results, Rows
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.pack.candidates import Candidates
@@ -203,7 +203,7 @@ class ScoreEvaluator:
         ranked = ScoreBatch(self, counted, in_all, candidates.queries)
         if self._of_items is not None:
             listed = self._of_items.of_scores(candidates, graded, policy, document_ids)
-            ranked.item_values, ranked.items_of_queries = listed
+            ranked.item_values, ranked.items = listed
         if policy == TiePolicy.ERROR:
             self._reject_ties(ranked, candidates, graded)
         return ranked
@@ -247,21 +247,11 @@ class ScoreBatch:
     n_relevant: Ints | None
     queries: Sequence[Any]
     item_values: Floats | None = None  # (queries, measures): of those that read items
-    items_of_queries: RunItems | None = None
-    _computed: tuple[Floats, Bytes] | None = None
+    items: RunItems | None = None
+    _computed: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
-
-    @property
-    def values(self) -> Floats:
-        """Float64 ``(queries, measures)``."""
-        return self._compute()[0]
-
-    @property
-    def marks(self) -> Bytes:
-        """See `QueryMark`."""
-        return self._compute()[1]
 
     @property
     def size(self) -> int:
@@ -288,10 +278,8 @@ class ScoreBatch:
     def results(self) -> Results:
         """Return the batch's results, which may be computed later."""
         chosen = self.evaluator.chosen
-        more = self.queries, chosen.plan.measures, None, chosen.signature, None
-        if self.can_wait():
-            return Results(self._compute, *more, None, self.items_of_queries)
-        return Results(self.values, *more, self.marks, self.items_of_queries)
+        rows = self.rows if self.can_wait() else self.rows()
+        return Results(rows, self.queries, chosen.plan.measures, None, chosen.signature)
 
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:
@@ -303,14 +291,15 @@ class ScoreBatch:
                 continue
             first, *others = (batch.counted for batch in waiting)
             queries = range(sum(map(len, waiting)))
-            values, marks = ScoreBatch(evaluator, first.join(others), None, queries)._compute()
+            rows = ScoreBatch(evaluator, first.join(others), None, queries).rows()
             start = 0
             for batch in waiting:
                 stop = start + len(batch)
-                batch._keep(values[start:stop], marks[start:stop])
+                batch._keep(rows.values[start:stop], rows.marks[start:stop])
                 start = stop
 
-    def _compute(self) -> tuple[Floats, Bytes]:
+    def rows(self) -> Rows:
+        """Return what is known of the queries, computed once."""
         if self._computed is not None:
             return self._computed
         chosen = self.evaluator.chosen
@@ -320,11 +309,11 @@ class ScoreBatch:
         computed = compute_blocks(work, blocks, self.queries)
         return self._keep(computed.values, computed.marks)
 
-    def _keep(self, values: Floats, marks: Bytes) -> tuple[Floats, Bytes]:
+    def _keep(self, values: Floats, marks: Bytes) -> Rows:
         if self.item_values is not None:
             places = self.evaluator.chosen.plan.of_items
             values[:, places] = self.item_values[:, places]
-        self._computed = values, marks
+        self._computed = Rows(values, marks, None, self.items)
         return self._computed
 
 

@@ -20,7 +20,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measur
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import Results, Rows
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.systems import SystemResults
 from irbatch.measures import Measure, Plan
@@ -130,9 +130,9 @@ def evaluate_sequences(
     name = rankings[0].name
     rows = choose_queries(judgments, np.flatnonzero(has_ranking), answered, chosen.missing, name)
     queries = [judgments.queries[row] for row in rows.tolist()]
-    judged = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
+    items = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
     turns = [
-        ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), judged)
+        ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), items)
         for run in rankings
     ]
     values = np.zeros((len(queries), len(parsed)))
@@ -147,7 +147,9 @@ def evaluate_sequences(
     signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
     extra = len(answered) - int(np.count_nonzero(has_ranking))
     counts = count_queries(marks, len(judgments), extra)
-    results = Results(values, queries, parsed, counts, signature, name, marks)
+    judged = np.stack([relevant, np.diff(judgments.starts)[rows]], axis=1, dtype=np.int32)
+    of_queries = Rows(values, marks, judged)
+    results = Results(of_queries, queries, parsed, counts, signature, name)
     warn_all(notes_on(results))
     return results
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -185,8 +185,8 @@ def _with_measures(results: Results, measures: Sequence[str]) -> Results:
     places = [results.column_of(name) for name in measures]
     queries = results.query_ids if results.has_ids else range(len(results.query_ids))
     columns = [results.columns[place] for place in places]
-    values = results.values[:, places]
-    return Results(values, queries, columns, results.counts, results.settings, marks=results.marks)
+    rows = replace(results.of_queries, values=results.values[:, places], items=None)
+    return Results(rows, queries, columns, results.counts, results.settings)
 
 
 # ---------------------------------------------------------------- conditions
