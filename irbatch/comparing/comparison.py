@@ -542,7 +542,7 @@ class Comparison(Reported, Differences):
         caption = " ".join([tell_how(self, **with_intervals), *queries])
         note = " ".join([f"{tell_test(self)}.", *queries])
         document = Document(title, caption, legend, parts, settings, note)
-        return document.renamed({}, DAGGERS) if daggers else document
+        return document.marked_by(DAGGERS) if daggers else document
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import of_system
+from irbatch.efficiency.quantities import STATISTICS, of_system
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.files import replacing
@@ -42,8 +43,7 @@ SIZES: list[dict[str, str]] = [  # of units that are converted into each other
 ]  # fmt: skip
 UNSAID = {"resources: ram: used process: max": "KB"}  # the unit that is meant where none is written
 
-# Where ir_metadata has a field of a record, of its hardware or latency; and the unit of its number,
-# or what it is without one.
+# Where ir_metadata has a field of a record, of its hardware or latency; and its unit, or its type.
 PLACES: dict[str, tuple[str, str | type]] = {
     "system": ("method: name", str),
     "hardware.instance": ("platform: hardware: instance", str),
@@ -64,10 +64,7 @@ PLACES: dict[str, tuple[str, str | type]] = {
     "batch_size": ("resources: queries: batch size", int),
     "warmup": ("resources: queries: warm-up calls", int),
     "repeat": ("resources: queries: repeats", int),
-    **{
-        f"latency.{name}": (f"resources: latency: {name}", "ms")
-        for name in ("mean", "p50", "p90", "p95", "p99")
-    },
+    **{f"latency.{name}": (f"resources: latency: {name}", "ms") for name in STATISTICS},
     "latency.calls": ("resources: latency: calls", int),
     "latency.loop": ("resources: latency: loop", str),
     "latency.rate": ("resources: latency: rate", "queries/s"),
@@ -155,13 +152,13 @@ def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
     if name is None:
         problem = "it names no system, neither as method: name nor as tag; say system="
         raise InputError(problem, source=SOURCE)
-    record: dict[str, Any] = {"system": name}
+    record: dict[str, Any] = {}
     for field, place in PLACES.items():
         part, _, last = field.rpartition(".")
-        value = None if field == "system" else _read_place(of_system(name), source, *place)
+        value = _read_place(of_system(name), source, *place)
         if value is not None:
             (record.setdefault(part, {}) if part else record)[last] = value
-    return record
+    return {**record, "system": name}
 
 
 def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
@@ -178,16 +175,15 @@ def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
         return None
     if isinstance(form, str):
         return _read_amount(source, keys, value, form)
-    if isinstance(value, Mapping | list):
-        problem = f"is {shown(value)}, which is not a text or a number"
-        raise field_error(source, keys, problem, value)
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)  # of a date
     try:
+        if isinstance(value, Mapping | list):
+            raise ValueError
         return form(text)
     except ValueError:
-        raise field_error(
-            source, keys, f"is {shown(value)}, which is not a number", value
-        ) from None
+        kind = "text" if form is str else "number"
+        problem = f"is {shown(value)}, which is not a {kind}"
+        raise field_error(source, keys, problem, value) from None
 
 
 def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
@@ -216,18 +212,25 @@ def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
 def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:
     """Read a YAML file, or the header of a run, which may be long."""
     with open_input(path, SOURCE) as file:
-        header, pieces = (None, iter([])) if file.is_parquet else _split_header(file)
+        if file.is_parquet:
+            raise InputError(NEITHER, source=SOURCE)
+        header, pieces = _split_header(file)
         if header is not None:
             return _read_yaml(header, NEITHER, before=1)
         content = b""
         while len(content) <= LARGEST and (piece := next(pieces, b"")):
             content += piece
-    if file.is_parquet or len(content) > LARGEST:
+    if len(content) > LARGEST:
         raise InputError(NEITHER, source=SOURCE)
+    return _read_yaml(_decoded(content), NEITHER)
+
+
+def _decoded(content: bytes) -> str:
     try:
-        return _read_yaml(content.decode(), NEITHER)
-    except UnicodeDecodeError:
-        raise InputError("it is not UTF-8", source=SOURCE) from None
+        return content.decode()
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise InputError("it is not UTF-8", source=SOURCE, line=line) from None
 
 
 def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
@@ -266,33 +269,17 @@ def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]
     first = next(pieces, bytearray())
     if not FIRST_LINE.match(first):
         return None, chain([first], pieces)
+    rest = io.BytesIO(first)
     lines: list[bytes] = []
-
-    def endless() -> InputError:
-        problem = f"the header does not end: {END!r} is missing"
-        return InputError(problem, source=file.source, path=file.path, line=len(lines))
-
-    for piece in chain([first], pieces):
-        rest = io.BytesIO(piece)
-        for line in rest:
-            lines.append(line)
-            if LAST_LINE.fullmatch(line):
-                return _uncommented(file, lines[1:-1]), chain([rest.read()], pieces)
-            if not line.startswith(b"#"):
-                raise endless()
-    raise endless()
-
-
-def _uncommented(file: Input, lines: list[bytes]) -> str:
-    """Take away the ``#`` of all lines, and the space that stands behind each of them."""
-    content = b"".join(line[1:].rstrip(b"\r\n") + b"\n" for line in lines)
-    try:
-        texts = content.decode().split("\n")
-    except UnicodeDecodeError as problem:
-        line = content.count(b"\n", 0, problem.start) + 2
-        raise InputError("it is not UTF-8", source=file.source, path=file.path, line=line) from None
-    spaced = all(text.startswith(" ") or not text.strip() for text in texts)
-    return "\n".join(text.removeprefix(" ") if spaced else text for text in texts)
+    for line in rest:
+        lines.append(line[1:])
+        if LAST_LINE.fullmatch(line):
+            text = _decoded(b"".join([b"\n", *lines[1:-1]]))  # a line that keeps numbers right
+            return textwrap.dedent(text[1:]), chain([rest.read()], pieces)
+        if not line.startswith(b"#"):
+            break
+    problem = f"the header does not end: {END!r} is missing"
+    raise InputError(problem, source=file.source, path=file.path, line=len(lines))
 
 
 def annotate_run(

@@ -29,12 +29,11 @@ from irbatch.efficiency.fields import (
     read_object,
 )
 from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller, describe, is_async, loop_for
-from irbatch.efficiency.quantities import of_system
+from irbatch.efficiency.quantities import STATISTICS, of_system
 from irbatch.efficiency.record import (
     ARRIVALS,
     OPEN,
     POISSON,
-    STATISTICS,
     EfficiencyRecord,
     Hardware,
     Latency,

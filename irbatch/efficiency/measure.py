@@ -10,6 +10,7 @@ import time
 from collections.abc import (
     Awaitable,
     Callable,
+    Collection,
     Coroutine,
     Iterable,
     Iterator,
@@ -181,22 +182,13 @@ class Measurement:
     def __iter__(self) -> Iterator[Any]:
         return iter((self.record, self.run))
 
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the record as JSON, or also write it; `EfficiencyRecord.from_json` reads it."""
-        return self.record.to_json(path)
-
     def __repr__(self) -> str:
         record, latency = self.record, self.record.latency or Latency()
         size = f"{many(record.n_queries or 0, 'query')}, batch size {record.batch_size}"
-        times = ", ".join(
-            f"{name} {show_quantity(getattr(latency, name))}"
-            for name in ("mean", "p50", "p95", "p99")
-        )
-        return (
-            f"<Measurement of {shown(record.system)}: {size}, {many(record.repeat, 'repeat')}\n"
-            f"  latency {times} ms a call, {latency.loop} loop\n"
-            f"  throughput {show_quantity(record.throughput or 0.0)} queries/s>"
-        )
+        p50, p99 = (show_quantity(ms or 0.0) for ms in (latency.p50, latency.p99))
+        rate = show_quantity(record.throughput or 0.0)
+        times = f"p50 {p50} ms, p99 {p99} ms a call, {rate} queries/s"
+        return f"<Measurement of {shown(record.system)}: {size}; {times}>"
 
 
 def measure_search(
@@ -335,8 +327,7 @@ def split_answers(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
     asked = f"query {ids[0]!r}" if len(ids) == 1 else f"queries {ids[0]!r} to {ids[-1]!r}"
     with ErrorsIn(source=source):
         _check_waited(answers, ids[0])
-        is_list = isinstance(answers, Sequence) and not isinstance(answers, str | bytes)
-        if not is_list and getattr(answers, "ndim", 0) < 1:
+        if not _is_sequence(answers) and getattr(answers, "ndim", 0) < 1:
             problem = f"{shown(answers)} is not a list of answers, one a query"
             raise InputError(f"{asked}: {problem}", value=answers)
         items = list(answers)
@@ -368,33 +359,31 @@ def _read_answer(answer: Any) -> Ranking:
     listed, scores = _columns(answer)
     documents = [_python_id(document) for document in listed]
     same_kind(documents, "document", "answer")
-    repeated = first_repeated(documents)
-    if repeated is not None:
+    if (repeated := first_repeated(documents)) is not None:
         raise InputError("it is in the answer twice", document=repeated)
     if scores is None:
         scores = range(len(documents), 0, -1)
+    elif len(documents) != len(scores):
+        raise InputError(f"{many(len(documents), 'document')} and {many(len(scores), 'score')}")
     ranking = dict(zip(documents, scores, strict=True))
     for error in number_errors("score", ((None, *row) for row in ranking.items())):
         raise error
     return {document: float(score) for document, score in ranking.items()}
 
 
-def _columns(answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:
+def _columns(answer: Any) -> tuple[Collection[Any], Collection[Any] | None]:
     """Return documents and scores; None where there are only documents."""
-    is_pair = isinstance(answer, tuple) and len(answer) == 2
     if isinstance(answer, Mapping):
         return answer.keys(), answer.values()
-    if is_pair and any(map(_is_array, answer)):
-        documents, scores = map(_column, answer)
-        if len(documents) != len(scores):
-            raise InputError(f"{many(len(documents), 'document')} and {many(len(scores), 'score')}")
-        return documents, scores
-    if is_pair and all(isinstance(part, list) for part in answer):
-        hint = "put ids and scores into arrays, or pairs into a list"
-        raise InputError(f"two lists may be ids and scores, or two pairs: {hint}")
+    if isinstance(answer, tuple) and len(answer) == 2:
+        if any(map(_is_array, answer)):
+            return _column(answer[0]), _column(answer[1])
+        if all(isinstance(part, list) for part in answer):
+            hint = "put ids and scores into arrays, or pairs into a list"
+            raise InputError(f"two lists may be ids and scores, or two pairs: {hint}")
     if _is_array(answer):
         return _column(answer), None
-    if not isinstance(answer, Sequence) or isinstance(answer, str | bytes | bytearray | memoryview):
+    if not _is_sequence(answer):
         raise InputError(f"{shown(answer)} is not an answer; {FORMS}", value=answer)
     if not answer or id_kind(type(answer[0])):
         return answer, None
@@ -405,16 +394,21 @@ def _columns(answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:
     return [pair[0] for pair in answer], [pair[1] for pair in answer]
 
 
-def _column(values: Any) -> list[Any]:
+def _column(values: Any) -> Collection[Any]:
     """List what an array of one dimension, or a list beside one, holds."""
     _check_waited(values)
     if isinstance(values, list | tuple):
-        return list(values)
+        return values
     array = to_numpy(values, "answer")
     if array.ndim != 1:
         problem = f"an array of shape {array.shape} is not an answer; {FORMS}"
         raise InputError(problem, value=array.shape)
     return array.tolist()
+
+
+def _is_sequence(value: Any) -> bool:
+    texts = str | bytes | bytearray | memoryview
+    return isinstance(value, Sequence) and not isinstance(value, texts)
 
 
 def _is_array(value: Any) -> bool:
@@ -426,17 +420,20 @@ def _is_array(value: Any) -> bool:
 
 def _check_waited(answer: Any, query: Any = None) -> None:
     """Reject what the clock may have stopped before: a coroutine, a tensor on an accelerator."""
+    problem = ""
+    if isinstance(answer, Coroutine):
+        answer.close()  # or Python warns that nothing awaited it
     if isinstance(answer, Awaitable):
-        if isinstance(answer, Coroutine):
-            answer.close()  # or Python warns that nothing awaited it
-        what = f"the answer is {kind_of(answer)}, which nothing has awaited"
-        raise InputError(f"{what}; make search an async def, whose calls are", query=query)
-    if hasattr(answer, "__next__") or hasattr(answer, "__anext__"):
-        what = f"the answer is {kind_of(answer)}, which would be made after the clock has stopped"
-        raise InputError(f"{what}; return a list", query=query)
-    if is_on_accelerator(answer):
-        place = f"the answer is on {answer.device}, where it may come after the call has ended"
-        raise InputError(f"{place}; return it in main memory, as with .cpu()", query=query)
+        problem = f"{kind_of(answer)}, which nothing has awaited; make search an async def"
+    elif hasattr(answer, "__next__") or hasattr(answer, "__anext__"):
+        problem = f"{kind_of(answer)}, made after the clock has stopped; return a list"
+    elif is_on_accelerator(answer):
+        problem = (
+            f"on {answer.device}, where it may come after the call has ended; return it in main "
+            "memory, as with .cpu()"
+        )
+    if problem:
+        raise InputError(f"the answer is {problem}", query=query)
 
 
 def _python_id(value: Any) -> Any:
@@ -499,10 +496,10 @@ def measure_indexing(
     >>> EfficiencyRecord(system="words", **built.fields).indexing_time == built.time
     True
     """
-    if not callable(build) or is_async(build):
-        why = f"is {kind_of(build)}, not to be called"
-        if callable(build):
-            why = "is async def: give a function that runs it, as with asyncio.run"
+    if not callable(build):
+        raise field_error("indexing", "build", f"is {kind_of(build)}, not to be called", build)
+    if is_async(build):
+        why = "is async def: give a function that runs it, as with asyncio.run"
         raise field_error("indexing", "build", why, build)
     watch = Watch()
     with watch.looking(BETWEEN_CALLS):

@@ -10,6 +10,7 @@ LOWER, HIGHER = "lower", "higher"  # is better
 MEGA = 1e6  # bytes
 
 PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
+STATISTICS = ("mean", *PERCENTILES)
 
 
 class Quantity(NamedTuple):

@@ -31,6 +31,7 @@ from irbatch.efficiency.quantities import (
     ALIASES,
     DERIVED,
     PERCENTILES,
+    STATISTICS,
     UNITS,
     of_system,
     quantity_name,
@@ -47,7 +48,6 @@ HOUR = 3600  # seconds
 MILLION, GIGA = 1e6, 1e9
 MILLISECOND = 1e-3  # seconds
 
-STATISTICS = ("mean", *PERCENTILES)  # of latency
 CLOSED, OPEN = "closed", "open"  # loops, see `Latency`
 ARRIVALS = POISSON, FIXED = "poisson", "fixed"
 

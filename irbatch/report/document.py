@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from irbatch.errors import InputError, did_you_mean, printable, shown
+from irbatch.errors import printable
 from irbatch.report.numbers import NOTHING
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
@@ -205,39 +205,22 @@ class Document:
         text = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
         return f"{text}." if text else ""
 
-    def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Document:
-        """Call columns and marks otherwise.
-
-        Raises:
-            InputError: if there is no such column.
-        """
-        tables = [part for part in self.parts if isinstance(part, Table)]
-        bare_headings = [bare(column.heading) for table in tables for column in table.columns]
-        for name in headings:
-            if name not in bare_headings:
-                problem = f"there is no column {shown(name)}{did_you_mean(name, bare_headings)}"
-                raise InputError(problem, source="headings", value=name)
+    def marked_by(self, signs: Mapping[str, str]) -> Document:
+        """Write other signs in place of marks; of details the marks stay."""
         legend = [
-            (" ".join(marks.get(sign, sign) for sign in signs.split(" ")), meaning)
-            for signs, meaning in self.legend
+            (" ".join(signs.get(mark, mark) for mark in marks.split(" ")), meaning)
+            for marks, meaning in self.legend
         ]
 
-        def rename(table: Table) -> Table:
-            columns = []
-            for column in table.columns:
-                name = bare(column.heading)
-                arrow = column.heading.removeprefix(name)  # stays
-                columns.append(replace(column, heading=headings.get(name, name) + arrow))
-            rows = [
-                replace(row, cells=[
-                    replace(cell, marks=[marks.get(mark, mark) for mark in cell.marks])
-                    for cell in row.cells
-                ])
-                for row in table.rows
-            ]  # fmt: skip
-            return replace(table, columns=columns, rows=rows)
+        def change(row: Row) -> Row:
+            marks = ([signs.get(mark, mark) for mark in cell.marks] for cell in row.cells)
+            cells = [replace(cell, marks=own) for cell, own in zip(row.cells, marks, strict=True)]
+            return replace(row, cells=cells)
 
-        parts = [rename(part) if isinstance(part, Table) else part for part in self.parts]
+        parts = [
+            replace(part, rows=list(map(change, part.rows))) if isinstance(part, Table) else part
+            for part in self.parts
+        ]
         return replace(self, legend=legend, parts=parts)
 
 

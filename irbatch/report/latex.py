@@ -10,9 +10,19 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from irbatch.errors import InputError, printable
-from irbatch.report.document import BETTER, WORSE, Cell, Column, Details, Document, Heading, Table
-from irbatch.report.text import join_letters, shorten_table
+from irbatch.errors import InputError, did_you_mean, printable, shown
+from irbatch.report.document import (
+    BETTER,
+    WORSE,
+    Cell,
+    Column,
+    Details,
+    Document,
+    Heading,
+    Table,
+    bare,
+)
+from irbatch.report.text import join_letters
 from irbatch.runtime.numbers import check_choice
 
 LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
@@ -51,23 +61,22 @@ def write_document(
     environment: str = "table",
     headings: Mapping[str, str] | None = None,
 ) -> str:
-    r"""Write a report's tables as one, which needs booktabs and graphicx.
+    """Write a report's tables as one, which needs booktabs and graphicx.
 
     All have the same columns; headings stand above their rows; figures and what details open are
-    left out, and so is the middle of very long names. Options are those of `Reported.to_latex`.
+    left out. Options are those of `Reported.to_latex`.
     """
     if not isinstance(label, str) or not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
         raise InputError(problem, source="label", value=label)
     check_choice("environment", environment, ENVIRONMENTS)
     parts = [part.table if isinstance(part, Details) else part for part in document.parts]
-    parts = [shorten_table(part) if isinstance(part, Table) else part for part in parts]
-    document = replace(document, parts=parts).renamed(headings or {}, {})
+    document = replace(document, parts=parts)
     comments = [r"needs \usepackage{booktabs} and \usepackage{graphicx}"]
     comments += [document.caption] if caption is not None else []
     lines = [f"% {printable(comment)}" for comment in [*comments, document.settings] if comment]
     inside = [r"\centering", rf"\caption{{{escape(_caption(document, caption))}}}"]
-    inside += [rf"\label{{{label}}}", *SHRUNK, *_tabular(document)]
+    inside += [rf"\label{{{label}}}", *SHRUNK, *_tabular(document, headings or {})]
     lines += [rf"\begin{{{environment}}}", *(f"  {line}" for line in inside)]
     return "\n".join([*lines, rf"\end{{{environment}}}"]) + "\n"
 
@@ -84,16 +93,25 @@ def _caption(document: Document, caption: str | None) -> str:
     return " ".join(filter(None, (above, legend, meanings)))
 
 
-def _tabular(document: Document) -> Iterator[str]:
+def _tabular(document: Document, headings: Mapping[str, str]) -> Iterator[str]:
     """Yield all tables as one, a rule before the rows of each."""
     tables = [part for part in document.parts if isinstance(part, Table)]
     columns = tables[0].columns
+    names = [bare(column.heading) for column in columns]
+    for name in headings:
+        if name not in names:
+            problem = f"there is no column {shown(name)}{did_you_mean(name, names)}"
+            raise InputError(problem, source="headings", value=name)
+    called = [
+        headings.get(name, name) + column.heading.removeprefix(name)  # an arrow stays
+        for column, name in zip(columns, names, strict=True)
+    ]
     annotated = [any(table.annotated(k) for table in tables) for k in range(len(columns))]
     aligned = [
         "l" if column.kind != "number" else "r@{}l" if beside else "r"
         for column, beside in zip(columns, annotated, strict=True)
     ]
-    heads = map(_head, columns, annotated)
+    heads = map(_head, columns, called, annotated)
     yield rf"\begin{{tabular}}{{@{{}}{''.join(aligned)}@{{}}}}"
     yield from (r"  \toprule", rf"  {' & '.join(heads)} \\")
     above, width = "", len("".join(aligned).replace("@{}", ""))
@@ -109,9 +127,10 @@ def _tabular(document: Document) -> Iterator[str]:
     yield from (r"  \bottomrule", r"\end{tabular}}}")
 
 
-def _head(column: Column, annotated: bool) -> str:
+def _head(column: Column, head: str, annotated: bool) -> str:
     """Write a heading, a number's word by word under each other, but arrows beside theirs."""
-    head = "" if column.kind == "mark" else column.heading
+    if column.kind == "mark":
+        return ""
     if column.kind != "number":
         return escape(head.capitalize() if column.kind == "name" else head)
     words = [escape(word) for word in re.split(rf" (?![{BETTER}{WORSE}])", head)]

@@ -7,7 +7,6 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
 from os.path import commonprefix
 
 from irbatch.errors import printable
@@ -26,7 +25,6 @@ GAP = "  "  # between columns
 WIDTH = 100  # of a terminal
 LONGEST = 48  # columns of a name; what is longer is cut in the middle
 LONGEST_HEADING = 60  # enough for every quantity with its unit
-LONGEST_ON_PAPER = 200  # columns of a name where it is not broken; TeX stops at some 3,000
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#!^]")  # of Markdown
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -137,14 +135,10 @@ def write_markdown(document: Document) -> str:
         if isinstance(part, Heading):
             parts.append(f"### {escape(part.text)}")
         elif isinstance(part, Table):
-            table = shorten_table(part)
-            head = [
-                "" if column.kind == "mark" else escape(column.heading) for column in table.columns
-            ]
-            lines = [list(map(_markdown_cell, table.columns, row.cells)) for row in table.rows]
-            parts.append(
-                write_lines(head, lines, [column.kind == "number" for column in table.columns])
-            )
+            columns = part.columns
+            head = ["" if column.kind == "mark" else escape(column.heading) for column in columns]
+            lines = [list(map(_markdown_cell, columns, row.cells)) for row in part.rows]
+            parts.append(write_lines(head, lines, [column.kind == "number" for column in columns]))
             parts.append(escape(part.meanings))
         elif isinstance(part, Sentences):
             parts.append("\n".join(f"- {escape(without_marks(text))}" for text in part.texts))
@@ -205,24 +199,6 @@ def _columns(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def shorten_table(table: Table, most: int = LONGEST_ON_PAPER) -> Table:
-    """Leave out the middle of a table's names that are longer: see `shorten_all`."""
-    heads = shorten_all([column.heading for column in table.columns], most)
-    columns = [
-        replace(column, heading=head) for column, head in zip(table.columns, heads, strict=True)
-    ]
-    of_names = [k for k, column in enumerate(columns) if column.kind in ("name", "text")]
-    short = iter(shorten_all([row.cells[k].text for row in table.rows for k in of_names], most))
-    rows = [
-        replace(row, cells=[
-            replace(cell, text=next(short)) if k in of_names else cell
-            for k, cell in enumerate(row.cells)
-        ])
-        for row in table.rows
-    ]  # fmt: skip
-    return replace(table, columns=columns, rows=rows)
 
 
 def shorten(text: str, most: int) -> str:

@@ -17,8 +17,7 @@ from oracle.leaderboard import percentile_interval
 
 from irbatch import InputError
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Hardware, Latency
-from irbatch.efficiency.quantities import ALIASES, DERIVED, PERCENTILES
-from irbatch.efficiency.record import STATISTICS
+from irbatch.efficiency.quantities import ALIASES, DERIVED, PERCENTILES, STATISTICS
 from irbatch.statistics.resampling import draw_counts
 
 TIMES = st.floats(0, 1e9)

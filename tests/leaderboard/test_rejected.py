@@ -18,7 +18,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
-from irbatch.efficiency.record import STATISTICS
+from irbatch.efficiency.quantities import STATISTICS
 from irbatch.leaderboard import Leaderboard
 
 NAN, INF = math.nan, math.inf

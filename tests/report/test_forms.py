@@ -99,28 +99,6 @@ def test_long_names_are_cut_where_they_agree() -> None:
         assert f"aaa…{k}bbb" in write_table(table)
 
 
-DOTS = dict.fromkeys(FORMS, "…") | {"latex": r"\ldots{}"}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_name_of_thousands_of_letters(form: str) -> None:
-    """It is cut in the middle where it is not broken; of a page, the browser breaks it."""
-    name, heading = "start" + "x" * 3000 + "end", "S" + "y" * 3000 + "E"
-    text = FORMS[form](one_name(name, heading))
-    if form in ("html", "fragment"):
-        assert text.count(name) == text.count(heading) == 1
-        assert "overflow-wrap:anywhere" in text
-        return
-    assert max(map(len, text.splitlines())) < 500
-    for begin, end in (("startx", "xend"), ("Sy", "yE")):
-        assert begin in text
-        assert end in text
-    alike = [Row([Cell(f"{'x' * 300}{k}{'y' * 300}"), Cell("0")]) for k in range(2)]
-    two = Table("", [Column("system", "name"), Column("P@1")], alike)
-    text = FORMS[form](Document("", "", [], [two]))
-    assert all(f"xxx{DOTS[form]}{k}yyy" in text for k in range(2)), "what tells them apart stays"
-
-
 def test_markdown_shows_every_name_as_it_is() -> None:
     reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
     source = write_markdown(made())

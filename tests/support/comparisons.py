@@ -122,7 +122,8 @@ class TextOf(HTMLParser):
 # What text may come out as: signs without a meaning, and commands that are known and ended.
 PLAIN = re.compile(
     r"[A-Za-z0-9 .:;=()/+<>@!?,'`-]|[^\x00-\x7f]|\\[&%$#_{}]|\{\}|\{[\[\]*]\}|\$\\[A-Za-z]+\$"
-    r"|\\(text(backslash|asciitilde|asciicircum|less|greater|bar|endash|emdash|quoteright|euro|yen)"
+    r"|\\(text(backslash|asciitilde|asciicircum|less|greater|bar|dagger|daggerdbl|endash|emdash"
+    r"|quoteright|euro|yen)"
     r"|pounds|ldots|char34)\{\}"
 )
 
