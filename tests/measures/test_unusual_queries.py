@@ -34,7 +34,6 @@ NOTHING: dict[str, float] = {
 }
 ALL = list(NOTHING)
 WALKS = [name for name in ALL if measure(name).declaration.reads == "judged"]
-NOTHING_RELEVANT = NOTHING | {"YAAP": 0.0}  # ln((1 + 0) / (1 + 0 - 0))
 RESIDUAL = ["RBPresid(tail=always)", "RBPresid"]
 SKIPPED = [name for name in ALL if name not in (*RESIDUAL, "Unjudged", "NumNonRelRet", "Utility")]
 
@@ -43,8 +42,8 @@ RUN = {"q1": {"a": 1.0, "b": 2.0, "z": 3.0}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
 FAR = 10**18
 
 
-def check(results: Results, **others: float) -> None:
-    """Check all values of the first query, and that every value and mean lies in its range."""
+def check(results: Results) -> None:
+    """Check that every value and mean lies in its range."""
     for column, name in enumerate(results.measures):
         low, high = measure(name).declaration.range
         values = results.values[:, column]
@@ -53,8 +52,6 @@ def check(results: Results, **others: float) -> None:
         assert math.isfinite(results[name]), name
     json.loads(results.to_json(), parse_constant=pytest.fail)
     assert "nan" not in repr(results) + results.to_csv()
-    for name, value in others.items():
-        assert results.values[0, results.measures.index(name)] == pytest.approx(value), name
 
 
 @pytest.mark.parametrize(
@@ -82,44 +79,6 @@ def test_empty_ranking(call: Callable[..., Results], cutoff: int | None) -> None
 
 
 @pytest.mark.parametrize(
-    ("judged", "run", "others"),
-    [
-        ({}, {}, {}),
-        ({}, {"z": 1.0}, {"Utility": -1, "Unjudged": 1, "RBPresid": 1}),
-        ({"a": 1}, {"z": 1.0}, {"Utility": -1, "Unjudged": 1, "RBPresid": 1}),
-        ({"a": 0}, {"a": 1.0}, {"Utility": -1, "NumNonRelRet": 1, "RBPresid(tail=always)": 0.9}),
-        ({"a": -1}, {"a": 1.0}, {"Utility": -1, "Unjudged": 1, "RBPresid": 1}),
-    ],
-    ids=["nothing", "nothing judged", "only unjudged", "all 0", "all negative"],
-)
-def test_nothing_found(
-    judged: dict[str, int], run: dict[str, float], others: dict[str, float]
-) -> None:
-    expected = (NOTHING if 1 in judged.values() else NOTHING_RELEVANT) | others
-    # Beside a query that is like any other, for there to be something to evaluate.
-    results = evaluate({"q": judged, "r": {"a": 1}}, {"q": run, "r": {"a": 1.0}}, ALL)
-    check(results)
-    found = dict(zip(ALL, results.values[0].tolist(), strict=True))
-    assert found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("grade", [1, 2**40, 2**53, 0.5])
-def test_the_one_document(grade: float) -> None:
-    perfect = {"RBPresid(tail=always)": 0.9, "RBPresid": 0.0, "YAAP": math.log(2)}
-    perfect |= {"Unjudged": 0.0, "NumNonRelRet": 0.0, "RprecMult(times=0)": 0.0, "RBP": 0.1}
-    names = [name for name in ALL if "exp" not in name]
-    if grade < 1:  # RBP divides by the largest gain above 1 only; G's ideal gains 1 a rank or more
-        perfect |= {"RBP": 0.05, "G": 1 / math.log2(2 + 1 - grade)}
-    for results in (
-        evaluate({"q": {"a": grade}}, {"q": {"a": 1.0}}, names, rel=0.5),
-        evaluate({"q": {"a": grade}}, {"q": {"a": 1.0}}, names, rel=0.5, max_depth=FAR),
-        evaluate({"q": {"a": grade}}, {"q": {"a": 1.0}}, names, [1], rel=0.5, max_depth=1),
-    ):
-        for name, value in zip(names, results.values[0], strict=True):
-            assert value == pytest.approx(perfect.get(name, 1.0), abs=1e-15), name
-
-
-@pytest.mark.parametrize(
     "relevance",
     [
         [[1, -1, 0, 2], [0, 0, 0, 0], [0, -1, -1, 0]],
@@ -140,15 +99,6 @@ def test_labels(relevance: Any, cutoff: int | None) -> None:
     np.testing.assert_array_equal(np.ma.getdata(before[0]), np.ma.getdata(relevance[0]))
 
 
-def test_relevant_documents_beyond_the_ranking() -> None:
-    """Far more relevant documents than ranks: recall points out of reach, one tail of ideals."""
-    results = evaluate_matrix([[1, 0, 1]], ALL, n_relevant=[100_000])
-    check(results)
-    assert results["IPrec(recall=0.5)"] == results["RBPresid"] == 0.0
-    assert results["InfAP"] == pytest.approx((1 + 1 / 3 + 1 / 3) / 100_000, rel=1e-4)
-    assert results["RprecMult"] == 2 / 100_000
-
-
 @pytest.mark.parametrize("name", WALKS)
 def test_fractional_grades_need_a_rel(name: str) -> None:
     fractional = {"q": {"a": 0.5, "b": 0, "c": 1.5}}
@@ -162,21 +112,6 @@ def test_fractional_grades_need_a_rel(name: str) -> None:
             lambda: evaluate(fractional, run, name), fact, query="q", document="a", value=0.5
         )
     check(evaluate(fractional, run, name, rel=0.5))
-
-
-@pytest.mark.parametrize("levels", [200, 40_000])
-def test_many_levels(levels: int) -> None:
-    """More levels than a byte, or two, tell apart: with the best at the top, and at the end."""
-    graded = ["nDCGrel", "RnDCG", "RBP", "G", "Bpref", "InfAP", "IPrecAvg", "BinG"]
-    grades = np.arange(levels)[::-1]
-    best = evaluate_matrix([grades], graded)
-    check(best, nDCGrel=1.0, RnDCG=1.0, Bpref=1.0, InfAP=1.0, IPrecAvg=1.0, BinG=1.0)
-    worst = evaluate_matrix([grades[::-1]], graded)
-    check(worst)
-    assert all(worst[name] < best[name] for name in graded)
-    qrels = {"q": {f"d{grade}": int(grade) for grade in grades}}
-    run = {"q": {f"d{grade}": float(grade) for grade in grades}}
-    np.testing.assert_array_equal(evaluate(qrels, run, graded).values, best.values)
 
 
 def test_queries_without_relevant_documents_left_out() -> None:
