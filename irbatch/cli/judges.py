@@ -10,7 +10,6 @@ from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.judges import compare_judges
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
-from irbatch.report import axes
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +29,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--rel", metavar="GRADE", type=float, default=1.0, help=text)
     text = "of intervals, and of significance (default: 0.05)"
     add("--level", metavar="P", type=float, default=0.05, help=text)
-    add_output(parser, digits=None, plot="draw people's, the model's and combined means")
+    add_output(parser, digits=None)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,13 +40,6 @@ def run(options: argparse.Namespace) -> int:
     measures = parse_measures(options.measures or "nDCG@10")
     judges, runs = name_runs(options.judges), name_runs(options.runs) if options.runs else None
     output = Output(options, [*judges.values(), *(runs or {}).values()])
-    if options.plot is not None and runs is None:
-        raise InputError("--plot draws means of runs: add --runs", path=options.plot)
     comparison = compare_judges(judges, runs, measures, rel=options.rel, level=options.level)
     output.write(of_report(comparison))
-    if options.plot is not None:
-        if not comparison.combined:
-            problem = "--plot draws means of queries that only the model judged: there are none"
-            raise InputError(problem, path=options.plot)
-        axes.save(next(iter(comparison.combined.values())).plot(), options.plot)
     return 0

@@ -252,7 +252,7 @@ def compare(
             resample take several.
         correction: of p-values, for the number of pairs compared on a measure: ``"holm"``
             (default), ``"bonferroni"``, ``"bh"``, ``"by"`` or ``"none"``. Tests of all systems at
-            once need none. Names of SciPy and statsmodels, such as ``"fdr_bh"``, are understood.
+            once need none.
         level: chance of finding a difference that is not there, and of an interval to miss (0.05).
         interval: of means and differences: by Student's ``"t"`` (default), or by bootstrap,
             ``"percentile"`` or ``"bca"``.

@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.differences import Differences
-from irbatch.comparing.gate import Outcome, check, failed, list_outcomes
+from irbatch.comparing.gate import Outcome, check, failed
 from irbatch.comparing.settings import INTERVAL_NAMES, MARGIN_NAMES, NAMES
 from irbatch.errors import InputError, many, printable
 from irbatch.report.document import (
@@ -547,7 +547,7 @@ class Comparison(Reported, Differences):
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
     ) -> Record:
-        judged = {"gates": list_outcomes(gates)} if gates else {}
+        judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}
         return {**list_everything(self, per_query, power), **judged}
 
     def _records(

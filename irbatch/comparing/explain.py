@@ -58,22 +58,15 @@ Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
 
 
 class ExplainedDocument(NamedTuple):
-    """A document of a query, and what became of it.
-
-    Args:
-        grade: None if it is not judged.
-        ranks: with both systems, from 1; None: not retrieved.
-        moved: ``"up"``, ``"down"`` or ``"same"`` where both have it, to the cutoff if there is one;
-            ``"lost"`` or ``"new"`` where only the first or the second has; else ``"missed"``.
-        adds: what it adds to both values, if the measure is a sum of such; see `Explanation`.
-        text: None if none is known.
-    """
+    """A document of a query, and what became of it."""
 
     document: Any
-    grade: float | None
-    ranks: tuple[int | None, int | None]
+    grade: float | None  # None: not judged
+    ranks: tuple[int | None, int | None]  # with both systems, from 1; None: not retrieved
+    # "up", "down" or "same" where both have it, to the cutoff if there is one; "lost" or "new"
+    # where only the first or the second has; else "missed".
     moved: str
-    adds: tuple[float, float] | None
+    adds: tuple[float, float] | None  # to both values, of a measure that is a sum
     text: str | None = None
 
     @property
@@ -86,23 +79,15 @@ class ExplainedDocument(NamedTuple):
 
 
 class ExplainedQuery(NamedTuple):
-    """A query, its values, and its documents.
-
-    Args:
-        values: with both systems.
-        answered: whether each system has a ranking for it.
-        relevant: how many documents are relevant to the measure.
-        unjudged: how many documents are not judged down to the cutoff, or the depth shown.
-        documents: those that are shown of either ranking, and relevant ones: first those that
-            changed the value, the worst first; then other relevant ones, then the others, those
-            that stand highest first.
-    """
+    """A query, its values, and its documents."""
 
     query: Any
-    values: tuple[float, float]
-    answered: tuple[bool, bool]
-    relevant: int
-    unjudged: tuple[int, int]
+    values: tuple[float, float]  # with both systems
+    answered: tuple[bool, bool]  # whether each has a ranking for it
+    relevant: int  # how many documents are, to the measure
+    unjudged: tuple[int, int]  # documents without a judgment, to the cutoff or the depth shown
+    # Those shown of either ranking, and relevant ones: first those that changed the value, the
+    # worst first; then other relevant ones, then the others, those that stand highest first.
     documents: tuple[ExplainedDocument, ...]
     text: str | None = None
 
@@ -123,22 +108,22 @@ FEW_QUERIES = 3  # of which text has the rankings, too
 FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that changed the value: without rankings, with
 # How many letters of a document's text are shown where it changed the value, and in rankings.
 TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
+ARROWS = {"up": "↑ up", "down": "↓ down"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Reported):
     """What `irbatch.explain` returns: queries that changed, and reports of them.
 
-    Reports show of each query the documents that changed its value, and both rankings side by side;
-    on the page that `to_html` writes, each query opens. Reports for people have as options
-    `digits`, how many decimals of values (default: 4), and `rankings`, whether they have the
-    rankings, by default but in text of more than three queries, which also has no more than five
-    documents of each; `to_csv` and frames have one line a query.
+    Reports for people have as options `digits`, how many decimals of values (default: 4), and
+    `rankings`, whether they have both rankings side by side, by default but in text of more than
+    three queries, which also has no more than five documents of each; `to_csv` and frames have one
+    line a query.
 
     Pairs are of the first system and the second one. What a document adds to a value is what the
     value grows by where, going down the ranking, one comes to the document: the gain over the
-    discount and the ideal DCG, of nDCG; precision at its rank over all relevant, of AP. These add
-    up to the value. It is said of measures that are such a sum.
+    discount and the ideal DCG, of nDCG; precision at its rank over all relevant, of AP. It is said
+    of measures that are such a sum.
 
     Attributes:
         measure, systems, means: what was compared, and the means of all queries.
@@ -222,28 +207,24 @@ def _plain(value: Any) -> Any:
 
 
 def _legend(explanation: Explanation, rankings: bool) -> list[tuple[str, str]]:
-    a, b = explanation.systems
-    where = (
-        "in the ranking" if explanation.cutoff is None else f"among the first {explanation.cutoff}"
-    )
-    first = f"the first {explanation.cutoff or explanation.depth}"
-    legend = [(f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged")]
-    if rankings:
-        legend.append(("now, was", f"its rank with {b}, with {a}"))
-    legend += [
+    (a, b), cutoff = explanation.systems, explanation.cutoff
+    where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
+    first = f"the first {cutoff or explanation.depth}"
+    ranks = ("now, was", f"its rank with {b}, with {a}")
+    added = ("+ after its rank", f"what the document adds to {explanation.measure} there")
+    return [
+        (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),
+        *([ranks] if rankings else []),
         ("lost, new", f"{where} of {a} only, of {b} only"),
         ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
+        *([added] if explanation.adds else []),
     ]
-    if explanation.adds:
-        legend.append(
-            ("+ after its rank", f"what the document adds to {explanation.measure} there")
-        )
-    return legend
 
 
 def _query_columns(explanation: Explanation, digits: int = 4) -> list[Column]:
     """Return the columns of queries: of the table, and of lines for programs."""
     headings = shorten_all(explanation.systems, SHORT)
+    has_texts = any(query.text for query in explanation.queries)
 
     def value(side: int, name: str) -> Column:
         return Column(
@@ -258,7 +239,6 @@ def _query_columns(explanation: Explanation, digits: int = 4) -> list[Column]:
         gain = query.difference * explanation.sign
         return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
 
-    has_texts = any(query.text for query in explanation.queries)
     return [
         Column("query", "name", name="query", value=lambda query: query.query),
         Column("text" if has_texts else "", "text", value=lambda query: query.text or "",
@@ -291,13 +271,12 @@ def _tabulate_changed(
         return Column(shorten_all(explanation.systems, SHORT)[side], descends=False,
                       value=lambda row: row.ranks[side], more=after)  # fmt: skip
 
-    arrows = {"up": "↑ up", "down": "↓ down"}
     columns = [
         Column("judged document", "text", value=lambda row: str(row.document),
                more=lambda row: _badge(explanation, row, "", letters)),
         rank(0),
         rank(1),
-        Column("moved", "text", value=lambda row: arrows.get(row.moved, row.moved)),
+        Column("moved", "text", value=lambda row: ARROWS.get(row.moved, row.moved)),
         Column("change" if explanation.adds else "", descends=False, value=lambda row: row.change,
                show=lambda change: show_change(change, digits)),
     ]  # fmt: skip
@@ -371,9 +350,8 @@ def explain(
     """Explain why two systems differ: the queries that changed, and their documents.
 
     Args:
-        qrels: as in `irbatch.evaluate`.
-        a, b: the systems, from the first to the second: rankings as in `irbatch.evaluate`, which
-            are called as their files or runs are, or else ``"A"`` and ``"B"``.
+        qrels, a, b: judgments and both systems' rankings, as in `irbatch.evaluate`; systems are
+            called as their files or runs are, or else ``"A"`` and ``"B"``.
         measure: one that reads judgments' grades.
         queries: the ids of those to explain, in their order; default: those whose values changed
             the most, worst first.
@@ -426,10 +404,7 @@ def explain(
     shared, values = _align(*evaluated)
     change = (values[:, 1] - values[:, 0]) * (of.sign or 1)  # where neither is better: more
     change[np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
-    if ids is None:
-        rows = _changed_most(change, MOST if most is None else most, only)
-    else:
-        rows = _rows_of(ids, shared)
+    rows = _choose_rows(change, shared, ids, MOST if most is None else most, only)
     explainer = Explainer(of, judged, list(runs.values()), chosen, shown_depth)
     explained = [explainer.explain(shared[row], values[row]) for row in rows]
     first, second = evaluated
@@ -463,26 +438,24 @@ def _check_measure(measure: str | Measure) -> Measure:
 
 
 def _check_choice(
-    queries: object, most: object, only: str | None, measure: Measure
+    queries: Any, most: object, only: str | None, measure: Measure
 ) -> list[Any] | None:
     """Check which queries are to be explained; return their ids, or None of those that changed."""
     check_choice("only", only, (None, *SIDES))
     if only is not None and not measure.sign:
         problem = f"neither more nor less is better of {measure}: leave out only="
         raise InputError(problem, source="only", value=only)
+    check_whole("most", MOST if most is None else most, 1)
     if queries is None:
-        check_whole("most", MOST if most is None else most, 1)
         return None
-    if isinstance(queries, str) or not isinstance(queries, Iterable):
-        problem = f"queries are a list of ids, not {shown(queries)}; most= says how many"
-        raise InputError(problem, source="queries", value=queries)
-    for name, value in (("only", only), ("most", most)):
-        if value is not None:
-            raise InputError(f"{name}= chooses among queries: give no ids of them", value=value)
+    if only is not None or most is not None:
+        problem = "only= and most= choose among queries: give no ids of them"
+        raise InputError(problem, value=queries)
     try:
-        return list(dict.fromkeys(queries))
-    except TypeError as problem:  # such as lists of lists
-        raise InputError(f"queries are ids: {problem}", source="queries") from None
+        return list(dict.fromkeys(None if isinstance(queries, str) else queries))
+    except TypeError:  # of a number, or lists of lists
+        problem = f"queries are a list of ids, not {shown(queries)}; most= says how many"
+        raise InputError(problem, source="queries", value=queries) from None
 
 
 def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
@@ -496,22 +469,22 @@ def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
     return [shared[row] for row in kept.tolist()], values[kept]
 
 
-def _changed_most(changes: Floats, most: int, only: str | None) -> list[int]:
-    """Return the rows of so many queries that changed most, worst first, or the best if `only`."""
-    rows = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
-    rows = rows[np.argsort(-np.abs(changes[rows]), kind="stable")][:most]
+def _choose_rows(
+    changes: Floats, queries: list[Any], ids: list[Any] | None, most: int, only: str | None
+) -> list[int]:
+    """Return the rows of ids, or of so many queries that changed most, worst or best first."""
+    if ids is not None:
+        rows = {query: row for row, query in enumerate(queries)}
+        for query in ids:
+            if query not in rows:
+                problem = "this query has no values with both systems, or is not judged"
+                raise InputError(problem, source="queries", query=query)
+        return [rows[query] for query in ids]
+    chosen = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
+    chosen = chosen[np.argsort(-np.abs(changes[chosen]), kind="stable")][:most]
     if only is None:
-        rows = rows[np.argsort(changes[rows], kind="stable")]
-    return rows.tolist()
-
-
-def _rows_of(ids: list[Any], queries: list[Any]) -> list[int]:
-    rows = {query: row for row, query in enumerate(queries)}
-    for query in ids:
-        if query not in rows:
-            problem = "this query has no values with both systems, or is not judged"
-            raise InputError(problem, source="queries", query=query)
-    return [rows[query] for query in ids]
+        chosen = chosen[np.argsort(changes[chosen], kind="stable")]
+    return chosen.tolist()
 
 
 def _pair(both: Iterable[Any]) -> Any:

@@ -19,7 +19,6 @@ from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
-from irbatch.report.document import Record
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.tests import DRAWN, Margin
@@ -74,11 +73,6 @@ class Outcome(NamedTuple):
     limit: float  # what that was compared with: the number, or the margin
     p: float | None  # of a test, corrected
     told: str  # all of this as a sentence
-
-
-def list_outcomes(outcomes: Iterable[Outcome]) -> list[Record]:
-    """Return outcomes as records of JSON."""
-    return [outcome._asdict() for outcome in outcomes]
 
 
 class Limit(NamedTuple):

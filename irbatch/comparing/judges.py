@@ -14,7 +14,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.compare import compare, model_values, values_of
-from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap_b
+from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
 from irbatch.evaluation.results import Results
@@ -90,25 +90,6 @@ class Combined(Reported):
     signature: str
 
     _label = "tab:combined"
-
-    def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
-        """Draw people's, the model's and combined means of systems; return matplotlib's axes.
-
-        Args:
-            measure: by default the first.
-            ax: where to draw; a new figure by default.
-
-        Raises:
-            InputError: if there is no such measure.
-            ImportError: naming the extra, when matplotlib is not installed.
-        """
-        from irbatch.comparing.plots import plot_combined
-
-        name = self.rows[0]["measure"] if measure is None else measure
-        rows = [row for row in self.rows if row["measure"] == name]
-        if not rows:
-            raise InputError(f"there is no measure {name!r}", source="measure", value=name)
-        return plot_combined(rows, name, ax=ax)
 
     def _document(self, form: str) -> Document:
         judged = f"{many(self.queries, 'query')} judged by people and {self.others} by the model"
@@ -421,7 +402,7 @@ def _orders(
             "judge": judge,
             "measure": measure,
             "tau": kendall_tau(*scores),
-            "tau_ap": tau_ap_b(*scores),
+            "tau_ap": tau_ap(*scores, "b"),
             "rbo": rbo(best, other).extrapolated,
             "reversed": [[systems[k] for k in compared[0].pairs[row]] for row in turned],
         }

@@ -11,7 +11,7 @@ from irbatch.array_types import Floats, Positions
 from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, many
 from irbatch.report import axes
-from irbatch.report.document import Figure, Figures, Record, isolate
+from irbatch.report.document import Figure, Figures, isolate
 from irbatch.report.numbers import show_change, show_p
 
 __all__ = ["plot_differences", "plot_forest"]
@@ -127,29 +127,6 @@ def plot_forest(comparison: Differences, measure: str, *, ax: axes.Axes | None =
     together = "; simultaneous intervals" if comparison.simultaneous else ""
     axes.add_note(ax, f"full: significant at {comparison.level:g}{together}{more}")
     axes.tidy(ax, "x")
-    return ax
-
-
-def plot_combined(
-    rows: Sequence[Record], measure: str, *, ax: axes.Axes | None = None
-) -> axes.Axes:
-    """Plot people's, the model's and combined means; see `irbatch.comparing.judges.Combined`."""
-    ax = axes.new_axes(ax, height=1.2 + 0.6 * len(rows), legend=3)
-    kinds = {"people": "people alone", "combined": "combined", "model": "model alone"}
-    drawn = []
-    for shift, (kind, style) in enumerate(zip(kinds, axes.styles(3), strict=True)):
-        values = [row[kind] for row in rows]
-        bounds = [
-            [row.get(f"{kind}_{side}", row[kind]) for side in ("low", "high")] for row in rows
-        ]
-        places = np.arange(len(rows)) + 0.22 * (shift - 1)
-        look = {"marker": style.marker, "color": style.color}
-        drawn.append(axes.draw_intervals(ax, places, values, bounds, **look))
-    ax.set_yticks(range(len(rows)), axes.fit_names(row["system"] for row in rows))
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_xlabel(measure)
-    axes.tidy(ax, "x")
-    axes.add_legend(ax, drawn, list(kinds.values()))
     return ax
 
 

@@ -27,18 +27,11 @@ from irbatch.report.numbers import check_digits, show
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
-from irbatch.statistics.agreement import (
-    kendall_tau,
-    kendall_tau_a,
-    tau_ap,
-    tau_ap_a,
-    tau_ap_b,
-)
+from irbatch.statistics.agreement import kendall_tau, tau_ap
 
 __all__ = [
-    "Overlap", "Overlaps", "RankCorrelations", "RankingCorrelations", "kendall_tau",
-    "kendall_tau_a", "overlap", "rank_correlation", "ranking_correlation", "rbo", "tau_ap",
-    "tau_ap_a", "tau_ap_b", "tau_union",
+    "Overlap", "Overlaps", "RankCorrelations", "RankingCorrelations", "kendall_tau", "overlap",
+    "rank_correlation", "ranking_correlation", "rbo", "tau_ap", "tau_union",
 ]  # fmt: skip
 
 TIES = ("id", *VARIANTS)
@@ -334,7 +327,7 @@ def ranking_correlation(
     Raises:
         InputError: if the runs have no query in common, or a score is not a number.
 
-    Source: see `kendall_tau`, `tau_ap`, `tau_ap_a` and `tau_ap_b`.
+    Source: see `kendall_tau` and `tau_ap`.
 
     >>> first = {"q": {"d1": 4.0, "d2": 3.0, "d3": 2.0, "d4": 1.0}}
     >>> second = {"q": {"d2": 9.0, "d1": 8.0, "d7": 7.0, "d3": 6.0, "d4": 5.0}}
@@ -428,7 +421,7 @@ def _by_rank(pairs: Pairs) -> Floats:
 
 
 class RankCorrelations(NamedTuple):
-    """How alike measures order the systems: `kendall_tau` and `tau_ap_b` of each two.
+    """How alike measures order the systems: `kendall_tau` and `tau_ap` (ties b) of each two.
 
     Both are float64 ``(measures, measures)``.
     """
@@ -456,8 +449,8 @@ def rank_correlation(comparison: Comparison) -> RankCorrelations:
         if np.isnan(column).any():
             raise InputError(f"the mean of {name} is NaN for some system", value=name)
 
-    tau, tau_ap = (
-        np.array([[correlate(one, other) for other in means.T] for one in means.T])
-        for correlate in (kendall_tau, tau_ap_b)
+    tau, ap = (
+        np.array([[correlate(one, other, "b") for other in means.T] for one in means.T])
+        for correlate in (kendall_tau, tau_ap)
     )
-    return RankCorrelations(measures, tau, tau_ap)
+    return RankCorrelations(measures, tau, ap)

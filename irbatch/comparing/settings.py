@@ -18,7 +18,6 @@ from irbatch.statistics.tests import (
     MARGIN_TESTS,
     TESTS,
     import_scipy,
-    plain_name,
     read_margin,
 )
 
@@ -49,7 +48,7 @@ class ComparisonOptions(TypedDict, total=False):
 
     baseline: str | None
     test: str
-    correction: str | None
+    correction: str
     level: float
     interval: str
     simultaneous: bool
@@ -76,9 +75,6 @@ def _number_or_share(text: str) -> float | str:
         return text
 
 
-_NAMED = {"type": plain_name, "metavar": "NAME"}  # in any tool's spelling
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonSettings:
     """How systems are compared, as `irbatch.compare` describes it."""
@@ -88,7 +84,7 @@ class ComparisonSettings:
     )
     test: str = _row(
         "randomisation", f"of paired differences: {', '.join(TESTS)} (default: randomisation)",
-        choices=tuple(TESTS), **_NAMED,
+        choices=tuple(TESTS), metavar="NAME",
     )  # fmt: skip
     alternative: str = _row(
         "two-sided", "what to find: any difference, or a mean greater (less) than the baseline's",
@@ -96,7 +92,7 @@ class ComparisonSettings:
     )  # fmt: skip
     correction: str = _row(
         "holm", f"of p-values of several pairs: {', '.join(CORRECTIONS)} (default: holm)",
-        choices=CORRECTIONS, **_NAMED,
+        choices=CORRECTIONS, metavar="NAME",
     )  # fmt: skip
     family: str = _row(
         "pairs", "what is corrected for together: the pairs on a measure, or all on all measures",
@@ -128,10 +124,7 @@ class ComparisonSettings:
 
     @classmethod
     def choose(cls, **options: Any) -> ComparisonSettings:
-        """Return settings that were checked; tests and corrections in any tool's spelling."""
-        for name in ("test", "correction"):
-            if name in options:
-                options[name] = plain_name(options[name])
+        """Return settings that were checked."""
         self = ComparisonSettings(**options)
         for row in fields(ComparisonSettings):
             if choices := row.metadata["option"].get("choices"):

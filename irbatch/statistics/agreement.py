@@ -12,16 +12,17 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.concordance import Concordance, compare_pairs
 from irbatch.errors import InputError, kind_of
-from irbatch.runtime.numbers import read_numbers
+from irbatch.runtime.numbers import check_choice, read_numbers
 from irbatch.statistics.intervals import student_tails
 from irbatch.statistics.resampling import ROUNDING
 
 
-def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Kendall's tau-b of two lists of scores ``(systems,)`` of the same systems.
+def kendall_tau(x: Sequence[float], y: Sequence[float], ties: str = "b") -> float:
+    """Return Kendall's tau of two lists of scores ``(systems,)`` of the same systems.
 
-    Pairs of systems in the same order less those in the opposite one, over the geometric mean of
-    the numbers of pairs that either list doesn't tie; NaN where a list ties all systems.
+    Pairs of systems in the same order less those in the opposite one, over all pairs (ties
+    ``"a"``), or over the geometric mean of the numbers of pairs that either list doesn't tie
+    (``"b"``): NaN where a list ties all systems.
 
     Raises:
         InputError: if the lists differ in length or have fewer than two scores, or a score is not a
@@ -29,99 +30,51 @@ def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
 
     Source: M. G. Kendall, *The treatment of ties in ranking problems*, Biometrika 33(3), 1945.
 
-    >>> round(kendall_tau([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
-    0.5477
+    >>> lists = [0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]
+    >>> round(kendall_tau(*lists), 4), round(kendall_tau(*lists, ties="a"), 4)
+    (0.5477, 0.5)
     """
-    return float(_compare(x, y).kendall_tau("b")[0])
+    check_choice("ties", ties, ("a", "b"))
+    return float(_compare(x, y).kendall_tau(ties)[0])
 
 
-def kendall_tau_a(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Kendall's tau-a of two lists of scores ``(systems,)``: over all pairs of systems.
-
-    Pairs that either list ties are in neither order.
-
-    Raises:
-        InputError: as `kendall_tau`.
-
-    Source: as `kendall_tau`.
-
-    >>> round(kendall_tau_a([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
-    0.5
-    """
-    return float(_compare(x, y).kendall_tau("a")[0])
-
-
-def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
+def tau_ap(x: Sequence[float], y: Sequence[float], ties: str | None = None) -> float:
     """Return the AP correlation of a list of scores with the true ones: the top counts most.
 
     A system drawn at random from those that `y` does not rank first, and another from those that
     `y` ranks above it: the probability that `x` has them in that order too, scaled to -1 to 1.
-    The two lists are not interchangeable, and neither may have ties: `tau_ap_a` takes ties, and
-    `tau_ap_b` both lists alike, too.
 
     Args:
         x: the true scores ``(systems,)``, at least two; more is better.
         y: the estimated scores ``(systems,)``.
+        ties: None rejects them; ``"a"`` is the mean over all orders of the systems that are tied in
+            either list; ``"b"`` the mean of the correlation of `y` with `x` and of `x` with `y`, in
+            each of which a system is compared with those that stand above its group of ties, and
+            being tied in the other list is not being in the same order: NaN where a list ties all.
 
     Raises:
-        InputError: if there are ties, the lists differ in length or have fewer than two scores, or
-            a score is not a number.
+        InputError: if there are ties that `ties` doesn't take, and as `kendall_tau`.
 
     Source: E. Yilmaz, J. A. Aslam and S. Robertson, *A new rank correlation coefficient for
-    information retrieval*, SIGIR 2008.
+    information retrieval*, SIGIR 2008; ties: J. Urbano and M. Marrero, *The treatment of ties in AP
+    correlation*, ICTIR 2017.
 
     >>> round(tau_ap([0.9, 0.7, 0.5, 0.1], [0.7, 0.9, 0.4, 0.2]), 4)
     0.3333
-    >>> round(tau_ap([0.9, 0.7, 0.5, 0.1], [0.9, 0.7, 0.2, 0.4]), 4)
-    0.7778
+    >>> round(tau_ap([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2], ties="b"), 4)
+    0.1667
     """
-    for name, scores in zip("xy", _scores(x, y), strict=True):
+    check_choice("ties", ties, (None, "a", "b"))
+    if ties == "b":
+        both = (_compare(*pair).ap_correlation("b")[0] for pair in ((x, y), (y, x)))
+        return float(sum(both)) / 2  # to the bit the same either way
+    for name, scores in zip("xy", _scores(x, y) if ties is None else (), strict=False):
         values, counts = np.unique(scores, return_counts=True)
         if values.size < scores.size:
             value = float(values[counts > 1][0])
-            twice = f"{name} has {value!r} more than once"
-            problem = f"{twice}, and this coefficient is not defined with ties; tau_ap_b is"
+            problem = f"{name} has {value!r} more than once: ties='a' or 'b' takes that"
             raise InputError(problem, source=name, value=value)
-    return tau_ap_a(x, y)
-
-
-def tau_ap_a(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the AP correlation of a list of scores with the true ones, the mean over their ties.
-
-    That is the mean of `tau_ap` over all orders of the systems that are tied in either list.
-
-    Args:
-        x, y: as in `tau_ap`, perhaps tied.
-
-    Raises:
-        InputError: as `kendall_tau`.
-
-    Source: J. Urbano and M. Marrero, *The treatment of ties in AP correlation*, ICTIR 2017, whose
-    first list has no ties.
-
-    >>> round(tau_ap_a([0.9, 0.7, 0.5, 0.1], [0.8, 0.9, 0.6, 0.6]), 4)
-    0.2222
-    """
     return float(_compare(x, y).ap_correlation("a")[0])
-
-
-def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the symmetric AP correlation of two lists of scores ``(systems,)``, perhaps tied.
-
-    The mean of the AP correlation of `y` with `x` and of `x` with `y`. In each, a system is
-    compared with those that stand above its group of ties; being tied in the other list is not
-    being in the same order. NaN where a list ties all systems.
-
-    Raises:
-        InputError: as `kendall_tau`.
-
-    Source: J. Urbano and M. Marrero, *The treatment of ties in AP correlation*, ICTIR 2017.
-
-    >>> round(tau_ap_b([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
-    0.1667
-    """
-    both = (_compare(*pair).ap_correlation("b")[0] for pair in ((x, y), (y, x)))
-    return float(sum(both)) / 2  # to the bit the same either way
 
 
 def _scores(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:

@@ -17,15 +17,6 @@ from irbatch.statistics.resampling import draw_means, row_blocks
 INTERVALS = ("t", "percentile", "bca")
 
 
-class IntervalOptions(NamedTuple):
-    """How intervals are found, see `find_intervals`."""
-
-    kind: str
-    level: float
-    draws: int
-    seed: int
-
-
 class Intervals(NamedTuple):
     """Lower and upper bounds: ``(systems, measures, 2)`` and ``(pairs, measures, 2)``."""
 

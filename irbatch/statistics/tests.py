@@ -35,35 +35,9 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 BY_SCIPY = {"sign": "the sign test", "anova": "ANOVA"}
 
-# What other tools call them: SciPy, statsmodels, ranx, R.
-OTHER_NAMES = {
-    **dict.fromkeys(("randomization", "permutation", "fisher"), "randomisation"),
-    **dict.fromkeys(("ttest", "ttestrel", "student", "pairedttest"), "t"),
-    "signedrank": "wilcoxon",
-    "signtest": "sign",
-    "tukeyhsd": "tukey",
-    "hsd": "tukey",
-    **dict.fromkeys(("fdrbh", "fdr", "benjaminihochberg"), "bh"),
-    **dict.fromkeys(("fdrby", "benjaminiyekutieli"), "by"),
-}
-
 MOST_EXACT = 24  # queries that differ, of which all signs are tried
 ENOUGH = 100  # extreme draws, from which on their share is the p-value
 AT_ONCE = 1 << 22  # differences
-
-
-def plain_name(spelling: object) -> Any:
-    """Return what a test or a correction is called here; what is unknown as it is.
-
-    >>> plain_name("t-test"), plain_name("fdr_bh"), plain_name(None)
-    ('t', 'bh', 'none')
-    """
-    if spelling is None:
-        return "none"
-    if not isinstance(spelling, str) or spelling in TESTS or spelling in CORRECTIONS:
-        return spelling
-    name = re.sub(r"[-_ ]", "", spelling.lower())
-    return OTHER_NAMES.get(name, name if name in TESTS or name in CORRECTIONS else spelling)
 
 
 def import_scipy(test: str) -> Any:

@@ -358,25 +358,6 @@ def test_from_files(digits: Any) -> None:
     assert len(strict.query_ids) < len(found.query_ids)
 
 
-@pytest.mark.parametrize(
-    ("option", "said", "meant"),
-    [
-        ("test", "randomization Permutation fisher", "randomisation"),
-        ("test", "ttest t-test ttest_rel Student t", "t"),
-        ("correction", "fdr_bh BH benjamini-hochberg", "bh"),
-        ("correction", "fdr_by", "by"),
-        ("correction", "Bonferroni bonferroni", "bonferroni"),
-    ],
-)
-def test_names_of_other_tools(option: str, said: str, meant: str) -> None:
-    """SciPy's, statsmodels' and ranx' names of tests and corrections are understood."""
-    results = systems(6, count=2)
-    for each in said.split():
-        found = irbatch.compare(results, **{option: each})  # type: ignore[arg-type]
-        assert getattr(found, option) == found.settings[option] == meant
-    assert irbatch.compare(results, correction=None).correction == "none"
-
-
 # ---------------------------------------------------------------- bad input
 
 

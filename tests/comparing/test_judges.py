@@ -109,16 +109,11 @@ def test_every_form(study: Judges, form: str) -> None:
     assert "worth" in study.combined["model"].to_text()
 
 
-def test_frames_and_picture(study: Judges) -> None:
+def test_frames(study: Judges) -> None:
     combined = study.combined["model"]
     pytest.importorskip("pandas")
     assert list(study.to_pandas()["judge"]) == ["model"]
     assert len(combined.to_pandas()) == 6
-    pytest.importorskip("matplotlib")
-    axes = combined.plot("P@3")
-    assert axes.get_xlabel() == "P@3"
-    assert [each.get_text() for each in axes.get_yticklabels()] == list(RUNS)
-    input_error(lambda: combined.plot("AP"), "AP")
 
 
 def results(qrels: Grades, measures: str = "P@3") -> Any:
