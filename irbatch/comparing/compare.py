@@ -51,72 +51,56 @@ class Estimate(NamedTuple):
     intervals: Callable[[Floats], Intervals]
 
 
-def estimate_blocks(
-    scaled: Floats,
-    how: tuple[Any, ...],
-    settings: ComparisonSettings,
-    strata: Sequence[Any] | None,
-    geometric: Bools,
-    weights: Floats | None,
-) -> Estimate:
-    """Estimate from values, each measure's from the queries that have it; `how` is of `Sample`."""
-    blocks = measure_blocks(scaled)
-    if len(blocks) == 1:
-        return plain_estimate(Sample(scaled, *how), settings, strata, geometric, weights)
-    estimates = []
-    for columns, rows in blocks:
-        groups = [np.flatnonzero(np.isin(rows, group)) for group in strata or ()]
-        estimates.append(plain_estimate(
-            Sample(np.ascontiguousarray(scaled[:, rows][..., columns]), *how),
-            settings,
-            [group for group in groups if group.size] or None,
-            geometric[columns],
-            None if weights is None else weights[rows][:, columns],
-        ))  # fmt: skip
-
-    def intervals(levels: Floats) -> Intervals:
-        parts = [
-            estimate.intervals(levels[:, columns])
-            for estimate, (columns, _) in zip(estimates, blocks, strict=True)
-        ]
-        return Intervals(*(join_measures(ends, blocks) for ends in zip(*parts, strict=True)))
-
-    numbers: Any = zip(*(estimate[:4] for estimate in estimates), strict=True)
-    means, differences, p, varies = (join_measures(parts, blocks) for parts in numbers)
-    return Estimate(means, differences, p, varies, intervals)
-
-
 def plain_estimate(
-    sample: Sample,
+    scaled: Floats,
+    sampling: tuple[Any, ...],
     settings: ComparisonSettings,
     strata: Sequence[Any] | None,
     geometric: Bools,
     weights: Floats | None,
 ) -> Estimate:
-    """Estimate from the values alone; `find_intervals` has the last three arguments."""
-    # Exactly rounded, as the means of results are.
-    means = np.array(
-        [
-            [math.fsum(column) / len(column) for column in system.T.tolist()]
-            for system in sample.values
-        ]
-    )
+    """Estimate from the values alone, each measure from the queries that have a value of it.
+
+    `sampling` is how a `Sample` is drawn; `find_intervals` has the last three arguments.
+    """
+    blocks = measure_blocks(scaled)
+    values = [scaled] if len(blocks) == 1 else [scaled[:, rows][..., k] for k, rows in blocks]
+    samples = [Sample(np.ascontiguousarray(own), *sampling) for own in values]
+
+    def find(of_sample: Callable[[Sample], Any]) -> Floats:
+        return np.asarray(join_measures([of_sample(sample) for sample in samples], blocks))
+
+    means = find(lambda sample: [_exact_means(system) for system in sample.values])
     means[:, geometric] = np.exp(means[:, geometric])
-    differences = means[[a for a, _ in sample.pairs]] - means[[b for _, b in sample.pairs]]
+    pairs = samples[0].pairs
+    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
 
     def intervals(levels: Floats) -> Intervals:
-        how = settings.interval, settings.level, settings.draws, settings.seed
-        bounds = find_intervals(sample.values, sample.pairs, *how, strata, geometric, levels,
-                                weights)  # fmt: skip
+        parts = []
+        for sample, (columns, rows) in zip(samples, blocks, strict=True):
+            places = np.arange(scaled.shape[1])[rows]
+            groups = [np.flatnonzero(np.isin(places, group)) for group in strata or ()]
+            parts.append(find_intervals(
+                sample.values, pairs, settings.interval, settings.level, settings.draws,
+                settings.seed, [group for group in groups if group.size] or None,
+                geometric[columns], levels[:, columns],
+                None if weights is None else weights[rows][:, columns],
+            ))  # fmt: skip
+        bounds = Intervals(*(join_measures(ends, blocks) for ends in zip(*parts, strict=True)))
         if not settings.simultaneous or settings.test not in FAMILY_WISE:
             return bounds
-        reach = honest_difference(sample, settings.test, settings.level)
+        reach = find(lambda sample: [honest_difference(sample, settings.test, settings.level)])
         honest = np.stack([differences - reach, differences + reach], axis=-1)
         return Intervals(bounds.means, np.where(geometric[:, None], bounds.differences, honest))
 
-    p = p_values(sample, settings.test)
-    varies = sample.find(lambda flat: np.ptp(flat, axis=0)) > 0
+    p = find(lambda sample: p_values(sample, settings.test))
+    varies = find(lambda sample: sample.find(lambda flat: np.ptp(flat, axis=0))) > 0
     return Estimate(means, differences, p, varies, intervals)
+
+
+def _exact_means(values: Floats) -> list[float]:
+    """Return means of ``(queries, measures)``, exactly rounded as those of results are."""
+    return [math.fsum(column) / len(column) for column in values.T.tolist()]
 
 
 ONLY = {"test": "t", "interval": "t", "margin_test": "t", "groups": None}
@@ -133,10 +117,12 @@ def check_settings_with_model(settings: Mapping[str, Any]) -> None:
 
 
 def estimate_with_model(
-    sample: Sample, settings: ComparisonSettings, model: ModelValues
+    values: Floats,
+    pairs: Sequence[tuple[int, int]],
+    settings: ComparisonSettings,
+    model: ModelValues,
 ) -> Estimate:
     """Estimate from people's values of some queries, and a model's of these and of others."""
-    values, pairs = sample.values, sample.pairs
     of_systems, of_pairs = (len(values), values.shape[2]), (len(pairs), values.shape[2])
 
     def apart(values: Floats) -> Floats:
@@ -416,11 +402,11 @@ def _make(
     ranges = np.array([column.range for column in aligned.columns]).T
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
-    how = pairs, options.draws, options.seed, options.alternative
+    sampling = pairs, options.draws, options.seed, options.alternative
     if model is None:
-        estimate = estimate_blocks(scaled, how, options, strata, geometric, weights)
+        estimate = plain_estimate(scaled, sampling, options, strata, geometric, weights)
     else:
-        estimate = estimate_with_model(Sample(scaled, *how), options, model)
+        estimate = estimate_with_model(aligned.values, pairs, options, model)
     corrected = correct(estimate.p_values, options.correction, options.family)
     significant = corrected < options.level
     intervals = _cut(estimate, options, significant, ranges)

@@ -42,29 +42,18 @@ NAMED = 10  # systems or measures that an error lists
 
 
 class Difference(NamedTuple):
-    """One system against another on one measure.
+    """One system against another on one measure."""
 
-    Args:
-        difference: the first's mean less the second's.
-        interval: its confidence interval; NaN where the difference is the same in every query.
-        relative: its share of the second's mean, NaN where that is 0.
-        wins, ties, losses: queries in which the first is better, equal, worse.
-        effect: Cohen's d_z, the mean of the paired differences over their standard deviation; NaN
-            where they don't vary.
-        p_value, corrected: before and after correction.
-        significant: whether the corrected one is below the level.
-    """
-
-    difference: float
-    interval: tuple[float, float]
-    relative: float
-    wins: int
+    difference: float  # the first's mean less the second's
+    interval: tuple[float, float]  # NaN where the difference is the same in every query
+    relative: float  # its share of the second's mean, NaN where that is 0
+    wins: int  # queries in which the first is better
     ties: int
     losses: int
-    effect: float
+    effect: float  # Cohen's d_z; NaN where differences don't vary
     p_value: float
     corrected: float
-    significant: bool
+    significant: bool  # whether the corrected p-value is below the level
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -175,12 +164,10 @@ class Differences(ComparisonSettings):
         """Say why corrected p-values are not below `least_p`, however clear differences are."""
         drawn = self.test in DRAWN
         of = many(self.draws, "draw") if drawn else many(len(self.query_ids), "query")
-        if self.correction == "none":
-            return f"With {of} no p-value is below {self.least_p:.2g}."
-        pairs = many(len(self.pairs), "pair")
-        if self.family == "all":
-            pairs += f" on {many(len(self.measures), 'measure')}"
-        return f"With {of} and {pairs} no corrected p-value is below {self.least_p:.2g}."
+        pairs = "" if self.correction == "none" else f" and {many(self.family_size, 'pair')}"
+        return (
+            f"With {of}{pairs} no {'corrected ' * bool(pairs)}p-value is below {self.least_p:.2g}."
+        )
 
     @cached_property
     def not_worse_p(self) -> Floats | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -451,11 +452,14 @@ def _check_choice(
     if only is not None or most is not None:
         problem = "only= and most= choose among queries: give no ids of them"
         raise InputError(problem, value=queries)
-    try:
-        return list(dict.fromkeys(None if isinstance(queries, str) else queries))
-    except TypeError:  # of a number, or lists of lists
+    ids: list[Any] = []
+    if not isinstance(queries, str):
+        with contextlib.suppress(TypeError):  # of a number, or lists of lists
+            ids = list(dict.fromkeys(queries))
+    if not ids:
         problem = f"queries are a list of ids, not {shown(queries)}; most= says how many"
-        raise InputError(problem, source="queries", value=queries) from None
+        raise InputError(problem, source="queries", value=queries)
+    return ids
 
 
 def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:

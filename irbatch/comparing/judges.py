@@ -74,20 +74,13 @@ class Combined(Reported):
     """Means under people's judgments of some queries, with those of a model for all of them.
 
     `combine` makes it.
-
-    Args:
-        rows: a record of each system and measure: the combined mean, people's and the model's
-            alone, the model's bias, intervals, and more, see `MEANS`.
-        queries, others: how many both judged, and how many the model alone.
-        level: how often intervals miss.
-        signature: what shaped people's values.
     """
 
-    rows: list[Record]
-    queries: int
-    others: int
-    level: float
-    signature: str
+    rows: list[Record]  # of each system and measure, see `MEANS`
+    queries: int  # how many both judged
+    others: int  # how many the model alone
+    level: float  # how often intervals miss
+    signature: str  # what shaped people's values
 
     _label = "tab:combined"
 
@@ -118,9 +111,8 @@ def combine(
     nothing it is as wide.
 
     Args:
-        people: results under people's judgments, of one system or system to results.
-        model: results of the same systems and measures under the model's judgments: of the same
-            queries and of others.
+        people, model: results of one system, or system to results, under people's judgments and
+            under the model's: of the same queries and of others.
         level: how often intervals miss: 0.05 of 95 % intervals.
 
     Raises:
@@ -153,8 +145,6 @@ def combine(
     queries, results = _shared(first, second), next(iter(first.values()))
     values = model_values(second, queries, results.rows.keys())
     people_values = values_of(first, queries)
-    if np.array_equal(people_values, values.same):
-        warn("people's and the model's values are the same: are these two judges?")
     means = values.combine(people_values, lambda of: of, level)
     ranges = np.tile(np.array([column.range for column in results.columns]).T, len(first))
     columns = means._asdict() | {
@@ -215,28 +205,16 @@ KINDNESS = [
 
 @dataclass(frozen=True, eq=False)
 class Judges(Reported):
-    """Judges side by side; `compare_judges` makes it.
-
-    Args:
-        names: the judges; the others are compared with the first.
-        agreements: a record of each other judge: how many documents both judged, the share with the
-            same grade, Cohen's kappa, plain and weighted, and the shares that each calls relevant.
-        grades: judge to grade of the first one to grade of this one to how many documents.
-        alpha, ordinal_alpha: Krippendorff's of all judges, of grades as names and in their order.
-        orders: a record of each other judge and measure: how it orders the systems.
-        kindness: a record of each other judge, system and measure: by how much it is kinder to the
-            system than to the mean of all.
-        combined: judge to means of both together, where it judged queries that the first did not.
-    """
+    """Judges side by side, the others compared with the first; `compare_judges` makes it."""
 
     names: list[str]
-    agreements: list[Record]
-    grades: dict[str, dict[float, dict[float, int]]]
-    alpha: float
-    ordinal_alpha: float
-    orders: list[Record] = field(default_factory=list)
-    kindness: list[Record] = field(default_factory=list)
-    combined: dict[str, Combined] = field(default_factory=dict)
+    agreements: list[Record]  # of each other judge, see `AGREEMENT`
+    grades: dict[str, dict[float, dict[float, int]]]  # judge to grades of the first, of this one
+    alpha: float  # Krippendorff's of all judges, of grades as names
+    ordinal_alpha: float  # and of grades in their order
+    orders: list[Record] = field(default_factory=list)  # of each other judge and measure
+    kindness: list[Record] = field(default_factory=list)  # and system: kinder than to the mean
+    combined: dict[str, Combined] = field(default_factory=dict)  # by judge, see `combine`
 
     _label = "tab:judges"
 
@@ -323,9 +301,7 @@ def compare_judges(
     for name, row in zip(others, grades[1:], strict=True):
         counts[name] = _count_grades(name, grades[0], row)
         highest = np.nanmax(grades[0]), np.nanmax(row)
-        if np.array_equal(grades[0], row, equal_nan=True):
-            warn(f"{first} and {name} are the same judgments: are these two judges?")
-        elif highest[0] != highest[1]:
+        if highest[0] != highest[1]:
             scales = f"{highest[0]:g} by {first}, {highest[1]:g} by {name}"
             warn(f"the highest grades differ, {scales}: bring them to one scale if they are of two")
     often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
@@ -401,8 +377,8 @@ def _orders(
         yield {
             "judge": judge,
             "measure": measure,
-            "tau": kendall_tau(*scores),
-            "tau_ap": tau_ap(*scores, "b"),
+            "tau": kendall_tau(scores[0], scores[1]),
+            "tau_ap": tau_ap(scores[0], scores[1], "b"),
             "rbo": rbo(best, other).extrapolated,
             "reversed": [[systems[k] for k in compared[0].pairs[row]] for row in turned],
         }

@@ -40,13 +40,7 @@ TIES = ("id", *VARIANTS)
 def _shared_queries(
     run_a: Rankings, run_b: Rankings, columns: Columns = None
 ) -> tuple[tuple[Run, Run], list[Any]]:
-    """Return two runs, whatever they come as, and the queries that both have.
-
-    `columns` are those of tables, as in `irbatch.evaluate`.
-
-    Raises:
-        InputError: if there are none.
-    """
+    """Return two runs, whatever they come as, and the queries that both have."""
     check_columns(columns, ("run",))
     runs = as_run(run_a, columns=columns), as_run(run_b, columns=columns)
     queries = [query for query in runs[0].queries if query in runs[1].queries]
@@ -58,23 +52,14 @@ def _shared_queries(
 
 
 class Overlap(NamedTuple):
-    """Rank-biased overlap of two rankings.
+    """Rank-biased overlap of two rankings."""
 
-    Args:
-        minimum: if nothing beyond their ends is in both.
-        residual: how much more it could be, whatever comes after their ends.
-        extrapolated: if the share of common documents stays what it was: the point estimate.
-        truncated: the sum over the ranks that both have, nothing beyond: the base.
-        evened: extrapolated, the longer one cut where the shorter one ends (equation 23).
-        average: average overlap, the mean of X_d / d over the ranks that both have, without p.
-    """
-
-    minimum: float
-    residual: float
-    extrapolated: float
-    truncated: float
-    evened: float
-    average: float
+    minimum: float  # if nothing beyond their ends is in both
+    residual: float  # how much more it could be, whatever comes after their ends
+    extrapolated: float  # if the share of common documents stays what it was: the point estimate
+    truncated: float  # the sum over the ranks that both have, nothing beyond: the base
+    evened: float  # extrapolated, the longer one cut where the shorter one ends (equation 23)
+    average: float  # average overlap, the mean of X_d / d over the ranks that both have, without p
 
     @property
     def maximum(self) -> float:
@@ -219,10 +204,8 @@ def overlap(
     descending.
 
     Args:
-        run_a, run_b: `Run`, query to document to score, the path of a run file, or a table.
-        p, depth: as in `rbo`.
-        ties: as in `rbo`; documents of one score are of equal rank.
-        columns: what tables call their columns, see `irbatch.evaluate`.
+        run_a, run_b, columns: rankings in any form of `irbatch.evaluate`.
+        p, depth, ties: as in `rbo`; documents of one score are of equal rank.
 
     Raises:
         InputError: as `rbo`, and if the runs have no query in common, or a score is not a number.
@@ -290,16 +273,11 @@ class RankingCorrelations(_OfQueries):
 
     Values are float64 ``(queries,)``, NaN where fewer than two documents are in both rankings, or
     (ties b) one ranking has them all at one rank.
-
-    Args:
-        tau: Kendall's tau of the documents that both rankings have.
-        tau_ap: the AP correlation of the second ranking with the first; with ties b symmetric.
-        documents: how many these are, int64 ``(queries,)``.
     """
 
-    tau: Floats
-    tau_ap: Floats
-    documents: Ints
+    tau: Floats  # Kendall's, of the documents that both rankings have
+    tau_ap: Floats  # the AP correlation of the second ranking with the first; with ties b symmetric
+    documents: Ints  # how many these are
 
 
 def ranking_correlation(
@@ -316,13 +294,12 @@ def ranking_correlation(
     lower with each of these.
 
     Args:
-        run_a, run_b: `Run`, query to document to score, the path of a run file, or a table. The
-            first is the true one for the AP correlation.
+        run_a, run_b, columns: rankings in any form of `irbatch.evaluate`; the first is the true one
+            for the AP correlation.
         depth: leave out documents beyond this rank.
         ties: what becomes of documents of one score: ``"id"`` orders them by id, descending;
             ``"a"`` is tau-a, in which they are in neither order, and the mean of the AP correlation
             over all their orders; ``"b"`` is tau-b and the symmetric AP correlation tau_ap,b.
-        columns: what tables call their columns, see `irbatch.evaluate`.
 
     Raises:
         InputError: if the runs have no query in common, or a score is not a number.
@@ -383,10 +360,9 @@ def tau_union(
     two ranks. (repro_eval 0.5 orders the union by document id: its value depends on names.)
 
     Args:
-        original, reproduced: `Run`, query to document to score, the path of a run file, or a table.
-            Documents of one score stand in trec_eval's order, by id, descending.
+        original, reproduced, columns: rankings in any form of `irbatch.evaluate`. Documents of one
+            score stand in trec_eval's order, by id, descending.
         depth: leave out documents beyond this rank.
-        columns: what tables call their columns, see `irbatch.evaluate`.
 
     Raises:
         InputError: if the runs have no query in common, or a score is not a number.
@@ -448,7 +424,6 @@ def rank_correlation(comparison: Comparison) -> RankCorrelations:
     for name, column in zip(measures, means.T, strict=True):
         if np.isnan(column).any():
             raise InputError(f"the mean of {name} is NaN for some system", value=name)
-
     tau, ap = (
         np.array([[correlate(one, other, "b") for other in means.T] for one in means.T])
         for correlate in (kendall_tau, tau_ap)

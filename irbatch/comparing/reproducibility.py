@@ -40,37 +40,27 @@ class Reproducibility(Reported):
     """What `reproducibility` returns: numbers, and one table of them in every form.
 
     The tables for people have as option `digits`, how many decimals (default: 4); `to_csv` and
-    frames have one line a run and measure.
-
-    Attributes:
-        runs: ``["baseline"]``, or with ``"advanced"`` after it.
-        measures: names.
-        n_queries: of each run, how many the original and the reproduced values are of.
-        means: float64 ``(runs, 2, measures)``, original and reproduced.
-        rmse: float64 ``(runs, measures)``: the root mean square error of the queries' values; NaN
-            on other judgments, as are the next two.
-        tau_union, rbo: of each run's rankings, query to value; see `tau_union` and
-            `overlap` (extrapolated) of `irbatch.comparing.rankings`.
-        p_values: float64 ``(runs, measures)``, of Student's t-test, two-sided, of the difference
-            between original and reproduced values: paired of the same queries, else unpaired.
-        effect_ratio, delta_relative_improvement: float64 ``(measures,)``; NaN without advanced
-            runs. An effect that is reproduced exactly has the ratio 1, and a difference of 0.
-        replicated: whether the reproduced runs have judgments of their own.
-        settings: how the numbers came about.
+    frames have one line a run and measure. Numbers are float64.
     """
 
-    runs: list[str]
+    runs: list[str]  # ["baseline"], or with "advanced" after it
     measures: list[str]
-    n_queries: list[tuple[int, int]]
-    means: Floats
+    n_queries: list[tuple[int, int]]  # of each run: of the original and of the reproduced values
+    means: Floats  # (runs, 2, measures), original and reproduced
+    # (runs, measures): root mean square error of the queries' values; NaN on other judgments, where
+    # there are no values of the next two either.
     rmse: Floats
-    tau_union: list[dict[Any, float]]
-    rbo: list[dict[Any, float]]
+    tau_union: list[dict[Any, float]]  # of each run's rankings, query to value; see `rankings`
+    rbo: list[dict[Any, float]]  # likewise, extrapolated
+    # (runs, measures): of Student's t-test, two-sided, of the difference between original and
+    # reproduced values: paired of the same queries, else unpaired.
     p_values: Floats
+    # (measures,), NaN without advanced runs. Reproduced exactly an effect has the ratio 1, and the
+    # other is 0.
     effect_ratio: Floats
     delta_relative_improvement: Floats
-    replicated: bool
-    settings: dict[str, str]
+    replicated: bool  # whether the reproduced runs have judgments of their own
+    settings: dict[str, str]  # how the numbers came about
 
     _label: ClassVar[str] = "tab:reproducibility"
 
@@ -194,10 +184,8 @@ def reproducibility(
     here scores are. p-values of values that are alike are 1, of any number of measures.
 
     Args:
-        qrels: judgments, in any form of `irbatch.evaluate`.
-        baseline, advanced: the original run and the reproduced one, each a `Run`, query to document
-            to score, the path of a run file, or a table.
-        measures, cutoffs: as in `irbatch.evaluate`; each a mean over queries.
+        qrels, measures, cutoffs: as in `irbatch.evaluate`; measures are means over queries.
+        baseline, advanced: the original run and the reproduced one, as in `irbatch.evaluate`.
         reproduced_qrels: judgments of the reproduced runs, if these are of another collection.
         depth: of tau union and overlap: leave out documents beyond this rank.
         p: persistence of rank-biased overlap.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict
+
+import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import check_choice
-from irbatch.statistics.intervals import INTERVALS, levels_of, levels_of_all
+from irbatch.statistics.intervals import INTERVALS, levels_of
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.tests import (
     ALTERNATIVES,
@@ -148,7 +151,7 @@ class ComparisonSettings:
     def corrected_levels(self, significant: Bools, systems: int) -> Floats:
         """Return by how much each of simultaneous intervals ``(pairs, measures)`` may miss."""
         if self.test in FAMILY_WISE:
-            return levels_of_all(significant, systems, self.level)
+            return np.full(significant.shape, self.level / math.comb(systems, 2))
         return levels_of(significant, self.correction, self.level, self.family)
 
     @property

@@ -107,11 +107,7 @@ def _compare(x: Sequence[float], y: Sequence[float]) -> Concordance:
 
 
 def rmse(original: Floats, reproduced: Floats) -> Floats:
-    """Return the root mean square error of values ``(queries, measures)``, ``(measures,)``.
-
-    >>> rmse(np.array([[0.5], [0.25]]), np.array([[0.5], [0.75]])).round(4).tolist()
-    [0.3536]
-    """
+    """Return the root mean square error of values ``(queries, measures)``, ``(measures,)``."""
     squares = (original - reproduced) ** 2
     return np.array([math.sqrt(math.fsum(column) / len(column)) for column in squares.T.tolist()])
 
@@ -119,11 +115,9 @@ def rmse(original: Floats, reproduced: Floats) -> Floats:
 def effect_ratio(original: Floats, reproduced: Floats) -> Floats:
     """Return the effect in a reproduction over that in the experiment, ``(measures,)``.
 
-    An effect is the mean of the advanced run less that of the baseline. 1: the original effect;
-    below 0: the opposite one; NaN where there was none.
-
-    Args:
-        original, reproduced: means ``(2, measures)``, of the baseline and of the advanced run.
+    An effect is the mean of the advanced run less that of the baseline, of means ``(2, measures)``,
+    the baseline's first. 1: the original effect; below 0: the opposite one; NaN where there was
+    none.
 
     >>> effect_ratio(np.array([[0.25], [0.5]]), np.array([[0.25], [0.375]])).tolist()
     [0.5]
@@ -134,11 +128,10 @@ def effect_ratio(original: Floats, reproduced: Floats) -> Floats:
 def delta_relative_improvement(original: Floats, reproduced: Floats) -> Floats:
     """Return the relative improvement of an experiment less that of its reproduction.
 
-    An improvement is an effect as a share of the baseline's mean, see `effect_ratio`, which has the
-    arguments. 0: the original improvement; above it: a smaller one; NaN where a baseline is 0.
+    An improvement is an effect as a share of the baseline's mean; arguments as of `effect_ratio`.
+    0: the original improvement; above it: a smaller one; NaN where a baseline is 0.
 
-    >>> means = np.array([[0.25], [0.5]]), np.array([[0.25], [0.375]])
-    >>> delta_relative_improvement(*means).tolist()
+    >>> delta_relative_improvement(np.array([[0.25], [0.5]]), np.array([[0.25], [0.375]])).tolist()
     [0.5]
     """
     first, other = (_divide(means[1] - means[0], means[0]) for means in (original, reproduced))
@@ -146,10 +139,7 @@ def delta_relative_improvement(original: Floats, reproduced: Floats) -> Floats:
 
 
 def paired_p(original: Floats, reproduced: Floats) -> Floats:
-    """Test values of the same queries ``(queries, measures)`` by Student's t: ``(measures,)``.
-
-    Values that are alike have a p-value of 1, those that all differ by the same one of 0.
-    """
+    """Test values of the same queries ``(queries, measures)`` by Student's t: ``(measures,)``."""
     differences = original - reproduced
     differences[np.abs(differences) <= ROUNDING * np.abs(original)] = 0.0
     n = len(differences)
@@ -158,10 +148,7 @@ def paired_p(original: Floats, reproduced: Floats) -> Floats:
 
 
 def unpaired_p(first: Floats, second: Floats) -> Floats:
-    """Test two samples ``(queries, measures)`` by Student's t, of equal variances: ``(measures,)``.
-
-    As `paired_p` where values don't vary.
-    """
+    """Test two samples ``(queries, measures)`` by Student's t of equal variances: ``(measures,)``."""
     n, m = len(first), len(second)
     squares = sum(((values - values.mean(axis=0)) ** 2).sum(axis=0) for values in (first, second))
     errors = np.sqrt(squares / (n + m - 2) * (1 / n + 1 / m))

@@ -30,12 +30,7 @@ def above_zero_bounded_p(values: Floats, lowest: Floats, highest: Floats) -> Flo
 
     Args:
         values: ``(queries, columns)``; of columns with NaN the result is 1.
-        lowest, highest: ``(columns,)``, the least that a value of the column can be, below 0, and
-            the most.
-
-    Returns:
-        p-values ``(columns,)``: under the hypothesis that the mean is at most 0 they are at most
-        `p` with a probability of at most `p`.
+        lowest, highest: ``(columns,)``, the least that a value can be, below 0, and the most.
 
     >>> nothing_lost = np.full((300, 1), 0.01)  # by a margin of 0.01, of values from 0 to 1
     >>> above_zero_bounded_p(nothing_lost, np.array([-0.99]), np.array([1.01])).round(3)
@@ -58,10 +53,8 @@ def above_zero_bounded_p(values: Floats, lowest: Floats, highest: Floats) -> Flo
 def bounded_intervals(values: Floats, lowest: Floats, highest: Floats, level: float) -> Floats:
     """Return intervals of means that hold whatever the distribution: ``(columns, 2)``.
 
-    Args:
-        values: ``(queries, columns)``.
-        lowest, highest: ``(columns,)``, the least and the most that a value of the column can be.
-        level: the chance to miss, at most, such as 0.05: half of it at each end.
+    Arguments as of `above_zero_bounded_p`; they miss with a chance of `level` at most, half of it
+    at each end.
 
     >>> bounded_intervals(np.ones((20, 1)), np.zeros(1), np.ones(1), 0.05).round(3)
     array([[0.829, 1.   ]])
@@ -84,12 +77,7 @@ def _bound_below(values: Floats, lowest: Floats, highest: Floats, level: float) 
 
 
 def least_queries(gain: float, lowest: float, level: float) -> int:
-    """Return how many values of `gain` alone show that a mean is above 0.
-
-    Args:
-        gain: above 0, such as a margin where no query loses anything.
-        lowest: the least that a value can be, below 0.
-        level: of the test.
+    """Return how many values of `gain`, where none can be below `lowest`, show a mean above 0.
 
     >>> least_queries(0.01, -0.99, 0.05)
     368

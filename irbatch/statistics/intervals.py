@@ -172,11 +172,6 @@ def levels_of(significant: Bools, correction: str, level: float, family: str = "
     return levels
 
 
-def levels_of_all(significant: Bools, systems: int, level: float) -> Floats:
-    """Return such levels beside a test of all systems at once: of every pair there is."""
-    return np.full(significant.shape, level / (systems * (systems - 1) / 2))
-
-
 ROUNDING = 1e-9  # of chances, that two equal ones are equal
 
 

@@ -16,31 +16,19 @@ ENOUGH_QUERIES = 25  # from which intervals hold (the researchers' guide)
 
 
 class CombinedMeans(NamedTuple):
-    """Means under people's judgments, estimated with a model's; float64, one a column.
+    """Means under people's judgments, estimated with a model's; float64, one a column."""
 
-    Args:
-        combined: people's mean, plus `weight` times what the model says of the other queries more
-            than of these; `combined_bounds` ``(columns, 2)`` are those of its interval.
-        error: its standard error.
-        freedom: degrees of freedom of Student's t for the interval.
-        weight: how much the model counts, 0 to 1.
-        people, people_bounds: by people's judgments alone.
-        model: by the model's judgments alone, over all queries.
-        bias, bias_bounds: the model's values less people's, of the queries that both judged.
-        worth: how many queries judged by people alone would have as small a standard error.
-    """
-
-    combined: Floats
-    combined_bounds: Floats
-    error: Floats
-    freedom: Floats
-    weight: Floats
-    people: Floats
+    combined: Floats  # people's, plus `weight` times the model's of other queries less of these
+    combined_bounds: Floats  # (columns, 2), of its interval
+    error: Floats  # its standard error
+    freedom: Floats  # degrees of freedom of Student's t for the interval
+    weight: Floats  # how much the model counts, 0 to 1
+    people: Floats  # by people's judgments alone
     people_bounds: Floats
-    model: Floats
-    bias: Floats
+    model: Floats  # by the model's judgments alone, over all queries
+    bias: Floats  # the model's values less people's, of the queries that both judged
     bias_bounds: Floats
-    worth: Floats
+    worth: Floats  # how many queries judged by people alone would have as small a standard error
 
     @property
     def tails(self) -> Floats:
@@ -54,15 +42,10 @@ class CombinedMeans(NamedTuple):
 
 
 class ModelValues(NamedTuple):
-    """Values under a model's judgments ``(systems, queries, measures)``.
+    """Values under a model's judgments ``(systems, queries, measures)``."""
 
-    Args:
-        same: of the queries that people judged.
-        others: of queries that the model judged alone.
-    """
-
-    same: Floats
-    others: Floats
+    same: Floats  # of the queries that people judged
+    others: Floats  # of queries that the model judged alone
 
     def combine(
         self, people: Floats, make: Callable[[Floats], Floats], level: float | Floats = 0.05

@@ -143,13 +143,10 @@ def test_what_cannot_be_combined(call: Any, named: str) -> None:
     input_error(call, named)
 
 
-def test_few_queries_and_the_same_judge_twice_are_told() -> None:
+def test_few_queries_are_told() -> None:
     with pytest.warns(irbatch.InputWarning, match="10 queries"):
         found = combine(results(judged(10, 0)), results(MODEL))
     assert isinstance(found, Combined)
-    same = judged(60, 0)
-    with pytest.warns(irbatch.InputWarning, match="two judges"):
-        combine(results(judged(25, 0)), results(same))
 
 
 def apart(a: str, b: str, qrels: Grades) -> Any:
@@ -202,12 +199,10 @@ def test_models_take_all_that_people_judged_and_rankings() -> None:
     input_error(lambda: irbatch.compare(values, model_qrels=MODEL), "model_qrels")
 
 
-def test_judges_of_other_scales_and_the_same_judge_twice_are_told() -> None:
+def test_judges_of_other_scales_are_told() -> None:
     binary = {query: {d: int(g > 0) for d, g in grades.items()} for query, grades in MODEL.items()}
     with pytest.warns(irbatch.InputWarning, match="2 by people, 1 by model"):
         compare_judges({"people": PEOPLE, "model": binary})
-    with pytest.warns(irbatch.InputWarning, match="two judges"):
-        compare_judges({"people": PEOPLE, "again": PEOPLE})
 
 
 def test_systems_of_other_queries_are_not_combined_by_row() -> None:
