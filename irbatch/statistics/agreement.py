@@ -148,7 +148,7 @@ def paired_p(original: Floats, reproduced: Floats) -> Floats:
 
 
 def unpaired_p(first: Floats, second: Floats) -> Floats:
-    """Test two samples ``(queries, measures)`` by Student's t of equal variances: ``(measures,)``."""
+    """Test two samples ``(queries, measures)`` by t of equal variances: ``(measures,)``."""
     n, m = len(first), len(second)
     squares = sum(((values - values.mean(axis=0)) ** 2).sum(axis=0) for values in (first, second))
     errors = np.sqrt(squares / (n + m - 2) * (1 / n + 1 / m))
