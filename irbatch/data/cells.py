@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.columns import read_compressed
-from irbatch.data.ids import check_query_ids, kinds_of
+from irbatch.data.columns import as_ids, read_compressed
+from irbatch.data.id_lists import read_lists
+from irbatch.data.ids import TextColumn, check_query_ids
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.runtime.arrays import (
     is_on_accelerator,
@@ -22,7 +23,7 @@ from irbatch.runtime.arrays import (
     to_numpy,
     without_mask,
 )
-from irbatch.runtime.numbers import LARGEST_WHOLE, is_whole, number_problem, read_numbers
+from irbatch.runtime.numbers import LARGEST_WHOLE, is_whole, number_problem
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
 
@@ -114,88 +115,19 @@ def read_n_relevant(n_relevant: Any, queries: Queries) -> Ints:
 
 
 class Cells(NamedTuple):
-    """Some cells of a matrix, and a number of each."""
+    """Some cells of a matrix, row after row, and a number of each."""
 
     rows: Ints
     columns: Ints
-    values: npt.NDArray[Any]
-
-    @classmethod
-    def of_matrix(cls, matrix: Any, queries: Queries, source: str) -> Cells:
-        """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
-        if is_tensor(matrix) and is_sparse(matrix):
-            tensor = matrix.detach().to_sparse_coo().coalesce()
-            rows, columns = to_numpy(tensor.indices(), source)
-            cells = cls(rows, columns, to_numpy(tensor.values(), source))
-            outside = (rows < 0) | (rows >= matrix.shape[0])
-            if (outside | (columns < 0) | (columns >= matrix.shape[1])).any():
-                problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
-                raise InputError(problem, source=source)
-        elif is_on_accelerator(matrix):
-            places = (matrix.detach() != 0).nonzero().T  # only what is not 0 travels
-            rows, columns = to_numpy(places, source)
-            cells = cls(rows, columns, to_numpy(matrix[places[0], places[1]], source))
-        elif is_sparse(matrix):
-            compressed = read_compressed(matrix, source)
-            columns = compressed.indices.astype(np.int64)
-            cells = cls(row_index_of(compressed.indptr), columns, compressed.data)
-        else:
-            values = to_numpy(matrix, source)
-            check_real(values, "labels", source, queries)
-            # Of bools: those of wider numbers are found twenty times as slowly.
-            places = np.flatnonzero(values != 0)
-            begins = np.arange(values.shape[0] + 1) * values.shape[1]
-            rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
-            columns = places - begins[rows]
-            in_order = values.flags.c_contiguous
-            some = values.reshape(-1)[places] if in_order else values[rows, columns]
-            return cls(rows, columns, some)
-        check_real(cells.values, "labels", source)
-        return cells.where(cells.values != 0)
-
-    @classmethod
-    def of_lists(cls, lists: Any, shape: Shape, queries: Queries, source: str) -> Cells:
-        """Read one list or set of columns a query, or mapping of columns to grades; else 1."""
-        if len(lists) != shape[0]:
-            problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
-            raise InputError(problem, source=source)
-        columns: list[Any] = []
-        grades: list[Any] = []
-        sizes = []
-        for query, listed in zip(queries, lists, strict=True):
-            if hasattr(listed, "__array__") and np.ndim(listed) == 1:
-                listed = to_numpy(listed, source).tolist()
-            if isinstance(listed, str) or not isinstance(listed, Mapping | Sequence | AbstractSet):
-                problem = "columns are lists, one a query"
-                raise InputError(problem, source=source, query=query, value=listed)
-            columns.extend(listed)
-            grades.extend(listed.values() if isinstance(listed, Mapping) else [1] * len(listed))
-            sizes.append(len(listed))
-        rows = np.repeat(np.arange(shape[0]), sizes)
-        names = list(zip(map(queries.__getitem__, rows.tolist()), columns, strict=True))
-        if not kinds_of(columns) <= {"int"} or not all(
-            0 <= column < shape[1] for column in columns
-        ):
-            query, column = next(
-                pair for pair in names if not is_whole(pair[1]) or not 0 <= pair[1] < shape[1]
-            )
-            raise _not_a_column(column, shape, source, query)
-        places = np.array(columns, np.int64)
-        return cls(rows, places, read_numbers("grade", grades, names, source=source))
-
-    def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
-        """Reject a cell outside the matrix."""
-        for place in np.flatnonzero((self.columns < 0) | (self.columns >= shape[1]))[:1]:
-            query = queries[self.rows[place]]
-            raise _not_a_column(int(self.columns[place]), shape, source, query)
-
-    def keys(self, shape: Shape) -> Ints:
-        """Return numbers that tell cells of the matrix apart, ascending row by row."""
-        return self.rows * max(shape[1], 1) + self.columns
+    values: Labels
 
     def where(self, kept: Bools) -> Cells:
         """Return those that are `kept`."""
         return self if kept.all() else Cells(*(part[kept] for part in self))
+
+    def keys(self, shape: Shape) -> Ints:
+        """Return numbers that tell cells of the matrix apart, ascending row by row."""
+        return self.rows * max(shape[1], 1) + self.columns
 
     def check_grades(self, queries: Queries) -> None:
         """Reject grades that are NaN or beyond 2^53."""
@@ -205,12 +137,68 @@ class Cells(NamedTuple):
             raise InputError(problem, source="relevance", query=query, value=label.item())
 
 
-def _not_a_column(column: Any, shape: Shape, source: str, query: Any) -> InputError:
-    hint = f"; padding is {IGNORED}" if source == "positives" and is_whole(column) else ""
-    problem = (
-        f"column {shown(column)} is not one of the {shape[1]} candidates, counted from 0{hint}"
-    )
-    return InputError(problem, source=source, query=query, value=column)
+def _read_matrix(matrix: Any, queries: Queries, source: str) -> Cells:
+    """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
+    if is_tensor(matrix) and is_sparse(matrix):
+        tensor = matrix.detach().to_sparse_coo().coalesce()
+        rows, columns = to_numpy(tensor.indices(), source)
+        cells = Cells(rows, columns, to_numpy(tensor.values(), source))
+        if ((rows < 0) | (rows >= matrix.shape[0])).any():  # as if of another query
+            problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
+            raise InputError(problem, source=source)
+        _check_columns(cells, matrix.shape, queries, source)
+    elif is_on_accelerator(matrix):
+        places = (matrix.detach() != 0).nonzero().T  # only what is not 0 travels
+        rows, columns = to_numpy(places, source)
+        cells = Cells(rows, columns, to_numpy(matrix[places[0], places[1]], source))
+    elif is_sparse(matrix):
+        compressed = read_compressed(matrix, source)
+        columns = compressed.indices.astype(np.int64)
+        cells = Cells(row_index_of(compressed.indptr), columns, compressed.data)
+    else:
+        values = to_numpy(matrix, source)
+        check_real(values, "labels", source, queries)
+        # Of bools: those of wider numbers are found twenty times as slowly.
+        places = np.flatnonzero(values != 0)
+        begins = np.arange(values.shape[0] + 1) * values.shape[1]
+        rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
+        columns = places - begins[rows]
+        in_order = values.flags.c_contiguous
+        some = values.reshape(-1)[places] if in_order else values[rows, columns]
+        return Cells(rows, columns, some)
+    check_real(cells.values, "labels", source)
+    return cells.where(cells.values != 0)
+
+
+def _read_lists(lists: Any, shape: Shape, queries: Queries, source: str) -> Cells:
+    """Read one list or set of columns a query, or mapping of columns to grades; else 1."""
+    if len(lists) != shape[0]:
+        problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
+        raise InputError(problem, source=source)
+    table = read_lists(lists, as_ids(list(queries), "query", source), source)
+    texts = isinstance(table.documents, TextColumn)
+    if texts and len(table.documents):
+        raise _not_a_column(shape, source, **table.where(0))
+    columns = np.empty(0, np.int64) if texts else np.asarray(table.documents, np.int64)
+    bounds = np.append(table.begins, columns.size)
+    cells = Cells(row_index_of(bounds), columns, table.numbers)
+    _check_columns(cells, shape, queries, source)
+    return cells
+
+
+def _check_columns(cells: Cells, shape: Shape, queries: Queries, source: str) -> None:
+    """Reject a cell outside the matrix."""
+    for place in np.flatnonzero((cells.columns < 0) | (cells.columns >= shape[1]))[:1]:
+        query, column = queries[cells.rows[place]], int(cells.columns[place])
+        raise _not_a_column(shape, source, query, column)
+
+
+def _not_a_column(shape: Shape, source: str, query: Any, document: Any) -> InputError:
+    is_padding = source == "positives" and is_whole(document)
+    hint = f"; padding is {IGNORED}" if is_padding else ""
+    candidates = f"the {shape[1]} candidates, counted from 0{hint}"
+    problem = f"column {shown(document)} is not one of {candidates}"
+    return InputError(problem, source=source, query=query, value=document)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,13 +217,10 @@ class GradedCandidates:
 
     @classmethod
     def from_cells(cls, cells: Cells, n_rows: int) -> GradedCandidates:
-        """Sort cells by row; those of grade 0 are left out."""
-        rows, columns, grades = cells.where(cells.values != 0)
-        if (rows[1:] < rows[:-1]).any():
-            order = np.argsort(rows, kind="stable")
-            rows, columns, grades = rows[order], columns[order], grades[order]
+        """Take cells, row after row; those of grade 0 are left out."""
+        rows, columns, values = cells.where(cells.values != 0)
+        grades = np.asarray(values, np.float64)
         counts = np.bincount(rows, minlength=n_rows)
-        grades = np.asarray(grades, np.float64)
         return cls(offsets_of(counts), columns, grades, bool((grades == 1).all()))
 
     @property
@@ -266,7 +251,7 @@ def read_labels(
     stays = is_sparse(labels) or is_on_accelerator(labels)
     values = labels if stays else to_numpy(labels, source)
     check_shape(values, shape, source)
-    cells = Cells.of_matrix(values, queries, source)
+    cells = _read_matrix(values, queries, source)
     hidden: Bools | None = None
     if (mask := mask_of(labels)) is not None:
         hidden = mask.copy()
@@ -291,7 +276,10 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     """
     source = "positives"
     if isinstance(positives, str):
-        return _read_word(positives, shape)
+        if positives not in ("diagonal", "first"):
+            problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
+            raise InputError(problem, value=positives)
+        positives = np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], int)
     if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
         positives = list(positives)  # lists of each query, or numbers
     is_array = is_tensor(positives) or hasattr(positives, "__array__")
@@ -301,10 +289,10 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     if not is_array and any(
         hasattr(entry, "__len__") and getattr(entry, "ndim", 1) for entry in positives
     ):
-        cells = Cells.of_lists(positives, shape, queries, source)
+        cells = _read_lists(positives, shape, queries, source)
     else:
         cells = _read_columns(positives, shape)
-        cells.check_columns(shape, queries, source)
+        _check_columns(cells, shape, queries, source)
         if cells.rows.size == shape[0] and (cells.rows == np.arange(shape[0])).all():
             return GradedCandidates(np.arange(shape[0] + 1), cells.columns, cells.values, True)
     keys = np.sort(cells.keys(shape))
@@ -313,18 +301,6 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         problem = f"column {column} comes twice"
         raise InputError(problem, source=source, query=queries[row], value=column)
     return GradedCandidates.from_cells(cells, shape[0])
-
-
-def _read_word(positives: str, shape: Shape) -> GradedCandidates:
-    if positives not in ("diagonal", "first"):
-        problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
-        raise InputError(problem, value=positives)
-    n = shape[0]
-    if shape[1] < (n if positives == "diagonal" else min(n, 1)):
-        problem = f"scores of shape {shape} have no {positives} candidate of each query"
-        raise InputError(problem, source="positives")
-    columns = np.arange(n) if positives == "diagonal" else np.zeros(n, np.int64)
-    return GradedCandidates(np.arange(n + 1), columns, np.ones(n), True)
 
 
 def _read_columns(positives: Any, shape: Shape) -> Cells:
@@ -359,86 +335,18 @@ def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tupl
     is_array = hasattr(excluded, "__array__") or hasattr(excluded, "__dlpack__")
     if is_sparse(excluded):
         check_shape(excluded, shape, source)
-        cells = Cells.of_matrix(excluded, queries, source)
+        cells = _read_matrix(excluded, queries, source)
     elif is_array and excluded.ndim == 2:
         return read_mask(excluded, shape, source)
     elif isinstance(excluded, str) or not hasattr(excluded, "__len__"):
         raise InputError("columns to exclude are lists, one a query", source=source)
     else:
-        cells = Cells.of_lists(excluded, shape, queries, source)
+        cells = _read_lists(excluded, shape, queries, source)
     rows, columns = np.divmod(np.unique(cells.keys(shape)), max(shape[1], 1))
     return rows, columns
 
 
-# ---------------------------------------------------------------- rows that differ in length
-
-
-def _as_rows(rows: Any) -> list[Any] | None:
-    """Return rows that may differ in length, or None of what has none."""
-    if getattr(rows, "is_nested", False):  # a tensor of torch
-        return list(rows.unbind())
-    if not isinstance(rows, list | tuple) or not rows:
-        return None
-    are_rows = all(
-        hasattr(row, "__len__") and not isinstance(row, str) and getattr(row, "ndim", 1) == 1
-        for row in rows
-    )
-    return list(rows) if are_rows else None
-
-
-def _read_row(values: Any, what: str, source: str, query: Any) -> Labels:
-    """Return one query's numbers, 1-D."""
-    try:
-        if isinstance(values, str | AbstractSet | Mapping):
-            raise TypeError
-        if is_tensor(values):
-            row = to_numpy(values, source)
-        else:
-            row = without_mask(values if hasattr(values, "__array__") else list(values))
-    except (TypeError, ValueError):
-        row = np.empty((0, 0))
-    if row.ndim != 1:
-        problem = f"a row of {what} is a list of numbers"
-        raise InputError(problem, source=source, query=query, value=values)
-    if row.size:
-        check_real(row, what, source, [query])
-    return row
-
-
-def _join_rows(rows: list[Labels]) -> tuple[Labels, Ints]:
-    """Put rows one after the other; also return how long each is."""
-    filled = [row for row in rows if row.size] or [np.empty(0, np.int64)]
-    return np.concatenate(filled), np.array([row.size for row in rows], np.int64)
-
-
-def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any, Any]:
-    """Return scores, labels and lengths with ragged rows padded; anything else as it is.
-
-    Ragged rows are lists of lists, arrays or tensors, or torch's nested tensors.
-
-    Raises:
-        InputError: if rows differ in length, and labels are not rows of the same lengths.
-    """
-    both = [_as_rows(scores), _as_rows(relevance)]
-    if len({len(row) for row in both[0] or ()}) < 2:
-        return both[0] or scores, both[1] or relevance, lengths
-    if both[1] is None or lengths is not None:
-        problem = "rows are not of one length: give labels in rows of the same lengths, or pad"
-        raise InputError(f"{problem} both and say lengths=", source="scores")
-    names = ("scores", "scores"), ("labels", "relevance")
-    (flat, sizes), (labels, others) = (
-        _join_rows([_read_row(row, *name, query) for query, row in enumerate(rows or [])])
-        for rows, name in zip(both, names, strict=True)
-    )
-    if others.size != sizes.size:
-        raise InputError(f"{sizes.size} rows, but {others.size} of labels", source="scores")
-    for query in np.flatnonzero(sizes != others)[:1].tolist():
-        problem = f"{others[query]} labels for {sizes[query]} scores"
-        raise InputError(problem, source="relevance", query=query)
-    is_filled = np.arange(sizes.max()) < sizes[:, None]
-    padded = np.zeros(is_filled.shape, flat.dtype), np.zeros(is_filled.shape, labels.dtype)
-    padded[0][is_filled], padded[1][is_filled] = flat, labels
-    return *padded, sizes
+# ---------------------------------------------------------------- labels in rank order
 
 
 class LabelRows:
@@ -468,12 +376,13 @@ class LabelRows:
         elif isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
             raise InputError(f"{kind_of(labels)} is not a matrix of labels", source=name)
         else:
-            rows, depths = [], []
+            rows, depths = [np.empty(0, np.int64)], []
             for row, values in enumerate(labels):
                 query = row if queries is None or row >= len(queries) else queries[row]
-                rows.append(_read_row(values, "labels", name, query))
+                rows.append(_read_row(values, name, query))
                 depths.append(_count_unmasked(values, (1, rows[-1].size), name)[0])
-            self._labels, widths = _join_rows(rows)
+            widths = np.array([row.size for row in rows[1:]], np.int64)
+            self._labels = np.concatenate([row for row in rows if row.size] or rows[:1])
             self.depths = np.array(depths, np.int64)
         self._starts = offsets_of(widths)
         self.queries = check_query_ids(queries, widths.size, name)
@@ -496,26 +405,50 @@ class LabelRows:
             return self._labels[position, : self.depths[position]]
         return self._labels[self._starts[position] :][: self.depths[position]]
 
-    def block(self, picks: Positions) -> Labels:
-        """Return some queries' labels, 2-D, padded with 0; reject those that are not grades."""
+    def padded(self, picks: Positions) -> Labels:
+        """Return some queries' labels, 2-D, padded with 0."""
         depths = self.depths[picks]
         depth = int(depths.max(initial=0))
+        is_filled = np.arange(depth) < depths[:, None]
         if self._labels.ndim == 2:
             values = self._labels[picks, :depth]
-            if picks.size and depths.min() < depth:
-                values[np.arange(depth) >= depths[:, None]] = 0
+            values[~is_filled] = 0
         else:
             values = np.zeros((picks.size, depth), self._labels.dtype)
-            is_filled = np.arange(depth) < depths[:, None]
             values[is_filled] = self._labels[joined_ranges(self._starts[picks], depths)]
+        return values
+
+    def block(self, picks: Positions) -> Labels:
+        """Return some queries' labels as `padded`; reject those that are not grades."""
+        values = self.padded(picks)
         if values.dtype.kind == "f":
             values = values.astype(np.float64, copy=False)  # what levels are
         if (bad := find_bad_grade(values)) >= 0:
-            row, column = divmod(bad, depth)
+            row, column = divmod(bad, values.shape[1])
             label, query = values[row, column], self.queries[picks[row]]
             problem = f"label {label} at rank {column + 1} is not a grade"
             raise InputError(problem, source=self.name, query=query, value=label.item())
         return values
+
+
+def _read_row(values: Any, source: str, query: Any) -> Labels:
+    """Return one query's numbers, 1-D."""
+    what = "scores" if source == "scores" else "labels"
+    try:
+        if isinstance(values, str | AbstractSet | Mapping):
+            raise TypeError
+        if is_tensor(values):
+            row = to_numpy(values, source)
+        else:
+            row = without_mask(values if hasattr(values, "__array__") else list(values))
+    except (TypeError, ValueError):
+        row = np.empty((0, 0))
+    if row.ndim != 1:
+        problem = f"a row of {what} is a list of numbers"
+        raise InputError(problem, source=source, query=query, value=values)
+    if row.size:
+        check_real(row, what, source, [query])
+    return row
 
 
 def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
@@ -528,3 +461,40 @@ def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
     if (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
         raise InputError("masked cells may only end a row: ranks have no gaps", source=name)
     return np.asarray(lengths)
+
+
+def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any, Any]:
+    """Return scores, labels and lengths with ragged rows padded; anything else as it is.
+
+    Ragged rows are lists of lists, arrays or tensors, or torch's nested tensors.
+
+    Raises:
+        InputError: if rows differ in length, and labels are not rows of the same lengths.
+    """
+    both = [_as_rows(scores), _as_rows(relevance)]
+    if len({len(row) for row in both[0] or ()}) < 2:
+        return both[0] or scores, both[1] or relevance, lengths
+    if both[1] is None or lengths is not None:
+        problem = "rows are not of one length: give labels in rows of the same lengths, or pad"
+        raise InputError(f"{problem} both and say lengths=", source="scores")
+    rows, labels = LabelRows(both[0], name="scores"), LabelRows(both[1])
+    if len(labels) != len(rows):
+        raise InputError(f"{len(rows)} rows, but {len(labels)} of labels", source="scores")
+    for query in np.flatnonzero(rows.depths != labels.depths)[:1].tolist():
+        problem = f"{labels.depths[query]} labels for {rows.depths[query]} scores"
+        raise InputError(problem, source="relevance", query=query)
+    every = np.arange(len(rows))
+    return rows.padded(every), labels.padded(every), rows.depths
+
+
+def _as_rows(rows: Any) -> list[Any] | None:
+    """Return rows that may differ in length, or None of what has none."""
+    if getattr(rows, "is_nested", False):  # a tensor of torch
+        return list(rows.unbind())
+    if not isinstance(rows, list | tuple) or not rows:
+        return None
+    are_rows = all(
+        hasattr(row, "__len__") and not isinstance(row, str) and getattr(row, "ndim", 1) == 1
+        for row in rows
+    )
+    return list(rows) if are_rows else None

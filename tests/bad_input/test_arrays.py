@@ -212,7 +212,7 @@ def test_arguments_that_contradict_each_other() -> None:
     input_error(lambda: scores(relevance=2 * LABELS, n_relevant=[3, 3]), source="n_relevant")
     input_error(lambda: matrix(masked(LABELS, mask=[[0, 0, 1], [0] * 3]), lengths=[3, 3]), "mask")
     input_error(lambda: scores(relevance=LABELS, positives=[0, 1]), "relevance", "positives")
-    input_error(lambda: scores(SCORES[:, :1], positives="diagonal"), "diagonal", "(2, 1)")
+    input_error(lambda: scores(SCORES[:, :1], positives="diagonal"), source="positives")
     input_error(lambda: evaluate_scores(SCORES, LABELS), "measures")
     input_error(lambda: embeddings(measures=None), "measures")
     input_error(lambda: ids([], []), "no queries")
