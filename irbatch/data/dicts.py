@@ -36,8 +36,8 @@ NO_HASH = -1  # of text whose hash was not computed yet
 ODD, NOT_COUNTED = -1, -1
 ERRORS = OverflowError, IndexError  # of the functions that kernels call
 # In a ranking that is not in order scores are counted for each judged document, if these are few
-# or so is the work; else sorting it is sooner.
-FEW_JUDGED, FEW_COMPARED = 32, 1 << 17
+# or so is the work; else all are left to others, who sort it.
+FEW_JUDGED, FEW_COMPARED = 32, 1 << 18
 
 
 class Dicts(NamedTuple):
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 
     scores: Floats  # NaN where a document was not retrieved: then the others say nothing
     above: Ints  # how many documents score higher
-    equal: Ints  # how many score the same, itself included; NOT_COUNTED where it is not known
+    equal: Ints  # how many score the same, itself included
     before: Ints  # of these, how many ids put before it, or NOT_COUNTED
 
     @classmethod
@@ -113,7 +113,9 @@ def find_in_rankings(
     score_dtype: str,
     direction: int = 0,
 ) -> Found | None:
-    """Find judged documents in rankings, dictionaries of text to scores; None if they aren't such.
+    """Find judged documents in rankings, dictionaries of text to scores.
+
+    None if they aren't such, or if sorting a ranking takes less time.
 
     Args:
         rankings, starts: one a query, and where each begins and ends, were they in a row.
@@ -178,7 +180,8 @@ def _find_judged(
             return q
         last_slot = _slots_for(n_judged) - 1
         n_likely, is_ordered = _read_ranking(ranking, size, types, rounded, last_slot, space)
-        if n_likely == ODD:
+        many = n_likely > FEW_JUDGED and n_likely * size > FEW_COMPARED
+        if n_likely == ODD or (many and not is_ordered):
             return q
         found.scores[first : first + n_judged] = np.nan
         found.equal[first : first + n_judged] = 0
@@ -190,10 +193,8 @@ def _find_judged(
                 found.scores[first + d] = scores[place]
                 if is_ordered:
                     above, equal = _count_in_order(scores, place)
-                elif n_likely <= FEW_JUDGED or n_likely * size <= FEW_COMPARED:
-                    above, equal = _count(scores, scores[place])
                 else:
-                    above, equal = 0, NOT_COUNTED
+                    above, equal = _count(scores, scores[place])
                 found.above[first + d], found.equal[first + d] = above, equal
                 begin, end = (above, above + equal) if is_ordered else (0, size)
                 found.before[first + d] = NOT_COUNTED

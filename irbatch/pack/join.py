@@ -181,7 +181,6 @@ def _texts(ids: IdColumn | list[Any]) -> Texts:
 
 Ranking = Mapping[Any, Any]
 EMPTY: Ranking = {}
-SIDES: tuple[Any, ...] = "left", "right"
 
 
 def pack_run(
@@ -236,16 +235,7 @@ class _Join:
         judged_starts = offsets_of(qrels.starts[self.rows + 1] - qrels.starts[self.rows])
         direction = {TiePolicy.ID: 1, TiePolicy.ID_ASCENDING: -1}.get(ties, 0)
         judged = documents, judged_starts
-        standings = find_in_rankings(self.rankings, starts, *judged, dtype, direction)
-        if standings is None:
-            return None
-        uncounted = np.flatnonzero(standings.equal == NOT_COUNTED)
-        rows = np.searchsorted(judged_starts, uncounted, side="right") - 1
-        for row in np.flatnonzero(np.bincount(rows)).tolist():
-            own, scores = uncounted[rows == row], np.sort(self._scores(row))
-            first, last = (np.searchsorted(scores, standings.scores[own], side) for side in SIDES)
-            standings.above[own], standings.equal[own] = scores.size - last, last - first
-        return standings
+        return find_in_rankings(self.rankings, starts, *judged, dtype, direction)
 
     def _read(self, scores: Floats) -> Floats:
         """Read all scores into `scores`; return the judged documents', NaN where not retrieved.
