@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from irbatch.runtime.numbers import (
     as_floats,
     check_choice,
     distinct,
-    grade_problem,
+    number_errors,
 )
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
@@ -120,32 +120,58 @@ class Qrels(Container):
         borrow: bool = False,
     ) -> None:
         self.name, self.marks = name, marks
-        self.table = judgments if isinstance(judgments, QueryTable) else None
+        self.table: QueryTable | None = None
         self.documents: Sequence[Collection[Any]]
-        grades = None
-        if self.table is not None:
-            self.documents = DocumentLists(self.table)
-            self.document_kind = self.table.document_kind if len(self.table.documents) else None
-            self.starts = offsets_of(self.table.ends - self.table.begins)
+        self.document_kind: str | None
+        most: int | None = None
+        if isinstance(judgments, QueryTable):
+            grades, most = self._fill_from_table(judgments), LISTED_PROBLEMS
         else:
-            check_nested(judgments, "qrels", name)
-            self.documents = [
-                documents if borrow else list(documents) for documents in judgments.values()
-            ]
-            self.starts = offsets_of(np.fromiter(map(len, self.documents), np.int64))
-            grades = read_judgments(list(judgments.values()), self.starts)
+            grades = self._fill_from_mappings(judgments, borrow=borrow)
+        if not (np.abs(grades) < LARGEST_WHOLE).all():  # the limit itself may have been rounded
+            rows = (
+                (query, document, grade)
+                for query, documents in judgments.items()
+                for document, grade in documents.items()
+            )
+            problems = number_errors("grade", rows, source="qrels", path=name)
+            raise_problems(list(itertools.islice(problems, most)))
+        self._grade(grades)
+
+    def _fill_from_table(self, table: QueryTable) -> Floats:
+        """Take all but the grades from a table; return these: float64 ``(judgments,)``."""
+        if not len(table):
+            raise InputError("there are no queries", source="qrels", path=self.name)
+        if table.repeated >= 0:
+            problem, place = "this document was judged before", table.where(table.repeated)
+            raise InputError(problem, source="qrels", path=self.name, **place)
+        sizes = table.ends - table.begins
+        self.table, self.documents = table, DocumentLists(table)
+        self.document_kind = table.document_kind if len(table.documents) else None
+        self.starts = offsets_of(sizes)
+        self.queries: list[Any] = list(table)
+        self.query_kind: str | None = column_kind(table.queries)
+        return table.numbers[joined_ranges(table.begins, sizes)]
+
+    def _fill_from_mappings(self, judgments: Mapping[Any, Any], *, borrow: bool) -> Floats:
+        """Do the same with a mapping of mappings; NaN for grades that are not numbers."""
+        check_nested(judgments, "qrels", self.name)
         if not judgments:
-            raise InputError("there are no queries", source="qrels", path=name)
-        self.queries: list[Any] = list(judgments)
-        if self.table is not None:
-            self.query_kind: str | None = column_kind(self.table.queries)
-        else:
-            self.query_kind = same_kind(self.queries, "query", "qrels")
+            raise InputError("there are no queries", source="qrels", path=self.name)
+        mappings = list(judgments.values())
+        self.documents = mappings if borrow else list(map(list, mappings))
+        self.starts = offsets_of(np.fromiter(map(len, mappings), np.int64))
+        self.queries = list(judgments)
+        self.query_kind = same_kind(self.queries, "query", "qrels")
+        grades = read_judgments(mappings, self.starts)
         if grades is not None:
             self.document_kind = "str" if grades.size else None
-        elif self.table is None:
-            self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
-        self._grade(_read_grades(judgments, name, grades))
+            return grades
+        self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
+        try:
+            return as_floats([grade for documents in mappings for grade in documents.values()])
+        except NUMBER_ERRORS:
+            return np.array([np.nan])
 
     def _grade(self, grades: Floats) -> None:
         """Give the judgments these grades."""
@@ -394,40 +420,3 @@ class Qrels(Container):
         place = int(np.argmax(self.codes == np.searchsorted(self.levels, grade)))
         row = int(np.searchsorted(self.starts, place, side="right")) - 1
         return self.queries[row], list(self.documents[row])[place - int(self.starts[row])]
-
-
-Judgments = Mapping[Any, Mapping[Any, Any]]
-
-
-def _read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:
-    """Read all grades, query after query, or check those already read: float64 ``(judgments,)``.
-
-    Documents that a table repeats are rejected, too.
-    """
-    most: int | None = None
-    if isinstance(judgments, QueryTable):
-        if judgments.repeated >= 0:
-            place = judgments.where(judgments.repeated)
-            raise InputError("this document was judged before", source="qrels", path=name, **place)
-        sizes = judgments.ends - judgments.begins
-        grades = judgments.numbers[joined_ranges(judgments.begins, sizes)]
-        most = LISTED_PROBLEMS
-    elif grades is None:
-        values = itertools.chain.from_iterable(
-            documents.values() for documents in judgments.values()
-        )
-        try:
-            grades = as_floats(list(values))
-        except NUMBER_ERRORS:
-            grades = np.array([np.nan])
-    if not (np.abs(grades) < LARGEST_WHOLE).all():  # the limit itself may have been rounded
-        raise_problems(list(itertools.islice(_grade_errors(judgments, name), most)))
-    return grades
-
-
-def _grade_errors(judgments: Judgments, name: str | None) -> Iterator[InputError]:
-    for query, documents in judgments.items():
-        for document, grade in documents.items():
-            if problem := grade_problem(grade):
-                place = {"query": query, "document": document, "path": name}
-                yield InputError(f"grade {problem}", source="qrels", **place, value=grade)

@@ -217,8 +217,7 @@ def compute_run(
         rows = run.answers(qrels)
     may_shorten = watch is not None and not plan.measures and not settings.judged_only
     if may_shorten and watch is not None and watch.depth is not None:
-        queries = map(qrels.queries.__getitem__, rows.tolist())
-        short = shortened(run, queries, watch.depth, settings.ordering)
+        short = shortened(run, watch.depth, settings.ordering)
         if short is not None:
             computed.put(pack_run(qrels, short, rows, settings.ordering), rows, progress)
     if not computed.any_judged:  # of a shortened run, it is to be known whether any is further down

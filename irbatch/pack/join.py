@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.columns import QueryTable
-from irbatch.data.dicts import NOT_COUNTED, Found, are_dicts, find_in_rankings, read_judgments
+from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
@@ -31,13 +31,11 @@ from irbatch.engine.matrix import (
 )
 from irbatch.engine.ties import (
     DEFAULT_ORDERING,
-    DESCENDING,
     Ordering,
     Texts,
     TieGroups,
     TiePolicy,
     as_compared,
-    check_order,
     find_ranks,
     id_texts,
     order_rows,
@@ -398,89 +396,21 @@ def find_documents(
     return find_rows(table.keyed, KeyedIds.of(documents, *bounds), places)
 
 
-WORTH_IT = 4  # rankings so many times as long as what is looked at
+def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
+    """Return rankings down to a rank, with all that tie with what stands there.
 
-
-def shortened(run: Run, queries: Iterable[Any], depth: int, ordering: Ordering) -> Run | None:
-    """Return the rankings of some queries down to a rank, with all that tie with what stands there.
-
-    None if rankings are short, if what they hold is to be checked first, or if ids don't decide
-    between documents of one score.
+    None if they are not a table in order, if what it holds is to be checked first, or if ids don't
+    decide between documents of one score.
     """
-    rankings = run.rankings
-    chosen = [query for query in queries if query in rankings]
-    if not ordering.ties.by_id:
+    table = run.rankings
+    if not isinstance(table, QueryTable) or table.repeated >= 0 or not ordering.ties.by_id:
         return None
-    if isinstance(rankings, QueryTable):
-        of_each = _of_table(rankings, chosen, depth, ordering.score_dtype)
-    elif are_dicts(rankings):
-        of_each = _of_dicts([rankings[query] for query in chosen], depth, ordering.score_dtype)
-    else:
+    if ordering.score_dtype != "float64" or not table.is_ordered:
         return None
-    return None if of_each is None else Run(dict(zip(chosen, of_each, strict=True)), run.name)
-
-
-def _of_dicts(
-    rankings: Sequence[Mapping[Any, Any]], depth: int, score_dtype: str
-) -> Iterator[dict[Any, Any]] | None:
-    starts = offsets_of(list(map(len, rankings)))
-    if not _is_worth_it(starts, depth):
-        return None
-    scores = read_judgments(rankings, starts)  # which are text and numbers, as rankings are
-    if scores is None:
-        return None
-    bounds = starts[:-1], starts[1:]
-    return map(_pick, rankings, _find_first(as_compared(scores, score_dtype), *bounds, depth))
-
-
-def _pick(ranking: Mapping[Any, Any], first: int | Positions) -> dict[Any, Any]:
-    """Return some of a ranking's documents: the first so many, or those at some places."""
-    if isinstance(first, int):
-        return dict(itertools.islice(ranking.items(), first))
-    items = list(ranking.items())
-    return dict([items[place] for place in first.tolist()])
-
-
-def _of_table(
-    table: QueryTable, queries: Sequence[Any], depth: int, score_dtype: str
-) -> Iterator[dict[Any, Any]] | None:
-    places = table.find(queries)
-    sizes = table.ends[places] - table.begins[places]
-    if not _is_worth_it(offsets_of(sizes), depth) or table.repeated >= 0:
-        return None
-    begins, ends = table.begins[places], table.ends[places]
-    ordered = score_dtype == "float64" and table.is_ordered  # found out once for all calls
-    compared = as_compared(table.numbers, score_dtype)
-    firsts = _find_first(compared, begins, ends, depth, ordered=ordered)
-    parts = [
-        begin + (np.arange(first) if isinstance(first, int) else first)
-        for begin, first in zip(begins.tolist(), firsts, strict=True)
-    ]
-    rows = np.concatenate(parts)
-    items = zip(table.ids(rows), table.numbers[rows].tolist(), strict=True)
-    return (dict(itertools.islice(items, part.size)) for part in parts)
-
-
-def _is_worth_it(starts: Ints, depth: int) -> bool:
-    return bool(starts[-1] > WORTH_IT * depth * (starts.size - 1))
-
-
-def _find_first(
-    scores: Floats, begins: Ints, ends: Ints, depth: int, *, ordered: bool = False
-) -> Iterator[int | Positions]:
-    """Yield what of each ranking has as high a score as the one at a rank.
-
-    Where scores descend, how many documents that are; else their places in it, ascending.
-    """
-    states = np.full(begins.size, DESCENDING) if ordered else check_order(scores, begins, ends)
-    for begin, end, state in zip(begins.tolist(), ends.tolist(), states.tolist(), strict=True):
-        part = scores[begin:end]
-        if part.size <= depth:
-            yield part.size
-        elif state == DESCENDING:
-            last = part[depth - 1]
-            tied = np.count_nonzero(part[depth:] == last) if part[depth] == last else 0
-            yield depth + int(tied)
-        else:
-            lowest = part.size - depth
-            yield np.flatnonzero(part >= np.partition(part, lowest)[lowest])
+    deep = np.flatnonzero(table.ends - table.begins > depth)
+    begins, ends = table.begins[deep], table.ends.copy()
+    last = begins + depth - 1
+    scores = table.numbers, begins, ends[deep], table.numbers[last]
+    above, equal = find_ranks(*scores, np.arange(deep.size), last)
+    ends[deep] = begins + above + equal
+    return Run(QueryTable(table.queries, table.begins, ends, table.documents, table.numbers))
