@@ -87,11 +87,16 @@ def count_candidates(
     return above, equal
 
 
-def count_lower(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -> Ints:
-    """Count for some candidates those of the same query and score whose keys are lower.
+def count_by_keys(
+    candidates: Candidates, graded: GradedCandidates, equal: Ints, keys: Ints
+) -> Ints:
+    """Count for each graded candidate those of its query and score that stand before it.
 
-    Rows ascend. Keys are ``(queries, candidates)``, or one row of them for all.
+    `keys`, ``(queries, candidates)``, or one row of them for all, decide: lower ones come first.
     """
+    all_before = np.zeros(equal.size, np.int64)
+    shared = np.flatnonzero(equal > 1)
+    rows, columns = graded.row_index[shared], graded.columns[shared]
     before = np.zeros(rows.size, np.int64)
     spans: Iterable[tuple[int, int]] = candidates.blocks()
     if candidates.on_accelerator:  # rows without ties don't travel
@@ -116,11 +121,12 @@ def count_lower(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -
             counts[many] = _rank_ties(
                 scores[row], mine[row % len(mine)], present, columns[part][many]
             )
-    return before
+    all_before[shared] = before
+    return all_before
 
 
 def _rank_ties(scores: Scores, keys: Ints, present: Ints, columns: Ints) -> Ints:
-    """Count as `count_lower` in one row by sorting it."""
+    """Count as `count_by_keys` in one row by sorting it."""
     ordered = present[np.lexsort((keys[present], scores[present]))]
     place = np.empty(scores.size, np.int64)
     place[ordered] = np.arange(ordered.size)
@@ -393,18 +399,13 @@ class CountedCandidates(NamedTuple):
     def join(self, others: Sequence[CountedCandidates]) -> CountedCandidates:
         """Put those of other queries behind them."""
         parts = (self, *others)
-        *entries, total = offsets_of([part.grades.size for part in parts]).tolist()
-        starts = [part.starts[:-1] + entry for part, entry in zip(parts, entries, strict=True)]
-        return CountedCandidates(
-            sizes=np.concatenate([part.sizes for part in parts]),
-            width=max(part.width for part in parts),
-            starts=np.append(np.concatenate(starts), total),
-            grades=np.concatenate([part.grades for part in parts]),
-            all_one=all(part.all_one for part in parts),
-            above=np.concatenate([part.above for part in parts]),
-            equal=np.concatenate([part.equal for part in parts]),
-            before=np.concatenate([part.before for part in parts]),
+        sizes, grades, above, equal, before = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("sizes", "grades", "above", "equal", "before")
         )
+        starts = offsets_of(np.concatenate([np.diff(part.starts) for part in parts]))
+        width, all_one = max(part.width for part in parts), all(part.all_one for part in parts)
+        return CountedCandidates(sizes, width, starts, grades, all_one, above, equal, before)
 
 
 class Ranked(NamedTuple):
@@ -416,21 +417,6 @@ class Ranked(NamedTuple):
     ties: OpenTies | None  # where the order was not decided; None if a policy decided all
     tied: Bools  # (queries,): which have candidates of different grades that share a score
     constant: int  # how many queries have one score for all of their candidates
-
-
-def count_by_keys(
-    candidates: Candidates, graded: GradedCandidates, equal: Ints, keys: Ints
-) -> Ints:
-    """Count for each graded candidate those of its query and score that stand before it.
-
-    `keys`, ``(queries, candidates)``, or one row of them for all, decide: lower ones come first.
-    """
-    before = np.zeros(equal.size, np.int64)
-    shared = np.flatnonzero(equal > 1)
-    if shared.size:
-        rows, columns = graded.row_index[shared], graded.columns[shared]
-        before[shared] = count_lower(candidates, rows, columns, keys)
-    return before
 
 
 def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) -> Ints | None:
