@@ -11,7 +11,7 @@ from irbatch.errors import InputWarning
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats.files import read_qrels, read_run
 from irbatch.measures import Measure, measure
-from irbatch.measures.catalogue.judged import ELEVEN_POINTS
+from irbatch.measures.catalogue.documents import ELEVEN_POINTS
 
 DEEPEST = 1000  # of ranks that it looks at
 CUTOFFS = {"nist": (10, 50, DEEPEST), "trecvid": (5, 10, 15, 20, 30, 100, 200, 500, DEEPEST)}

@@ -14,7 +14,7 @@ import re
 from typing import NamedTuple
 
 TABLE = {
-    "binary": """
+    "prefixes": """
 P Precision; ir_measures SetP P@k; ranx precision[@k]; beir P@k; mteb,recommenders precision_at_k;
     sentence-transformers,recbole precision@k
     | Precision: the relevant share of the first k documents (norm=k), or of as many of them as
@@ -57,8 +57,48 @@ Rprec RPrecision; ir_measures Rprec; ranx r-precision; recommenders r_precision_
     | R-precision: precision at rank R, the number of relevant documents; with a cutoff, ranks
     beyond k count as not relevant. | Buckley & Voorhees 2005 | Ranks past the end count as not
     relevant: the divisor stays R.
+CG CumulativeGain
+    | Cumulative gain: the sum of the gains of the first k documents. | Järvelin & Kekäläinen 2002
+DCG DiscountedCumulativeGain; ranx dcg[@k]; ranx dcg_burges[@k] gain=exp
+    | Discounted cumulative gain: the sum over the first k ranks i of gain / log2(i + 1). | Järvelin
+    & Kekäläinen 2002; gain=exp: Burges et al. 2005
+IDCG
+    | Ideal DCG: the DCG of all judged documents ranked by gain. | Järvelin & Kekäläinen 2002 |
+    Looks at the judgments only, whatever was retrieved.
+nDCG NormalizedDCG NormalizedDiscountedCumulativeGain; ir_measures nDCG[@k];
+    ir_measures nDCG(dcg='exp-log2')[@k] gain=exp; ranx ndcg[@k]; ranx ndcg_burges[@k] gain=exp;
+    beir NDCG@k; mteb,recommenders ndcg_at_k; sentence-transformers,recbole ndcg@k;
+    ntcireval MSnDCG@k discount=ln
+    | Normalised DCG: DCG@k over IDCG@k, the best that any ranking of the judged documents could
+    reach. | Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005 | Ranks past the end add 0 to
+    DCG; IDCG does not shrink with the ranking.
+nCG NormalizedCumulativeGain
+    | Normalised cumulative gain: CG@k over that of the ideal ranking at the same cutoff. | Järvelin
+    & Kekäläinen 2002 | Ranks past the end add 0 to CG; the ideal ranking does not shrink with the
+    ranking.
+Judged; ir_measures Judged[@k]
+    | Judged share: documents with a judgment, of any grade, among the first k. | MacAvaney et al.
+    2022 | The divisor is the number of documents there are, min(k, retrieved).
+Unjudged
+    | Unjudged share: documents without a grade of 0 or more among the first k. | trec_eval 10 |
+    Ranks past the end count as judged: the divisor stays k.
+Utility
+    | Set utility: a for each relevant document retrieved, b for each other one, c for each relevant
+    one not retrieved, d for each of all others among `docs` in the collection. | Hull 1998;
+    trec_eval | Counts what there is.
+NumQ; ir_measures NumQ
+    | Number of queries averaged.
+NumRet; ir_measures NumRet
+    | Number of documents retrieved (of the first k). | | Counts what there is.
+NumRel; ir_measures NumRel
+    | Number of relevant documents in the judgments.
+NumRelRet; ir_measures NumRelRet
+    | Number of relevant documents retrieved (among the first k). | | Counts what there is.
+NumNonRelRet
+    | Number of documents retrieved (among the first k) that were judged not relevant. | | Counts
+    what there is.
 """,
-    "judged": """
+    "documents": """
 RprecMult
     | Precision at a multiple of R: P@c where c is times x R, fractions above 0.1 rounded up. |
     trec_eval | Ranks past the end count as not relevant: the divisor stays c.
@@ -91,27 +131,6 @@ InfAP InferredAP; ir_measures infAP
     | Inferred average precision: AP with the precision at each relevant document estimated from the
     judged ones above it; a negative grade means pooled but not judged. | Yilmaz & Aslam 2006 |
     Relevant documents that were not retrieved add 0.
-""",
-    "gain": """
-CG CumulativeGain
-    | Cumulative gain: the sum of the gains of the first k documents. | Järvelin & Kekäläinen 2002
-DCG DiscountedCumulativeGain; ranx dcg[@k]; ranx dcg_burges[@k] gain=exp
-    | Discounted cumulative gain: the sum over the first k ranks i of gain / log2(i + 1). | Järvelin
-    & Kekäläinen 2002; gain=exp: Burges et al. 2005
-IDCG
-    | Ideal DCG: the DCG of all judged documents ranked by gain. | Järvelin & Kekäläinen 2002 |
-    Looks at the judgments only, whatever was retrieved.
-nDCG NormalizedDCG NormalizedDiscountedCumulativeGain; ir_measures nDCG[@k];
-    ir_measures nDCG(dcg='exp-log2')[@k] gain=exp; ranx ndcg[@k]; ranx ndcg_burges[@k] gain=exp;
-    beir NDCG@k; mteb,recommenders ndcg_at_k; sentence-transformers,recbole ndcg@k;
-    ntcireval MSnDCG@k discount=ln
-    | Normalised DCG: DCG@k over IDCG@k, the best that any ranking of the judged documents could
-    reach. | Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005 | Ranks past the end add 0 to
-    DCG; IDCG does not shrink with the ranking.
-nCG NormalizedCumulativeGain
-    | Normalised cumulative gain: CG@k over that of the ideal ranking at the same cutoff. | Järvelin
-    & Kekäläinen 2002 | Ranks past the end add 0 to CG; the ideal ranking does not shrink with the
-    ranking.
 nDCGrel
     | nDCG averaged at the documents of positive gain: at their ranks, or at the end of the ranking
     for those not retrieved. | Buckley (trec_eval) | Ranks past the end add 0 to DCG; IDCG does not
@@ -133,8 +152,6 @@ G
 BinG
     | Binary G: the mean over relevant documents of 1 / log2(2 + the number of other documents
     above). | Buckley (trec_eval) | Relevant documents that were not retrieved add 0.
-""",
-    "graded": """
 RBP RankBiasedPrecision
     | Rank-biased precision: (1 - p) times the sum of gain p^(i - 1) over the first k ranks i; gains
     are divided by that of max_grade or, where none is given, by the query's largest judged, if that
@@ -311,29 +328,6 @@ MeanRank
 MedianRank
     | Median rank of the relevant documents of a query, between the two in the middle if their
     number is even. Lower is better. | Bordes et al. 2013 | {behind}
-""",
-    "counts": """
-Judged; ir_measures Judged[@k]
-    | Judged share: documents with a judgment, of any grade, among the first k. | MacAvaney et al.
-    2022 | The divisor is the number of documents there are, min(k, retrieved).
-Unjudged
-    | Unjudged share: documents without a grade of 0 or more among the first k. | trec_eval 10 |
-    Ranks past the end count as judged: the divisor stays k.
-Utility
-    | Set utility: a for each relevant document retrieved, b for each other one, c for each relevant
-    one not retrieved, d for each of all others among `docs` in the collection. | Hull 1998;
-    trec_eval | Counts what there is.
-NumQ; ir_measures NumQ
-    | Number of queries averaged.
-NumRet; ir_measures NumRet
-    | Number of documents retrieved (of the first k). | | Counts what there is.
-NumRel; ir_measures NumRel
-    | Number of relevant documents in the judgments.
-NumRelRet; ir_measures NumRelRet
-    | Number of relevant documents retrieved (among the first k). | | Counts what there is.
-NumNonRelRet
-    | Number of documents retrieved (among the first k) that were judged not relevant. | | Counts
-    what there is.
 """,
     "marked": """
 alpha_DCG alpha-DCG; ir_measures alpha_DCG@k; ndeval alpha-DCG@k

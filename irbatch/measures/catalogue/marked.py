@@ -14,7 +14,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.kinds import ProbabilityRanks, StratumRanks, SubtopicRanks, powers
-from irbatch.measures.catalogue.judged import ELEVEN_POINTS
+from irbatch.measures.catalogue.documents import ELEVEN_POINTS
 from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
 from irbatch.measures.parameters import Choice, Number, divisors_of
 

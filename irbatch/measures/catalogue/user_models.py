@@ -16,7 +16,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.walks import NUMBERS, Documents, Model, Reading, Walk, expect, look_at
-from irbatch.measures.catalogue.graded import PERSISTENCE, highest_gain
+from irbatch.measures.catalogue.documents import PERSISTENCE, highest_gain
 from irbatch.measures.declare import Measure, of_judged
 from irbatch.measures.parameters import UNDISCOUNTED, Choice, Number, Parameter, divisors_of
 

@@ -1,4 +1,4 @@
-"""Measures of graded documents one by one: readers who go on or stop, and blended ratios.
+"""Measures of documents one by one: of where judged ones stand, and of what they gain.
 
 A reader goes on with probability p (RBP), or stops at a document with a chance that its gain
 decides: at one of gain g, of those who come to it, g / (gain of `max_grade` + 1) stop, which is
@@ -13,17 +13,20 @@ A formula reads `JudgedRanks` and returns one value for each query: float64 ``(q
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats, Positions
+from irbatch.array_types import Floats, Ints, Positions
 from irbatch.engine.concordance import compare_pairs
 from irbatch.engine.judged import JudgedRanks, RankedGains
-from irbatch.engine.matrix import PAD
+from irbatch.engine.matrix import NEGATIVE, PAD
 from irbatch.errors import InputError
+from irbatch.measures.catalogue.prefixes import LEAST_MEAN
 from irbatch.measures.declare import AS_ANY_OTHER, of_judged, ratio
 from irbatch.measures.parameters import (
+    GRADED,
     MAX_GRADE,
     REL,
     UNDISCOUNTED,
@@ -32,10 +35,213 @@ from irbatch.measures.parameters import (
     Gain,
     Number,
     Parameter,
+    Points,
     make_weighting,
 )
+from irbatch.runtime.kernels import kernel
 
 of_gains = functools.partial(of_judged, parameters=UNDISCOUNTED)
+
+ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+UP = 0.9  # what trec_eval adds to a product before it drops the fraction
+ROUNDING = Choice("nearest", ("nearest", "up"))
+
+
+@of_judged("RprecMult")
+def precision_at_multiple(j: JudgedRanks, times: float = Number(1.0, least=0.0)) -> Floats:
+    cut = np.trunc(times * j.relevant + UP)
+    within = j.hits.ranks <= cut[j.hits.row_index]
+    return ratio(np.bincount(j.hits.row_index[within], minlength=j.queries).astype(np.float64), cut)
+
+
+@of_judged("IPrec")
+def interpolated_precision(
+    j: JudgedRanks, recall: float = Number(0.0, least=0.0, most=1.0), rounding: str = ROUNDING
+) -> Floats:
+    """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
+    share = recall * j.relevant
+    if rounding == "up":  # all but fractions below 0.1; else halves
+        needed = np.trunc(share + UP)
+    else:
+        needed = np.floor(share) + (share - np.floor(share) >= 0.5)
+    first = np.maximum(needed, 1).astype(np.int64)
+    starts, ends = j.hits.starts[:-1] + first - 1, j.hits.starts[1:]
+    values = np.zeros(j.queries)
+    reached = np.flatnonzero(starts < ends)
+    if reached.size:
+        precisions = np.append(j.hits.numbers / j.hits.ranks, 0.0)
+        bounds = np.empty(2 * reached.size, np.intp)
+        bounds[::2], bounds[1::2] = starts[reached], ends[reached]
+        values[reached] = np.maximum.reduceat(precisions, bounds)[::2]
+    return values
+
+
+@of_judged("IPrecAvg")
+def mean_interpolated_precision(
+    j: JudgedRanks,
+    points: tuple[float, ...] = Points(ELEVEN_POINTS, least=0.0, most=1.0),
+    rounding: str = ROUNDING,
+) -> Floats:
+    """Return the mean; summed from the last point to the first, as trec_eval does."""
+    total = np.zeros(j.queries)
+    for recall in reversed(points):
+        total += interpolated_precision(j, recall, rounding)
+    return total / len(points)
+
+
+EPSILON = 1e-5  # keeps infAP's estimates from 0/0
+
+
+@of_judged("Bpref")
+def binary_preference(
+    j: JudgedRanks, norm: str = Choice("min", ("min", "R", "N", "relative"))
+) -> Floats:
+    above = j.count_above((j.codes >= 0) & (j.codes < j.lowest)).astype(np.float64)
+    row_index = j.hits.row_index
+    relevant, nonrelevant = j.relevant[row_index], j.nonrelevant[row_index]
+    if norm == "relative":
+        others = above + j.hits.numbers - 1.0
+        terms = np.where(others > 0, 1.0 - ratio(above, others), 0.0)
+        return ratio(j.hits.add_up(terms), j.relevant)
+    pairs = {"min": np.minimum(nonrelevant, relevant), "R": relevant, "N": nonrelevant}[norm]
+    counted = above if norm == "N" else np.minimum(above, relevant)
+    return ratio(j.hits.add_up(1.0 - ratio(counted, pairs)), j.relevant)
+
+
+@of_judged("Rpref", parameters=UNDISCOUNTED)
+def graded_preference(
+    j: JudgedRanks,
+    norm: str = Choice("relative2", ("relative2", "relative", "N")),
+    max_grade: float | None = Number(None, above=0.0),
+) -> Floats:
+    """Return the sum; gain x penalty is gain x rank less what is shared with those above."""
+    gainful, rows = j.gainful, j.gainful.row_index
+    counted = np.concatenate(([0], np.cumsum(j.codes >= 0)))
+    ranks = counted[j.gainful_places + 1] - counted[j.starts[rows]]  # among judged documents
+    shared = gainful.shared_gains()
+    gains = j.ideal.add_up(j.ideal.gains)
+    if norm == "relative2":
+        terms = shared / ranks
+    elif norm == "relative":
+        terms = ratio(shared - gainful.gains, ranks - 1.0)
+    else:
+        most = j.whole.judged.sum(axis=1) - ratio(gains, j.highest_gains(max_grade))
+        penalties = np.maximum(gainful.gains * ranks - shared, 0.0)  # rounding may pass it
+        terms = gainful.gains - ratio(penalties, most[rows])
+    return np.minimum(ratio(gainful.add_up(terms), gains), 1.0)
+
+
+@of_judged("GMBpref", aggregate="geometric", range=(LEAST_MEAN, 1.0), no_relevant="0.00001")
+def geometric_binary_preference(j: JudgedRanks) -> Floats:
+    return np.maximum(binary_preference(j), LEAST_MEAN)
+
+
+@of_judged("InfAP")
+def inferred_average_precision(j: JudgedRanks) -> Floats:
+    ranks = j.hits.ranks
+    before = ranks - 1.0
+    relevant = j.hits.numbers - 1
+    nonrelevant = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
+    pooled = relevant + nonrelevant + j.count_above(j.codes == NEGATIVE)
+    estimate = (relevant + EPSILON) / (relevant + nonrelevant + 2 * EPSILON)
+    terms = 1.0 / ranks + before / ranks * (pooled / np.maximum(before, 1.0)) * estimate
+    terms[ranks == 1] = 1.0
+    return ratio(j.hits.add_up(terms), j.relevant)
+
+
+@of_judged("nDCGrel", parameters=GRADED)
+def ndcg_at_relevant(j: JudgedRanks) -> Floats:
+    gainful, ideal = j.gainful, j.ideal
+    dcg, best = _running_dcg(j, gainful), _running_dcg(j, ideal)
+    rows = gainful.row_index
+    reached = ideal.starts[rows] + np.minimum(gainful.ranks, ideal.sizes[rows])
+    total = gainful.add_up(dcg / best[reached - 1])
+    total += ratio((ideal.sizes - gainful.sizes) * gainful.last_of(dcg), ideal.last_of(best))
+    return np.where(gainful.sizes > 0, ratio(total, ideal.sizes), 0.0)
+
+
+@of_judged("RnDCG", parameters=GRADED)
+def ndcg_at_levels(j: JudgedRanks, level: float | None = Number(None, least=0.0)) -> Floats:
+    gainful, ideal = j.gainful, j.ideal
+    dcg, best = _running_dcg(j, gainful), _running_dcg(j, ideal)
+    rows, codes = ideal.row_index, ideal.gains
+    ends = np.append((codes[1:] != codes[:-1]) | (rows[1:] != rows[:-1]), rows.size > 0)
+    at = np.flatnonzero(ends)  # the last of the ideal ranking of each gain
+    rows, base = rows[at], j.divisors.size + 1
+    keys = gainful.row_index * base + gainful.ranks
+    above = (
+        np.searchsorted(keys, rows * base + ideal.ranks[at], side="right") - gainful.starts[rows]
+    )
+    shares = gainful.value_at(dcg, gainful.starts[rows], above) / best[at]
+    total = np.bincount(rows, shares, j.queries).astype(np.float64)
+    beyond = (ideal.sizes > 0) & (j.retrieved > ideal.sizes + 1)
+    at_end = ratio(gainful.last_of(dcg), ideal.last_of(best))
+    total += np.where(beyond, at_end, 0.0)
+    values = ratio(total, np.bincount(rows, minlength=j.queries) + beyond)
+    if level is not None:
+        values[~j.whole.judged[:, j.whole.levels >= level].any(axis=1)] = 0.0
+    return values
+
+
+def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:
+    """Return the DCG down to each document."""
+    return ranked.add_up_above(ranked.gains / j.divisors[ranked.ranks - 1])
+
+
+@of_judged("GAP", parameters={"gain": Gain("triangular"), "rel": REL})
+def graded_average_precision(j: JudgedRanks) -> Floats:
+    total = j.gainful.add_up(j.gainful.shared_gains() / j.gainful.ranks)
+    ideal = j.ideal
+    numbers = np.minimum(ideal.sizes, j.cutoff).astype(np.int64)
+    best = ideal.value_at(ideal.running_sums, ideal.starts[:-1], numbers)
+    return np.minimum(ratio(total, best), 1.0)
+
+
+@of_gains("G")
+def normalized_gain(j: JudgedRanks) -> Floats:
+    values = np.zeros(j.queries)
+    gainful, ideal = j.gainful, j.ideal
+    work = 10 * (gainful.ranks.size + ideal.gains.size + j.queries)
+    ideals = ideal.starts, ideal.gains
+    _discount_by_loss.run(work, gainful.starts, gainful.ranks, gainful.gains, *ideals, values)
+    return values
+
+
+@of_judged("BinG")
+def binary_gain(j: JudgedRanks) -> Floats:
+    others = j.hits.ranks - j.hits.numbers
+    return ratio(j.hits.add_up(1.0 / j.divisors[others]), j.relevant)
+
+
+@kernel
+def _discount_by_loss(
+    starts: Ints,
+    ranks: Ints,
+    gains: Floats,
+    ideal_starts: Ints,
+    ideal_gains: Floats,
+    values: Floats,
+) -> None:
+    """Write G, of documents of positive gain."""
+    for q in range(values.size):
+        first, last = ideal_starts[q], ideal_starts[q + 1]
+        reached = 0
+        total = possible = so_far = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            while reached < ranks[i]:
+                at = first + reached
+                possible += max(ideal_gains[at], 1.0) if at < last else 1.0
+                reached += 1
+            so_far += gains[i]
+            # Never more than possible was gained, but for rounding of large sums.
+            total += gains[i] / math.log2(max(2.0 + possible - so_far, 2.0))
+        all_gains = 0.0
+        for i in range(first, last):
+            all_gains += ideal_gains[i]
+        if first < last:
+            values[q] = total / all_gains
+
+
 PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 OF_SCALE: dict[str, Parameter] = {**UNDISCOUNTED, "max_grade": Number(None, above=0.0)}
 
