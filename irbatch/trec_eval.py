@@ -23,7 +23,7 @@ from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.formats.reader import TableReader
 from irbatch.measures import Measure, Plan
-from irbatch.measures.trec_names import TREC_MEASURES, TrecValue, list_measures, list_values
+from irbatch.measures.names import TREC_MEASURES, TrecValue, list_measures, list_values
 
 LARGEST = 10**300  # float64 must hold it
 

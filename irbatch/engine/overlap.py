@@ -10,13 +10,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Floats, Floats2, Ints
 from irbatch.runtime.kernels import kernel
-from irbatch.runtime.ragged import offsets_of, row_index_of
-
-Counts = npt.NDArray[np.int8]
+from irbatch.runtime.ragged import row_index_of
 
 BY_TOP, BY_MEAN, BY_NORM = range(3)  # what the kernel makes of ties: the variants w, a and b
 VARIANTS = {"w": BY_TOP, "a": BY_MEAN, "b": BY_NORM}
@@ -67,89 +64,46 @@ def sum_up(first: Side, second: Side, p: float, tables: Tables, ties: str | None
     extrapolated; and average overlap. `tables` are as deep as both rankings together. `ties` is
     the variant by which groups count, None if documents stand in the order given.
     """
-    sizes = np.stack([first.sizes, second.sizes])
+    if ties is None:
+        first, second, ties = *_one_by_one(first, second), "w"
     values = np.zeros((VALUES, first.starts.size - 1))
-    if ties is not None:
-        work = 20 * int(sizes.sum()) + sizes.size
-        _sum_up_tied.run(work, first, second, VARIANTS[ties], 1.0 - p, tables, values)
-        return values
-    starts = offsets_of(sizes.max(axis=0))
-    common = np.flatnonzero(second.partners >= 0)
-    rows = row_index_of(second.starts)[common]
-    met = np.maximum(second.partners[common], common - second.starts[rows])
-    counts = np.bincount(starts[rows] + met, minlength=starts[-1]).astype(np.int8)
-    _sum_up.run(4 * counts.size, counts, starts, sizes.min(axis=0), 1.0 - p, tables, values)
+    work = 20 * (first.tops.size + second.tops.size) + 2 * first.starts.size
+    _sum_up.run(work, first, second, VARIANTS[ties], 1.0 - p, tables, values)
     return values
+
+
+def _one_by_one(first: Side, second: Side) -> tuple[Side, Side]:
+    """Return sides in which each document is a group of its own, from the second's partners."""
+    ranks, other_ranks = (
+        np.arange(side.starts[-1]) - side.starts[row_index_of(side.starts)]
+        for side in (first, second)
+    )
+    common = np.flatnonzero(second.partners >= 0)
+    starts = first.starts[row_index_of(second.starts)[common]]
+    partners = np.full(ranks.size, -1)
+    partners[starts + second.partners[common]] = other_ranks[common]
+    return (
+        Side(first.starts, partners, ranks, ranks),
+        second._replace(tops=other_ranks, bottoms=other_ranks),
+    )
 
 
 @kernel
 def _sum_up(
-    counts: Counts, starts: Ints, shorts: Ints, rest: float, tables: Tables, values: Floats2
-) -> None:
-    """Write the values of each pair of rankings; `counts` are documents that come to be common.
-
-    Beyond the shorter ranking's end s, what is not known of it counts as much as what is:
-    agreement is (X_d + X_s * (d - s) / s) / d. Summed by parts, so that rankings which agree at
-    every depth come out at 1 exactly.
-    """
-    powers, tails, beyond = tables
-    for q in range(shorts.size):
-        longer = starts[q + 1] - starts[q]
-        shorter = shorts[q]
-        common = 0
-        common_short = 0
-        minimum = 0.0
-        extrapolated = 0.0
-        before = 0.0
-        for d in range(1, longer + 1):
-            new = int(counts[starts[q] + d - 1])
-            common += new
-            minimum += new * tails[d - 1]
-            if d <= shorter:
-                common_short = common
-                agreement = common / d
-                values[3, q] += powers[d - 1] * agreement
-                values[5, q] += agreement
-            elif shorter > 0:
-                overlap = common * shorter + common_short * (d - shorter)
-                agreement = overlap / (shorter * d)
-            else:
-                agreement = 0.0
-            extrapolated += (agreement - before) * powers[d - 1]
-            before = agreement
-            if d == shorter:
-                values[4, q] = min(extrapolated, 1.0)
-        if longer == 0:
-            extrapolated = 1.0
-            values[4, q] = 1.0
-            values[5, q] = 1.0
-        full = longer + shorter - common
-        residual = rest * (beyond[shorter] + beyond[longer] - beyond[full])
-        extrapolated = min(extrapolated, 1.0)
-        minimum = min(rest * minimum, extrapolated)
-        values[0, q] = minimum
-        values[1, q] = min(max(residual, extrapolated - minimum), 1.0 - minimum)
-        values[2, q] = extrapolated
-        values[3, q] = min(rest * values[3, q], 1.0)
-        values[5, q] = min(values[5, q] / max(shorter, 1), 1.0)
-
-
-@kernel
-def _sum_up_tied(
     first: Side, second: Side, variant: int, rest: float, tables: Tables, values: Floats2
 ) -> None:
-    """Write the values of each pair of rankings whose groups of ties count by a variant."""
+    """Write the values of each pair of rankings, whose groups of ties count by a variant."""
     for q in range(values.shape[1]):
         size_first = first.starts[q + 1] - first.starts[q]
         size_second = second.starts[q + 1] - second.starts[q]
         if size_first <= size_second:
-            _walk_tied(q, first, second, variant, rest, tables, values)
+            _walk(q, first, second, variant, rest, tables, values)
         else:
-            _walk_tied(q, second, first, variant, rest, tables, values)
+            _walk(q, second, first, variant, rest, tables, values)
 
 
 @kernel
-def _walk_tied(
+def _walk(
     q: int, short: Side, long: Side, variant: int, rest: float, tables: Tables, values: Floats
 ) -> None:
     """Write the values of a pair; `short` has the shorter ranking.

@@ -33,7 +33,7 @@ from irbatch.evaluation.settings import Settings
 from irbatch.formats.lines import QRELS, RUN
 from irbatch.formats.reader import read_lines
 from irbatch.measures import NICKNAMES, Measure, Plan
-from irbatch.measures.trec_names import TREC_MEASURES, TrecValue, list_measures, list_values
+from irbatch.measures.names import TREC_MEASURES, TrecValue, list_measures, list_values
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import take_logarithms
 

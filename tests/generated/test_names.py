@@ -16,7 +16,7 @@ from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
 from irbatch.measures import parse_measures
 from irbatch.measures.declare import CATALOGUE, styles
-from irbatch.measures.trec_names import TREC_MEASURES, list_measures, list_values
+from irbatch.measures.names import TREC_MEASURES, list_measures, list_values
 
 STEMS = (
     *CATALOGUE, *TREC_MEASURES, "official", "set", "all_trec", "ndcg", "mrr", "map", "hits",

@@ -17,8 +17,8 @@ import irbatch
 from irbatch import InputError, measure
 from irbatch.measures import CATALOGUE, Measure, parse_measures
 from irbatch.measures.declare import styles
+from irbatch.measures.names import TREC_MEASURES
 from irbatch.measures.table import ROWS, TABLE
-from irbatch.measures.trec_names import TREC_MEASURES
 
 SPELLINGS = {
     # ours and ir_measures'

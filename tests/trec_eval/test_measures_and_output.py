@@ -12,7 +12,7 @@ from support.trec_eval_command import BOTH, Command, wishes
 
 import irbatch
 from irbatch.measures import CATALOGUE
-from irbatch.measures.trec_names import TREC_MEASURES
+from irbatch.measures.names import TREC_MEASURES
 from irbatch.trec_eval import TrecEval, print_lines
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
