@@ -253,19 +253,6 @@ def test_means_and_intervals_are_those_of_compare() -> None:
     np.testing.assert_array_equal(listed.intervals, board.intervals)
 
 
-def test_means_without_single_queries() -> None:
-    evaluator = irbatch.BatchEvaluator("RR AP", keep="sums")
-    evaluator.update([[0.9, 0.1], [0.6, 0.2]], [[1, 0], [0, 1]])
-    means = evaluator.compute()
-    assert not means.has_values
-    board = Leaderboard({"a": means}, [timed("a", 1)], measures="MRR")
-    assert board.measures == ["RR"]
-    assert board.means.tolist() == [[0.75]]
-    assert np.isnan(board.intervals).all()
-    assert board.n_queries == [2]
-    assert board.settings == means.settings
-
-
 # ---------------------------------------------------------------- what is compared with what
 
 
@@ -286,25 +273,6 @@ def test_several_currencies_are_not_compared() -> None:
         ):
             input_error(call, f"record of 'a': {name} is in USD, and that of 'b' in EUR")
     assert board.where("RR > 0.1").sorted("cost").systems == ["b"], "only one is left"
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "heading"),
-    [
-        ({"price_per_hour": 3.6}, {"price_per_hour": 3.6}, "cost per million queries"),
-        ({}, {"currency": "EUR", "stated_cost": 2}, "cost per million queries (EUR)"),
-        (
-            {"stated_cost": 2},
-            {"currency": "EUR", "stated_cost": 2},
-            "cost per million queries (?/EUR)",
-        ),
-    ],
-)
-def test_currencies(one: Any, other: Any, heading: str) -> None:
-    board = Leaderboard(
-        {"a": {"RR": 1}, "b": {"RR": 1}}, [timed("a", 1, **one), timed("b", 2, **other)]
-    )
-    assert board.axis("cost").heading == heading
 
 
 def test_selected_systems() -> None:

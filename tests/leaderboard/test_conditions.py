@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -14,7 +12,6 @@ from support.input_errors import input_error
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Load, LoadAtRate
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.report import MACHINE
 
 CLOSED = Latency(mean=2, p95=3, calls=100, loop="closed")
 OPEN = Latency(mean=40, p95=90, calls=100, loop="open", rate=50, arrivals="poisson", errors=0)
@@ -95,13 +92,6 @@ def test_each_of_the_conditions_has_a_frontier_in_the_picture() -> None:
     assert "measured under the same conditions." in board.to_html(x="latency")
 
 
-def test_programs_get_the_loop() -> None:
-    board = made({"latency": CLOSED}, {"latency": OPEN})
-    rows = list(csv.DictReader(io.StringIO(board.to_csv())))
-    assert [(row["loop"], row["rate"]) for row in rows] == [("closed", ""), ("open", "50.0")]
-    assert Leaderboard.from_json(board.to_json()).records[1].latency == OPEN
-
-
 def test_bounds_of_sustained_rates() -> None:
     sustained = {"latency": OPEN, "sustained_rate": 50, "sustained_p99": 100}
     same = made(sustained, {**sustained, "sustained_rate": 60})
@@ -125,20 +115,6 @@ def test_a_load_stands_on_a_leaderboard() -> None:
 
 
 # What systems ran on
-
-
-def test_columns_of_machines() -> None:
-    big = Hardware(instance="p4d", gpu="NVIDIA A100", n_gpu=8, cpu="Xeon 8275", n_cpu=96,
-                   ram_gb=1152)  # fmt: skip
-    board = made({"hardware": big}, {"hardware": Hardware(n_gpu=0)}, {})
-    (table,) = board._document("text", columns=list(MACHINE)).parts
-    assert [each.heading for each in table.columns][1:] == list(MACHINE.values())  # type: ignore[union-attr]
-    rows = [[cell.text for cell in row.cells[1:]] for row in table.rows]  # type: ignore[union-attr]
-    assert rows == [
-        ["p4d", "Xeon 8275", "96", "NVIDIA A100", "8", "1,152"],
-        ["–", "–", "–", "–", "0", "–"],
-        ["–"] * 6,
-    ]
 
 
 def record(instance: str | None, mean: float, system: str = "dense") -> EfficiencyRecord:

@@ -76,19 +76,6 @@ def test_odd_numbers_can_be_drawn(latency: list[float], accuracy: list[float]) -
     assert not any(one.overlaps(other) for one, other in itertools.pairwise(ticks))
 
 
-def test_bad_requests_are_rejected() -> None:
-    board = made_board([0, 8], [0.1, 0.2], ["fast", "slow"])
-    for x, said in (
-        ("cost", "record of 'fast': cost_per_million is missing"),
-        ("latenzy", "there is no axis 'latenzy'; did you mean latency"),
-        ("RR@10", "RR@10 is given twice"),
-    ):
-        with pytest.raises(InputError, match=said):
-            board.plot(x)
-    with pytest.raises(InputError, match="no system is left"):
-        board.where("RR@10 > 1").plot("latency")
-
-
 @pytest.mark.parametrize(
     ("low", "high", "labels"),
     [
@@ -184,19 +171,6 @@ def test_names_can_be_read(shape: str) -> None:
         assert not box.overlaps(frame)
         assert ax.get_figure().bbox.padded(1).contains(box.x1, box.y1)
         assert box.y0 >= 0
-
-
-def test_the_legend_is_in_the_colours_of_the_points() -> None:
-    board = random_board(12, names=[f"{LONG} {i}" for i in range(12)])
-    ax = drawn(board)
-    dominated = board.pareto(["latency", "RR@10"]).dominated_by
-    handles = ax.get_legend().legend_handles
-    looks = [(each.get_color(), each.get_alpha()) for each in handles]
-    names = [text.get_text().split("  ", 1)[1] for text in ax.get_legend().get_texts()]
-    assert len({look for look, name in zip(looks, names, strict=True) if name in dominated}) == 1
-    assert len(set(looks)) == 2
-    values = [board.values("latency")[board.systems.index(name)] for name in names]
-    assert values == sorted(values), "numbers go from left to right"
 
 
 def test_what_is_drawn() -> None:

@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from support.input_errors import input_error
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.leaderboard import Leaderboard
 from irbatch.report.document import Column, Table
-from irbatch.report.latex import SHRUNK
 from irbatch.report.numbers import show_quantity
 
 PEOPLES: dict[str, Callable[..., str]] = {
@@ -87,36 +85,6 @@ def cells(board: Leaderboard, **options: Any) -> list[list[str]]:
 # Numbers
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0.0, "0"),
-        (-0.0, "0"),
-        (8, "8"),
-        (8.3125, "8.312"),
-        (0.0123, "0.0123"),
-        (0.00012345, "0.0001234"),
-        (0.000099996, "0.0001"),
-        (0.00009999, "9.999e-05"),
-        (1.2344e-7, "1.234e-07"),
-        (5e-324, "4.941e-324"),
-        (999.96, "1,000"),
-        (1234.56, "1,235"),
-        (12344.0, "12,340"),
-        (123456789.0, "123,500,000"),
-        (999_900_000.0, "999,900,000"),
-        (999_999_999.0, "1e+09"),
-        (1.2345e12, "1.234e+12"),
-        (1.7e308, "1.7e+308"),
-        (math.nan, "–"),
-        (math.inf, "∞"),
-        (-1234.56, "-1,235"),
-    ],
-)
-def test_quantities(value: float, shown: str) -> None:
-    assert show_quantity(value) == shown
-
-
 @example(999.95)
 @example(99.995e-6)
 @example(999_950_000.0)
@@ -126,6 +94,7 @@ def test_a_quantity_is_shown_to_four_digits(value: float) -> None:
     assert float(shown.replace(",", "")) == float(f"{value:.3e}")
     assert len(shown.split("e")[0].replace(",", "").strip("0.").replace(".", "").strip("0")) <= 4
     assert re.fullmatch(r"\d{1,3}(,\d{3})*(\.\d+)?|\d(\.\d+)?e[+-]\d+", shown)
+    assert [show_quantity(odd) for odd in (-0.0, math.nan, math.inf)] == ["0", "–", "∞"]
 
 
 def heads(board: Leaderboard, **options: Any) -> list[str]:
@@ -301,22 +270,6 @@ def test_how_sure_intervals_are_is_told() -> None:
     assert legend(board) == ""
 
 
-@pytest.mark.parametrize(
-    ("bounds", "within"),
-    [
-        ({"low": 0.25}, " [0.2500, –]"),
-        ({"high": 0.75}, " [–, 0.7500]"),
-        ({"low": None, "high": None}, ""),
-        ({"low": -0.25, "high": 0.5}, " [-0.2500, 0.5000]"),
-    ],
-)
-def test_intervals_of_which_a_bound_is_missing(bounds: Any, within: str) -> None:
-    board = make({"a": {"P@1": {"mean": 0.5, **bounds}}})
-    assert cells(board, intervals=True) == [["a", f"0.5000{within}"]]
-    for form in PEOPLES.values():
-        assert "nan" not in form(board, intervals=True)
-
-
 # Goldens of forms for people
 
 
@@ -345,31 +298,6 @@ irbatch: 1.2.3 | relevant: >= 1
     bold = three.to_text(ansi=True, intervals=True)
     assert "\x1b[1m0.3750\x1b[0m" in bold
     assert "*" not in bold
-
-
-def test_latex(three: Leaderboard) -> None:
-    text = three.to_latex(columns=["hardware", "R@1000", "cost", "index_disk"],
-                          frontier=["cost"], label="tab:x")  # fmt: skip
-    lines = [line.strip() for line in text.splitlines()]
-    assert lines[:4] == [NEEDS, "% irbatch: 1.2.3 | relevant: >= 1",
-                         r"\begin{table}", r"\centering"]  # fmt: skip
-    assert lines[4].startswith(r"\caption{3 systems. Times and rates are compared only within")
-    assert r"Bold: the best of its column; $\bullet$: on the Pareto frontier of" in lines[4]
-    cost = r"\shortstack[r]{cost\\per\\million\\queries\\(USD)}"
-    assert lines[5:] == [
-        r"\label{tab:x}",
-        *(line.strip() for line in SHRUNK),
-        r"\begin{tabular}{@{}lllrrr@{}}",
-        r"\toprule",
-        rf"& System & hardware & R@1000 & {cost} & \shortstack[r]{{index\\on\\disk\\(MB)}} \\",
-        r"\midrule",
-        r"$\bullet$ & bm25 & c6g, 4 CPU & 0.8750 & \textbf{1.146} & 1,235 \\",
-        r"& dense & c6g, 4 CPU & \textbf{0.9375} & 271.1 & -- \\",
-        r"& slow & p4d & \textbf{0.9375} & 10,970 & -- \\",
-        r"\bottomrule",
-        r"\end{tabular}}}",
-        r"\end{table}",
-    ]
 
 
 # For programs
@@ -401,27 +329,6 @@ def test_csv_has_every_number(three: Leaderboard) -> None:
     assert rows[0]["currency"] == "USD"
 
 
-def test_csv_has_columns_of_what_is_known() -> None:
-    fields = {"n_queries": 5, "warmup": 0, "throughput_batch_size": 8,
-              "wall_time": 1.5,
-              "user_time": 2.5, "system_time": 0.5, "start_time": "2024-01-02", "energy": 9.0,
-              "emissions": 0.25, "dataset": "MS MARCO", "source": "Table 2"}  # fmt: skip
-    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.5}},
-                 **{name: [None, value] for name, value in fields.items()})  # fmt: skip
-    board = board._with(rows=[board.rows[0], replace(board.rows[1], queries=43)])
-    rows = list(csv.DictReader(io.StringIO(board.to_csv())))
-    last = list(rows[0])[list(rows[0]).index("dataset") :]
-    assert last == [
-        "dataset", "source", "n_queries", "batch_size", "warmup", "repeat",
-        "throughput_batch_size", "wall_time", "user_time", "system_time", "start_time", "energy",
-        "emissions", "queries",
-    ]  # fmt: skip
-    for name, value in {**fields, "queries": 43}.items():
-        assert rows[0][name] == ""
-        assert rows[1][name] == str(value)
-    assert float(rows[1]["energy_per_query"]) == 1.8
-
-
 def test_json_says_everything(three: Leaderboard) -> None:
     left = three.where("latency < 1000")
     read = json.loads(Leaderboard.to_json(left), parse_constant=no_constant)
@@ -440,21 +347,6 @@ def test_json_says_everything(three: Leaderboard) -> None:
     }
     assert "queries" not in first, "nobody knows"
     assert Leaderboard.to_json(three) == Leaderboard.to_json(three)
-
-
-def test_frames(three: Leaderboard) -> None:
-    pd = pytest.importorskip("pandas")
-    frame = Leaderboard.to_pandas(three)
-    assert list(frame.columns) == three.to_csv().splitlines()[0].split(",")
-    assert isinstance(frame.index, pd.RangeIndex)
-    for axis in three.axes:
-        np.testing.assert_array_equal(frame[axis], three.values(axis))
-        assert str(frame[axis].dtype) == "float64"
-    assert frame["system"].tolist() == three.systems
-    assert str(frame["batch_size"].dtype) == "int64"
-    assert frame["n_cpu"].isna().tolist() == [False, False, True]
-    assert len(Leaderboard.to_pandas(three.where("RR@10 > 1"))) == 0
-    assert "RR@10" in Leaderboard.to_pandas(three.where("RR@10 > 1"))
 
 
 # What all forms share

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import numpy as np
 import pytest
 from support.input_errors import input_error
 
@@ -43,19 +41,6 @@ def evaluated(**more: Any) -> Leaderboard:
         EfficiencyRecord(system=name, latency=Latency(mean=ms)) for name, ms in LATENCIES.items()
     ]
     return Leaderboard(results_of(VALUES), records, **more)
-
-
-def test_a_measure_that_one_system_lacks_is_not_tested() -> None:
-    results = results_of(VALUES)
-    far = {query: dict.fromkeys("d", 1.0) for query in QUERIES}
-    results["far"] = irbatch.evaluate({query: {"d": 1} for query in QUERIES}, far, "RR")
-    records = [EfficiencyRecord(system=name) for name in results]
-    with pytest.warns(irbatch.InputWarning, match="record of 'far': P@1 missing"):
-        board = Leaderboard(results, records).tested()
-    assert board.significance is not None
-    assert list(board.significance.p_values) == ["RR"]
-    assert np.isnan(board.bounds("P@1")[2]).all()
-    assert not np.isnan(board.bounds("P@1")[:2]).any()
 
 
 def test_systems_are_tested_as_compare_does() -> None:
@@ -134,19 +119,3 @@ def test_findings_are_written_and_read_back() -> None:
     assert Leaderboard.from_json(one.to_json()).to_text() == one.to_text()
     some = Leaderboard.from_json(board.to_json(), measures="P@1")
     assert "RR p against" not in some.to_csv()
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "said"),
-    [
-        (("significance",), [], "significance is [], a list, not an object"),
-        (("significance", "level"), 2, "level=2"),
-    ],
-)
-def test_findings_that_cannot_be_read(place: tuple[str, ...], value: Any, said: str) -> None:
-    written = json.loads(evaluated().tested().to_json())
-    inner = written
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
-    input_error(lambda: Leaderboard.from_json(json.dumps(written)), said)
