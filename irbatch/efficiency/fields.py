@@ -50,11 +50,7 @@ def kinds_of(owner: Any) -> dict[str, tuple[Any, bool]]:
 
 
 def check_fields(made: Any, source: str) -> None:
-    """Check the fields of a frozen dataclass; numbers of NumPy become Python's.
-
-    Raises:
-        InputError: naming the source and the field, if a value is of another kind.
-    """
+    """Check the fields of a frozen dataclass by their kinds; numbers of NumPy become Python's."""
     for name, (kind, optional) in kinds_of(made.__class__).items():
         value = getattr(made, name)
         if not optional or value is not None:
@@ -105,14 +101,7 @@ def check_value(name: str, kind: Any, value: Any) -> Any:
 def read_fields(owner: Any, values: Any, name: str = "", also: Mapping[str, str] = {}) -> Any:
     """Make a dataclass of an object of JSON, in which None is as if it weren't there.
 
-    Args:
-        owner: the dataclass.
-        values: what there is of its fields.
-        name: of the field that it is in, if it is in one.
-        also: what is not a field to the field that may be meant.
-
-    Raises:
-        InputError: naming the field, if it is unknown, missing, or its value of another kind.
+    `also` maps what is not a field to the field that may be meant.
     """
     inside = f"{name}: " if name else ""
     if not isinstance(values, Mapping):

@@ -96,10 +96,7 @@ PLACES: dict[str, tuple[str, str | type]] = {
 
 
 def write_ir_metadata(record: Mapping[str, Any]) -> str:
-    """Return a record as YAML, every text in one line and so that all readers take it for a text.
-
-    See `EfficiencyRecord.to_ir_metadata`.
-    """
+    """Return a record as YAML, every text in one line, which all readers take for a text."""
     yaml = imported(SOURCE, "yaml", "yaml")
     document: dict[str, Any] = {"schema version": 0.2, "tag": record["system"]}
     for field, (keys, form) in PLACES.items():
@@ -135,10 +132,7 @@ def _write_amount(value: Any, unit: str) -> Any:
 
 
 def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
-    """Return a record as a dict; see `EfficiencyRecord.from_ir_metadata`.
-
-    Keys that have no place in a record are not read.
-    """
+    """Return a record as a dict; keys that have no place in it are not read."""
     if isinstance(source, str) and "\n" in source:
         source = _read_yaml(source, "it is not a mapping in YAML")
     elif isinstance(source, str | PathLike):

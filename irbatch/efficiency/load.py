@@ -425,13 +425,7 @@ def _list_rates(rates: Any, within: Any) -> list[float]:
 
 
 def look_for_rate(start: float, holds: Callable[[float], bool]) -> None:
-    """Try rates until the highest that holds and the lowest that does not are close.
-
-    >>> tried = []
-    >>> look_for_rate(40, lambda rate: tried.append(rate) or rate < 100)
-    >>> [round(rate) for rate in tried]
-    [40, 80, 160, 113, 95, 104]
-    """
+    """Try rates until the highest that holds and the lowest that does not are close."""
     low, high, rate = 0.0, math.inf, start
     for _ in range(MOST_TRIED):
         rate = float(f"{rate:.3g}")
@@ -447,16 +441,7 @@ def look_for_rate(start: float, holds: Callable[[float], bool]) -> None:
 def due_times(rate: float, arrivals: str, seed: int, calls: int | None) -> Ints:
     """Return when each query is due, int64 ``(calls,)``, ns from the start, ascending.
 
-    They come at random times (``"poisson"``: as those of many people who know nothing of each
-    other, given how many there are, so that the rate is kept exactly), or at equal distances
-    (``"fixed"``). With the same seed those of two rates are alike but for their speed. Without
-    `calls` there are as many as are due in ten seconds.
-
-    Raises:
-        InputError: if none would be due in that time, or more than ten million.
-
-    >>> due_times(4, "fixed", 0, calls=3).tolist()
-    [250000000, 500000000, 750000000]
+    With the same seed the times of two rates are alike but for their speed.
     """
     count = round(min(rate * SECONDS, MOST_DUE + 1.0)) if calls is None else calls
     if not count:

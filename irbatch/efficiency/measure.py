@@ -74,8 +74,7 @@ class Caller:
     ) -> tuple[Ints, list[Any]]:
         """Return the nanoseconds that each call took, and an answer to each query.
 
-        More calls than all queries take begin with the first query again. What the first call
-        returned is read at once, as all may be of its kind; after each call `look` is called.
+        More calls than all queries take begin with the first query again; `look` follows each.
         """
         all_calls = -(-len(ids) // self.size)
         count = all_calls if calls is None else calls

@@ -87,11 +87,7 @@ ALIASES = {
 
 
 def with_currency(unit: str, currency: str | None) -> str:
-    """Return a unit, which may be of money; where no currency is said, none is shown.
-
-    >>> with_currency("{currency}/h", "EUR"), with_currency("{currency}/h", None)
-    ('EUR/h', 'per hour')
-    """
+    """Return a unit, which may be of money; where no currency is said, none is shown."""
     if currency is None and "{currency}" in unit:
         return "per hour" if unit.endswith("/h") else ""
     return unit.format(currency=currency)

@@ -28,11 +28,7 @@ PAUSE = 20  # times what listing children took, before the next time: of thousan
 
 
 class Processes:
-    """Readings of this process and of those that it began, by psutil.
-
-    Raises:
-        ImportError: naming the extra, when psutil is not installed.
-    """
+    """Readings of this process and of those that it began, by psutil."""
 
     def __init__(self) -> None:
         self._psutil = imported("measuring", "efficiency", "psutil")
@@ -205,10 +201,7 @@ def _watch_gpus(before: float | None = None) -> list[Peak]:
 
 
 def size_on_disk(path: Any) -> float:
-    """Return the size of a file or a folder in MB: each file once, of links to files theirs.
-
-    Links to folders inside a folder are not followed.
-    """
+    """Return the MB of a file or a folder, each file once; links to folders are not followed."""
     is_path = isinstance(path, str | os.PathLike) and os.fspath(path)
     if not is_path or not Path(path).exists():
         problem = "which is not there" if is_path else "which is not a path"

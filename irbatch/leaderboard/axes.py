@@ -17,10 +17,7 @@ Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those 
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
-    """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one.
-
-    Of measures that irbatch doesn't know higher values are better.
-    """
+    """Find a measure in any spelling, or a quantity; of unknown measures higher is better."""
     if isinstance(name, str):
         if name in measures:
             is_lower = canonical_name(name) is not None and measure(name).sign < 0
@@ -53,15 +50,9 @@ def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity
 
 
 def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
-    """Say under what conditions the times and rates among some axes were measured.
+    """Say under what conditions the times and rates among some axes were measured, if any are.
 
-    Only under the same ones are they comparable: on one machine, of calls of one size, in one kind
-    of loop. Empty where no axis is a time or a rate.
-
-    >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g"), ["latency_p50"])
-    'c6g'
-    >>> conditions_of(EfficiencyRecord(system="a", hardware="c6g"), ["cost_per_million"])
-    ''
+    Only under the same ones are they comparable.
     """
     times = [name for name in names if is_of_machine(name)]
     if not times:

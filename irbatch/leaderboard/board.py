@@ -352,11 +352,7 @@ class Leaderboard(Reported):
         return find_pareto(compared.systems, names, values, compared.conditions(names), lacking)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
-        """Return the leaderboard of the systems with values of all axes, and what others lack.
-
-        Raises:
-            InputError: if no system has a value of each axis, or they are in several currencies.
-        """
+        """Return the systems with values of all axes, in one currency, and what the others lack."""
         lacking: dict[str, list[str]] = {}
         for name in names:
             unknown = np.flatnonzero(np.isnan(self.values(name))).tolist()

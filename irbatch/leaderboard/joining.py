@@ -39,11 +39,7 @@ class Row:
     queries: int | None  # that the accuracy is the mean of
 
     def figure(self, axis: str) -> Figure:
-        """Return the value of a measure or a quantity, and its bounds.
-
-        Raises:
-            InputError: if the value is infinite.
-        """
+        """Return the value of a measure or a quantity, which is finite, and its bounds."""
         value = self.record.value(axis) if axis in QUANTITIES else None
         if value is None:
             return self.accuracy.get(axis, UNKNOWN)
@@ -71,10 +67,7 @@ def list_records(records: Any) -> list[EfficiencyRecord]:
 
 
 def name_rows(records: Sequence[EfficiencyRecord]) -> list[str]:
-    """Name each record's row: after its system, and of several of a system after the machine, too.
-
-    Raises:
-        InputError: naming a system of which two records are of one machine, or of none.
+    """Name rows after their systems, and of several of a system after the machine, too.
 
     >>> name_rows([EfficiencyRecord(system="bm25"),
     ...            EfficiencyRecord(system="dense", hardware="c6g.large"),

@@ -155,11 +155,9 @@ def _draw_lines(ax: Axes, frontier: Frontier) -> list[Floats]:
 
 
 def stairs(values: Floats, signs: Sequence[float], ends: Floats) -> Floats:
-    """Return the corners of a frontier, float64 ``(corners, 2)``, to both ends of the axes.
+    """Return the corners of a frontier, float64 ``(corners, 2)``, to both `ends` of the axes.
 
-    Of a cost and a measure: what measure is within reach of a cost, from the least cost on.
-    `values` are those of the systems on the frontier; `signs` 1 for axes of which higher is better;
-    `ends` the least and the largest number of both axes.
+    `signs` are 1 for axes of which higher is better, else -1.
     """
     worst = [ends[i, 0 if signs[i] > 0 else 1] for i in (0, 1)]
     turned = np.array(signs)

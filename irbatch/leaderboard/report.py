@@ -258,11 +258,7 @@ def write_caption(board: Board) -> str:
 
 
 def count_systems(records: Sequence[EfficiencyRecord]) -> str:
-    """Say how many systems there are, and on how many machines where that is more.
-
-    >>> count_systems([EfficiencyRecord(system="dense", hardware=each) for each in ("a", "b")])
-    '1 system on 2 machines'
-    """
+    """Say how many systems there are, and on how many machines where that is more."""
     systems = len({record.system for record in records})
     on = f" on {many(len(records), 'machine')}" if systems < len(records) else ""
     return f"{many(systems, 'system')}{on}"

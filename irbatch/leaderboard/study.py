@@ -73,10 +73,7 @@ def find_pareto(
     conditions: Sequence[str],
     left_out: dict[str, list[str]],
 ) -> Pareto:
-    """Find the frontiers of systems, one for each of the conditions that they were measured under.
-
-    `values` are ``(systems, axes)``, of which higher is better.
-    """
+    """Find the frontier of each of the conditions; of `values` (systems, axes) high is better."""
     dominated_by: dict[str, list[str]] = {}
     alike = np.unique(np.array(conditions), return_inverse=True)[1]
     for system, row, own in zip(systems, values, alike, strict=True):
@@ -125,10 +122,9 @@ class Significance:
 
 
 def find_significance(board: Board, level: float, draws: int, seed: int) -> Significance:
-    """Test the differences between systems; arguments are of `Leaderboard.tested`.
+    """Test the differences between systems that have values of queries, on measures that all have.
 
-    Systems are left out that have no values of queries, and measures that one of the others lacks
-    or that are not means of queries. Rows of one system have the same results, tested once.
+    Rows of one system have the same results, tested once.
     """
     rows = [
         row for row in board.rows if isinstance(row.results, Results) and row.results.has_values
@@ -212,11 +208,7 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
 
 
 def check_board(board: Board, conditions: Iterable[object], *, required: bool) -> list[Outcome]:
-    """Judge systems by conditions; errors as `irbatch.leaderboard.Leaderboard.failures`.
-
-    A system without a value, or an interval, that a condition looks at fails: nothing tells that it
-    is as good as it has to be.
-    """
+    """Judge systems by conditions, as `Leaderboard.failures` says; one without a value fails."""
     outcomes: list[Outcome] = []
     for text in each_condition(conditions):
         system, condition = parse_on_board(text, required=required)
@@ -276,11 +268,7 @@ def _judge_limit(board: Board, text: str, limit: Limit, required: bool) -> Itera
 
 
 def _look(board: Board, limit: Limit) -> Iterator[tuple[str, float, str]]:
-    """Yield each system, what a limit looks at, and what is to be said where that is unknown.
-
-    Of means over queries of a measure with a range, intervals are those that hold whatever the
-    values are.
-    """
+    """Yield each system, what a limit looks at, and what is to be said where that is unknown."""
     _, lacking = board.having([limit.name])
     for row in board.rows:
         value, *ends = row.figure(limit.name)

@@ -51,12 +51,7 @@ class Style(NamedTuple):
 
 
 def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend: int = 0) -> Axes:
-    """Return the axes given, or those of a new figure (inches) with room for a legend's names.
-
-    Raises:
-        InputError: if `ax` is neither None nor matplotlib's axes.
-        ImportError: naming the extra, when matplotlib is not installed.
-    """
+    """Return the axes given, or those of a new figure (inches) with room for a legend's names."""
     if ax is not None:
         if not hasattr(ax, "get_figure"):
             raise InputError(f"ax= takes matplotlib's axes, not {kind_of(ax)}", value=ax)
@@ -77,12 +72,7 @@ def _to_png(ax: Axes) -> bytes:
 
 
 def check_picture(path: str) -> str:
-    """Return the kind of picture that a file's name ends in, before anything is drawn.
-
-    Raises:
-        InputError: if it is not one that matplotlib writes.
-        ImportError: naming the extra, when matplotlib is not installed.
-    """
+    """Return the kind of picture that a file's name ends in, before anything is drawn."""
     imported("plots", "plot", "matplotlib")
     kind = os.path.splitext(path)[1][1:].lower()  # noqa: PTH122 - pathlib takes 5 ms to import
     if kind not in PICTURES:
@@ -112,11 +102,7 @@ def tidy(ax: Axes, grid: str = "y") -> None:
 
 
 def styles(count: int) -> list[Style]:
-    """Return how systems are drawn, one after the other.
-
-    >>> [style.color for style in styles(2)]
-    ['#0072B2', '#D55E00']
-    """
+    """Return how systems are drawn, one after the other."""
     n = len(COLOURS)  # and of markers
     return [
         Style(COLOURS[i % n], DASHES[i // n % len(DASHES)], MARKERS[(i + i // n) % n])
@@ -191,16 +177,9 @@ def name_points(
 ) -> int:
     """Write names beside points; where they are many, long or collide, numbers and a legend.
 
-    Args:
-        points: float64 ``(points, 2)``, none of which is covered.
-        names: of the rows of points that have one, in the order of the legend.
-        looks: how a marker of each of them is drawn in the legend.
-        lines: float64 ``(corners, 2)`` each, which nothing covers either.
-        handles: what else the legend explains, by its name.
-        grow: whether the figure grows by the legend.
-
-    Returns:
-        How many numbers there is no room for.
+    Names and looks are by the rows of `points`, in the order of the legend, which explains
+    `handles`, too, and by which the figure may `grow`; `points` and `lines` stay uncovered. Return
+    how many numbers there is no room for.
     """
     dot = imported("plots", "plot", "matplotlib.lines").Line2D
     names = dict(zip(names, fit_names(names.values(), LONGEST_IN_LEGEND), strict=True))

@@ -196,11 +196,7 @@ class Document:
     note: str = ""
 
     def explained(self, best: str, marks: str = "superscripts") -> str:
-        """Write the legend, in which a form says how the best stand out and what marks are.
-
-        >>> Document("", "", [(BEST, "the highest"), ("●", "on the frontier")], []).explained("*")
-        '*: the highest; ●: on the frontier.'
-        """
+        """Write the legend, in which a form says how the best stand out and what marks are."""
         signs = {BEST: best, MARKS: marks}
         text = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
         return f"{text}." if text else ""

@@ -172,11 +172,7 @@ def _markdown_cell(column: Column, cell: Cell) -> str:
 
 
 def letter(position: int) -> str:
-    """Name a position: a, b, … z, aa, ab, … as columns of a spreadsheet are named.
-
-    >>> [letter(position) for position in (0, 25, 26, 701, 702)]
-    ['a', 'z', 'aa', 'zz', 'aaa']
-    """
+    """Name a position: a, b, … z, aa, ab, … as columns of a spreadsheet are named."""
     name = ""
     position += 1
     while position:

@@ -90,22 +90,14 @@ def test_system_is_said_or_found() -> None:
     [
         ({"latency": {"p95": "5 kg"}},
          "p95 is '5 kg', which has none of the units ns, us, µs, ms, s, min or h"),
-        ({"latency": {"p95": "5"}}, "resources: latency: p95 is '5', which has none of"),
         ({"latency": {"p95": "fast ms"}}, "p95 is 'fast ms', which is not a number with a unit"),
         ({"latency": {"p95": "-1 ms"}}, "latency: p95=-1.0 must be a number of at least 0"),
-        ({"latency": {"p95": "1e999 ms"}}, "latency: p95=inf must be a finite number"),
         ({"latency": {"p95": "1e99999999999999999999 ms"}}, "which is not finite"),
-        ({"latency": {"p50": "5 ms", "p95": "1 ms"}}, "latency: p50 is 5, more than p95, 1"),
-        ({"latency": {"intervals": {"mean": ["1 ms"]}}}, "'mean' is [1.0], not 2 values"),
         ({"latency": {"intervals": {"mean": ["1 ms", None]}}}, "intervals is None"),
         ({"latency": "5 ms"}, "resources: latency is '5 ms', not a mapping"),
         ({"latency": {"level": "high"}}, "latency: level is 'high', which is not a number"),
-        ({"latency": {"level": "0.7"}}, "latency: level=0.7 must be above 0"),
         ({"queries": {"number": "2.5"}}, "queries: number is '2.5', which is not a number"),
-        ({"queries": {"number": 0}}, "n_queries=0 must be a whole number from 1"),
         ({"ram": {"used process": {"max": "5 J"}}}, "'5 J', which has none of the units B, KB"),
-        ({"ram": {"used process": {"max": -5}}}, "peak_memory=-0.005 must be"),
-        ({"runtime": {"start time": " "}}, "start_time is ' ', which is not a text"),
         ({"runtime": {"start time": []}}, "start time is [], which is not a text"),
     ],
 )  # fmt: skip
@@ -160,8 +152,9 @@ def test_yaml_that_cannot_be_read(text: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [RUN, "# ran twice\n" + RUN, "\n" * 5 + RUN, "", "- a\n- b\n", "text\n", "# x: y\n",
-             RUN * 20_000]
+    "text", [RUN, "# ran twice\n" + RUN, "", "- a\n- b\n", "text\n", RUN * 20_000,
+             RUN + "# ir_metadata.start\n# tag: x\n# ir_metadata.end\n",
+             "# ir_metadata.start\n# ir_metadata.end\n", "# ir_metadata.starting\n# tag: x\n"]
 )  # fmt: skip
 def test_files_that_are_neither(text: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(text)
@@ -238,20 +231,6 @@ def test_a_header_is_replaced_when_asked_to(tmp_path: Path) -> None:
 def test_headers_of_others(text: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(text.encode())
     assert read(tmp_path / "a") == EfficiencyRecord(system="x", energy=1.0)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# tag: x\n" + RUN,
-        RUN + "# ir_metadata.start\n# tag: x\n# ir_metadata.end\n",
-        "# ir_metadata.start\n# ir_metadata.end\n",
-        "# ir_metadata.starting\n# tag: x\n",
-    ],
-)
-def test_what_is_no_header(text: str, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(text)
-    assert "neither" in rejected(tmp_path / "a")
 
 
 @pytest.mark.parametrize(

@@ -242,19 +242,12 @@ def test_json(clock: Clock, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"rates": 5}, "not a list"),
         ({"rates": []}, "are none"),
-        ({"rates": [1]}, "not an object"),
         ({"rates": [{"rate": 1}]}, "achieved is missing"),
-        ({"rates": [{"rate": 1, "achieved": 1, "latency": 4}]}, "not an object"),
         ({"rates": [{"rate": 1, "achieved": 1, "latency": {"p999": 4}}]}, "did you mean p99"),
         ({"rates": [{"rate": 1, "achieved": 1, "latency": {"mean": 4}}]}, "not of an open loop"),
-        ({"rates": [{"rate": -1, "achieved": 1, "latency": {"loop": "open"}}]}, "rate=-1"),
-        ({"rates": [{"rat": 1}]}, "did you mean rate"),
         ({"callers": 0}, "callers"),
-        ({"within": "x"}, "within"),
         ({"about": None}, "about is missing"),
-        ({"abut": None}, "did you mean about"),
     ],
 )
 def test_json_that_cannot_be_read(clock: Clock, change: dict[str, Any], told: str) -> None:
@@ -289,17 +282,14 @@ def never(query: Any) -> list[str]:
     [
         ({}, "rates are missing"),
         ({"rates": math.inf}, "rates=inf"),
-        *(({"rates": each}, "none, or one twice") for each in ([], [5, 5])),
-        ({"rates": [5, -1]}, "rates=-1"),
+        ({"rates": [5, 5]}, "none, or one twice"),
         ({"within": math.nan}, "within=nan"),
         ({"rates": 5, "warmup": 0}, "warmup=0"),
-        ({"rates": 5, "warmup": None}, "warmup="),
         ({"rates": 5, "arrivals": "burst"}, "arrivals='burst'"),
         ({"rates": 5, "concurrency": 1.5}, "concurrency=1.5"),
         ({"rates": 5, "calls": 0}, "calls=0"),
         ({"rates": 0.01}, "no query is due in 10 s"),
         ({"rates": 5, "timeout": 0}, "timeout=0"),
-        ({"rates": 5, "price_per_hour": -1}, "price_per_hour"),
         ({"rates": 5, "search": 5}, "not to be called"),
         ({"rates": 5, "queries": []}, "no queries"),
     ],

@@ -275,19 +275,6 @@ def test_several_currencies_are_not_compared() -> None:
     assert board.where("RR > 0.1").sorted("cost").systems == ["b"], "only one is left"
 
 
-def test_selected_systems() -> None:
-    board = systems().where("RR@10 > 0.2")
-    chosen = board.select("dense", "rerank")
-    assert chosen.systems == ["dense", "rerank"]
-    assert chosen.means[:, 0].tolist() == [0.33, 0.36]
-    assert (chosen.constraints, chosen.left_out) == (board.constraints, board.left_out)
-    assert len(board.select()) == 0
-    input_error(
-        lambda: board.select("dnse"), "'dnse' is not on the leaderboard; did you mean dense?"
-    )
-    input_error(lambda: board.select("dense", "dense"), "'dense' is named twice")
-
-
 def test_measures_are_those_that_some_system_has() -> None:
     records = [timed("a", 1), timed("b", 2)]
     with pytest.warns(InputWarning, match="record of 'a': AP missing, shown as –"):

@@ -125,7 +125,6 @@ def test_measures_that_are_shown() -> None:
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": None}, ("accuracy is missing",)),
     ({"accuracy": {}}, ("accuracy is {}",)),
-    ({"accuracy": [0.5]}, ("accuracy is [0.5], not an object",)),
     *(({"accuracy": {"P@1": value}}, ("P@1=",))
       for value in ("0.5", True, [0.5], math.nan, math.inf, 10**400)),
     ({"accuracy": {"P@1": {"mean": 0.5, "std": 0.1}}}, ("P@1 has a mean", "std")),
@@ -135,7 +134,6 @@ SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accurracy": {}}, ("'accurracy' is not known",)),
     ({"run": 3}, ("run is 3",)),
     ({"row": 3}, ("row is 3",)),
-    ({"xyz": 3}, ("'xyz' is not known",)),
     ({"hardware": {"GPU": "A100"}}, ("hardware: 'GPU'", "did you mean gpu?")),
 ]  # fmt: skip
 
@@ -154,9 +152,7 @@ TABLES: list[tuple[str, str]] = [
     ("{}", "systems is missing"),
     ('{"systems": {"bm25": {}}}', "systems: {'bm25': {}} is not a list"),
     ('{"system": "bm25"}', "'system' is not known; did you mean systems?"),
-    (written(typed(), x=1), "'x' is not known"),
     (written(typed(), currency="EUR"), "'currency' is not known"),
-    ("[3]", "systems, 1: 3 is not an object"),
     (written(typed(), {"accuracy": {}}), 'system 2 has no "system", which is its name'),
     (written({"system": " "}), "system 1 is called ' '"),
     (written(typed(), typed()), "two records of 'bm25'; several take an instance each"),
@@ -285,8 +281,6 @@ def test_accuracy_counts_without_qrels_and_runs_with_them(folder: Path) -> None:
         ("a\0b", ("run is 'a\\x00b'", "no file")),
         ("x" * 5000, ("run is 'xxx",)),
         ("", ("run is ''",)),
-        (" ", ("run is ' '",)),
-        (3, ("run is 3",)),
         (["x"], ("run is ['x']",)),
     ],
 )

@@ -123,12 +123,9 @@ SHAPES = {
     "long": lambda: random_board(12, names=[f"{LONG} {i}" for i in range(12)]),
     "longest": lambda: random_board(25, names=[f"{LONG} {i}" for i in range(25)]),
     "same": lambda: made_board([20] * 20, [0.3] * 20),
-    "cluster": lambda: made_board(20 + np.sin(range(30)) / 1e3, 0.5 + np.cos(range(30)) ** 3 / 1e3),
     "several": lambda: made_board([10, 10, 10, 20, 20, 300], [0.1, 0.1, 0.1, 0.2, 0.2, 0.3]),
-    "vertical": lambda: made_board([20] * 12, np.linspace(0.1, 0.9, 12)),
     "ties": lambda: made_board(np.arange(20) % 4 * 30 + 10, np.arange(20) % 3 / 10),
     "front": lambda: made_board(np.geomspace(1, 900, 15), np.linspace(0.1, 0.9, 15)),
-    "one best": lambda: made_board([1, *range(20, 30)], [0.9, *np.linspace(0.1, 0.5, 10)]),
     "one": lambda: made_board([20], [0.3]),
 }
 

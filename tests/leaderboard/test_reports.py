@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.comparisons import no_constant
 from support.input_errors import input_error
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
@@ -132,22 +130,6 @@ def test_columns_that_nobody_chose(three: Leaderboard) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("fields", "first"),
-    [
-        ({"hardware": [Hardware(n_cpu=4), Hardware(n_cpu=4)]}, ["P@1"]),
-        ({"hardware": [Hardware(n_cpu=4), None]}, ["hardware", "P@1"]),
-        ({"batch_size": [64, 64]}, ["P@1"]),
-        ({"batch_size": [1, 1024]}, ["batch size", "P@1"]),
-    ],
-)
-def test_what_differs_stands_there(fields: dict[str, Any], first: list[str]) -> None:
-    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}, **fields)
-    assert heads(board) == first
-    for form in PEOPLES.values():
-        assert "1,024" in form(board) or "1024" not in str(fields)
-
-
 def test_columns_in_any_spelling(three: Leaderboard) -> None:
     chosen = columns_of(three, columns=["cost", "MRR@10", "hardware", "latency"])
     assert [(each.heading, each.kind, each.descends) for each in chosen] == [
@@ -166,16 +148,12 @@ def test_columns_in_any_spelling(three: Leaderboard) -> None:
     ("options", "fact"),
     [
         ({"columns": ["nope"]}, "'nope'"),
-        ({"columns": ["latency_p59"]}, "did you mean latency_p99?"),
         ({"columns": ["latency", "latency_mean"]}, "latency_mean is given twice"),
-        ({"columns": ["hardware", "hardware"]}, "hardware is given twice"),
         ({"columns": []}, "no column"),
         ({"columns": 3}, "not 3"),
         ({"frontier": ["RR@10", "flops"]}, "flops is missing"),
-        ({"frontier": ["RR@10", "hardware"]}, "'hardware'"),
-        ({"frontier": ["cost", "cost"]}, "cost_per_million is given twice"),
         ({"frontier": []}, "no axis"),
-        *(({"digits": each}, "a whole number from 0 to 17") for each in (-1, 18, 2.0, "4", True)),
+        *(({"digits": each}, "a whole number from 0 to 17") for each in (-1, 18, 2.0)),
     ],
 )
 def test_options_that_cannot_be(
@@ -327,26 +305,6 @@ def test_csv_has_every_number(three: Leaderboard) -> None:
     assert [row["repeat"] for row in rows] == ["1"] * 3
     assert rows[1]["index_disk"] == ""
     assert rows[0]["currency"] == "USD"
-
-
-def test_json_says_everything(three: Leaderboard) -> None:
-    left = three.where("latency < 1000")
-    read = json.loads(Leaderboard.to_json(left), parse_constant=no_constant)
-    assert list(read) == ["irbatch", "level", "settings", "constraints", "left_out",
-                          "systems"]  # fmt: skip
-    assert read["level"] == 0.05
-    assert read["settings"] == three.settings
-    assert read["constraints"] == ["latency_mean < 1000"]
-    assert read["left_out"] == {"slow": ["latency_mean < 1000"]}
-    assert [each["system"] for each in read["systems"]] == ["bm25", "dense"]
-    first = read["systems"][0]
-    accuracy = first.pop("accuracy")
-    assert accuracy == {"RR@10": 0.1875, "R@1000": {"mean": 0.875, "low": 0.75, "high": 0.9375}}
-    assert first == three.records[0].to_dict() | {
-        "latency": {"mean": 8.25, "p95": 12.125, "level": 0.05, "intervals": {"mean": [8.0, 8.5]}}
-    }
-    assert "queries" not in first, "nobody knows"
-    assert Leaderboard.to_json(three) == Leaderboard.to_json(three)
 
 
 # What all forms share

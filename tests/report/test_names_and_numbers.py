@@ -20,13 +20,10 @@ from irbatch.report.text import join_letters, letter, shorten, shorten_all, text
         (0.25, 0.05, "0.250"),
         (0.0496, 0.05, "0.0496"),
         (0.05, 0.05, "0.050"),
-        (0.0500001, 0.05, "0.050"),
         (0.04999, 0.05, "0.04999"),
         (0.0004, 0.05, "<0.001"),
         (0.0, 0.05, "<0.001"),
-        (0.001, 0.05, "0.001"),
         (0.9999, 0.05, "1.000"),
-        (1.0, 0.05, "1.000"),
         (math.nan, 0.05, "–"),
         (0.0004, 0.0005, "0.0004"),
         (0.0, 0.0005, "<0.0001"),
@@ -112,13 +109,8 @@ def test_names_that_no_cut_keeps_apart_stay() -> None:
 
 
 def test_widths_of_names() -> None:
-    assert [text_width(name) for name in ("abc", "检索", "e\u0301", "😀", "שלום")] == [
-        3,
-        4,
-        1,
-        2,
-        4,
-    ]
+    words = "abc", "检索", "e\u0301", "😀", "שלום"
+    assert list(map(text_width, words)) == [3, 4, 1, 2, 4]
     assert printable("a\x1b[31m\u202e\u200f\n\0\ud800") == r"a\x1b[31m\u202e\u200f\n\x00\ud800"
     for name in NASTY:
         for most in (10, 11, 24):
