@@ -8,8 +8,8 @@ several. `measure_search` has one query come when the last one is answered (a cl
 from irbatch.efficiency.interchange import annotate_run
 from irbatch.efficiency.load import Load, LoadAtRate, measure_load
 from irbatch.efficiency.measure import Indexing, Measurement, measure_indexing, measure_search
-from irbatch.efficiency.quantities import QUANTITIES, Quantity
-from irbatch.efficiency.record import EfficiencyRecord, Hardware, Latency
+from irbatch.efficiency.quantities import Quantity
+from irbatch.efficiency.record import QUANTITIES, EfficiencyRecord, Hardware, Latency
 
 __all__ = [
     "QUANTITIES", "EfficiencyRecord", "Hardware", "Indexing", "Latency", "Load",

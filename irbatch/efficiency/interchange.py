@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import STATISTICS, of_system
+from irbatch.efficiency.quantities import of_system
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.files import replacing
@@ -43,63 +43,15 @@ SIZES: list[dict[str, str]] = [  # of units that are converted into each other
 ]  # fmt: skip
 UNSAID = {"resources: ram: used process: max": "KB"}  # the unit that is meant where none is written
 
-# Where ir_metadata has a field of a record, of its hardware or latency; and its unit, or its type.
-PLACES: dict[str, tuple[str, str | type]] = {
-    "system": ("method: name", str),
-    "hardware.instance": ("platform: hardware: instance", str),
-    "hardware.cpu": ("platform: hardware: cpu: model", str),
-    "hardware.n_cpu": ("platform: hardware: cpu: number of cores", int),
-    "hardware.gpu": ("platform: hardware: gpu: model", str),
-    "hardware.n_gpu": ("platform: hardware: gpu: number of gpus", int),
-    "hardware.ram_gb": ("platform: hardware: ram", "GB"),
-    "dataset": ("data: test collection: name", str),
-    "source": ("data: source", str),
-    "start_time": ("resources: runtime: start time", str),
-    "wall_time": ("resources: runtime: wallclock", "s"),
-    "user_time": ("resources: runtime: user", "s"),
-    "system_time": ("resources: runtime: system", "s"),
-    "children_time": ("resources: runtime: children", "s"),
-    "indexing_time": ("resources: runtime: indexing", "s"),
-    "n_queries": ("resources: queries: number", int),
-    "batch_size": ("resources: queries: batch size", int),
-    "warmup": ("resources: queries: warm-up calls", int),
-    "repeat": ("resources: queries: repeats", int),
-    **{f"latency.{name}": (f"resources: latency: {name}", "ms") for name in STATISTICS},
-    "latency.calls": ("resources: latency: calls", int),
-    "latency.loop": ("resources: latency: loop", str),
-    "latency.rate": ("resources: latency: rate", "queries/s"),
-    "latency.arrivals": ("resources: latency: arrivals", str),
-    "latency.errors": ("resources: latency: errors", int),
-    "latency.timeouts": ("resources: latency: timeouts", int),
-    "latency.level": ("resources: latency: level", float),
-    "latency.intervals": ("resources: latency: intervals", "ms"),
-    "throughput": ("resources: throughput: value", "queries/s"),
-    "throughput_batch_size": ("resources: throughput: batch size", int),
-    "sustained_rate": ("resources: throughput: sustained", "queries/s"),
-    "sustained_p99": ("resources: throughput: sustained within", "ms"),
-    "peak_memory": ("resources: ram: used process: max", "MB"),
-    "peak_gpu_memory": ("resources: memory: gpu", "MB"),
-    "children_memory": ("resources: memory: children", "MB"),
-    "model_memory": ("resources: memory: model", "MB"),
-    "index_memory": ("resources: memory: index", "MB"),
-    "indexing_memory": ("resources: memory: indexing", "MB"),
-    "model_disk": ("resources: disk: model", "MB"),
-    "index_disk": ("resources: disk: index", "MB"),
-    "flops": ("resources: compute: flops", "FLOPs/query"),
-    "cpu_used": ("resources: compute: cores used", "cores"),
-    "energy": ("resources: energy", "J"),
-    "emissions": ("resources: emissions", "kg"),
-    "price_per_hour": ("resources: cost: price per hour", float),
-    "stated_cost": ("resources: cost: per million queries", float),
-    "currency": ("resources: cost: currency", str),
-}
+# Where ir_metadata has a field of a record, of its hardware or latency, and its unit or its type.
+Places = Mapping[str, tuple[str, Any]]
 
 
-def write_ir_metadata(record: Mapping[str, Any]) -> str:
+def write_ir_metadata(record: Mapping[str, Any], places: Places) -> str:
     """Return a record as YAML, every text in one line, which all readers take for a text."""
     yaml = imported(SOURCE, "yaml", "yaml")
     document: dict[str, Any] = {"schema version": 0.2, "tag": record["system"]}
-    for field, (keys, form) in PLACES.items():
+    for field, (keys, form) in places.items():
         part, _, name = field.rpartition(".")
         value = (record.get(part) or {} if part else record).get(name)
         if value is not None:
@@ -131,7 +83,7 @@ def _write_amount(value: Any, unit: str) -> Any:
     return f"{value!r} {unit}".replace(".0 ", " ")
 
 
-def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
+def read_ir_metadata(source: Any, system: str | None, places: Places) -> dict[str, Any]:
     """Return a record as a dict; keys that have no place in it are not read."""
     if isinstance(source, str) and "\n" in source:
         source = _read_yaml(source, "it is not a mapping in YAML")
@@ -141,13 +93,13 @@ def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
     elif not isinstance(source, Mapping):
         problem = f"it is read from a path, YAML or a mapping, not from {kind_of(source)}"
         raise InputError(problem, source=SOURCE, value=source)
-    name = system or _read_place(SOURCE, source, *PLACES["system"])
+    name = system or _read_place(SOURCE, source, *places["system"])
     name = name or _read_place(SOURCE, source, "tag", str)
     if name is None:
         problem = "it names no system, neither as method: name nor as tag; say system="
         raise InputError(problem, source=SOURCE)
     record: dict[str, Any] = {}
-    for field, place in PLACES.items():
+    for field, place in places.items():
         part, _, last = field.rpartition(".")
         value = _read_place(of_system(name), source, *place)
         if value is not None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from operator import itemgetter
 from typing import Any, Self
 
@@ -151,12 +152,8 @@ class Load(Reported):
         """
         if self.within is None:
             return None
-        highest = 0.0
-        for at_rate in self.rates:
-            if not at_rate.holds(self.within):
-                break
-            highest = at_rate.rate
-        return highest
+        held = takewhile(lambda at_rate: at_rate.holds(self.within or 0.0), self.rates)
+        return max((at_rate.rate for at_rate in held), default=0.0)
 
     @property
     def record(self) -> EfficiencyRecord:
@@ -165,14 +162,12 @@ class Load(Reported):
         Raises:
             InputError: if there are several rates and no bound: `record_at` takes a rate.
         """
-        if self.within is None:
-            if len(self.rates) > 1:
-                problem = f"there are several, {self._numbers}, and no bound: use record_at"
-                raise field_error("load", "rates", problem, None)
-            return self.record_at(self.rates[0].rate)
-        if not self.sustained_rate:
+        if self.within is None and len(self.rates) > 1:
+            problem = f"there are several, {self._numbers}, and no bound: use record_at"
+            raise field_error("load", "rates", problem, None)
+        if self.within is not None and not self.sustained_rate:
             return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
-        return self.record_at(self.sustained_rate)
+        return self.record_at(self.sustained_rate or self.rates[0].rate)
 
     def record_at(self, rate: float, system: str | None = None) -> EfficiencyRecord:
         """Return the record with the latency at a rate, perhaps under another name.
@@ -272,9 +267,8 @@ def _caption(load: Load) -> str:
     """Say how latency was measured, and what was found."""
     at_random = load.rates[0].latency.arrivals == POISSON
     coming = "at random times (Poisson)" if at_random else "at equal distances"
-    callers = "as many calls at a time as there are"
-    if load.callers is not None:
-        callers = f"{many(load.callers, 'call')} at a time"
+    several = "as many calls" if load.callers is None else many(load.callers, "call")
+    callers = f"{several} at a time{' as there are' if load.callers is None else ''}"
     sentences = [
         f"Open loop: queries came {coming}, whether others were answered or not, {callers}. "
         "Latency counts from when a query was due, and calls that failed or were out of time count "
@@ -285,11 +279,11 @@ def _caption(load: Load) -> str:
     if load.about.hardware != Hardware():
         sentences.append(f"Measured on {load.about.hardware}.")
     if load.within is not None:
-        bound = f"p99 within {show_quantity(load.within)} ms"
-        held = f"{bound} up to {show_quantity(load.sustained_rate or 0)} queries/s"
-        sentences.append(
-            f"{held if load.sustained_rate else f'{bound} at none'} (of {load._numbers})."
-        )
+        held = "at none"
+        if load.sustained_rate:
+            held = f"up to {show_quantity(load.sustained_rate)} queries/s"
+        bound = show_quantity(load.within)
+        sentences.append(f"p99 within {bound} ms {held} (of {load._numbers}).")
     late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
     if late:
         sentences.append(f"At {join_words(late)} a second the sender itself didn't keep up.")

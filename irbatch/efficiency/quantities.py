@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import field, fields
+from typing import Any, NamedTuple
 
-from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.efficiency.fields import Count, Whole, kinds_of
+from irbatch.errors import shown
 
 LOWER, HIGHER = "lower", "higher"  # is better
 MEGA = 1e6  # bytes
@@ -32,50 +34,18 @@ class Quantity(NamedTuple):
         return 1.0 if self.better == HIGHER else -1.0
 
 
-AT_FULL_THROUGHPUT = "cost per million queries at full throughput"
-QUANTITIES = {
+# Those that follow from fields of a record.
+DERIVED = {
     quantity.name: quantity
     for quantity in (
-        Quantity("latency_mean", "ms", LOWER, "mean latency"),
-        *(Quantity(f"latency_{p}", "ms", LOWER, f"latency {p}") for p in PERCENTILES),
-        Quantity("throughput", "queries/s", HIGHER, "throughput"),
-        Quantity("sustained_rate", "queries/s", HIGHER, "sustained rate"),
-        Quantity("peak_memory", "MB", LOWER, "peak memory"),
-        Quantity("peak_gpu_memory", "MB", LOWER, "peak GPU memory"),
-        Quantity("children_memory", "MB", LOWER, "peak memory of children"),
-        Quantity("model_memory", "MB", LOWER, "model in memory"),
-        Quantity("index_memory", "MB", LOWER, "index in memory"),
-        Quantity("model_disk", "MB", LOWER, "model on disk"),
-        Quantity("index_disk", "MB", LOWER, "index on disk"),
-        Quantity("indexing_time", "s", LOWER, "indexing time"),
-        Quantity("indexing_memory", "MB", LOWER, "peak memory of indexing"),
-        Quantity("cpu_used", "cores", LOWER, "CPU used"),
         Quantity("children_cpu_used", "cores", LOWER, "CPU used by children"),
-        Quantity("flops", "FLOPs/query", LOWER, "FLOPs"),
         Quantity("energy_per_query", "J", LOWER, "energy per query"),
         Quantity("emissions_per_query", "kg CO2eq", LOWER, "emissions per query"),
-        Quantity("price_per_hour", "{currency}/h", LOWER, "price"),
         Quantity("cost_per_million", "{currency}", LOWER, "cost per million queries"),
-        Quantity("throughput_cost_per_million", "{currency}", LOWER, AT_FULL_THROUGHPUT),
+        Quantity("throughput_cost_per_million", "{currency}", LOWER,
+                 "cost per million queries at full throughput"),
     )
-}
-
-DERIVED = (  # of other fields of a record
-    "cost_per_million",
-    "throughput_cost_per_million",
-    "children_cpu_used",
-    "energy_per_query",
-    "emissions_per_query",
-)
-
-UNITS = {  # of a record in JSON
-    **dict.fromkeys(("latency", "sustained_p99"), "ms"),
-    "energy": "J",
-    "emissions": "kg CO2eq",
-    **dict.fromkeys(("wall_time", "user_time", "system_time", "children_time"), "s"),
-    "stated_cost": "{currency}",
-    **{name: quantity.unit for name, quantity in QUANTITIES.items()},
-}
+}  # fmt: skip
 
 ALIASES = {
     "latency": "latency_mean",
@@ -86,20 +56,44 @@ ALIASES = {
 }
 
 
+def told(
+    keys: str = "", unit: str = "", label: str = "", *, better: str = LOWER, **more: Any
+) -> Any:
+    """Return a field of a dataclass: its keys in ir_metadata, its unit, its label as a quantity."""
+    if "default_factory" not in more:
+        more.setdefault("default", None)
+    about = {"keys": keys, "unit": unit, "label": label, "better": better}
+    return field(metadata=about, **more)
+
+
+def list_quantities(owner: Any, before: str = "") -> list[Quantity]:
+    """Return the quantities among the fields of a dataclass."""
+    return [
+        Quantity(before + own.name, about["unit"], about["better"], about["label"])
+        for own in fields(owner)
+        if (about := own.metadata).get("label")
+    ]
+
+
+def list_places(owner: Any, before: str = "", part: str = "") -> dict[str, tuple[str, Any]]:
+    """Return where fields stand in ir_metadata, and each one's unit there, or its type without."""
+    places = {}
+    for own in fields(owner):
+        if own.metadata.get("keys"):
+            unit, (kind, _) = own.metadata["unit"], kinds_of(owner)[own.name]
+            kind = int if kind in (Whole, Count) else kind
+            form = unit.partition(" ")[0] if unit and "{" not in unit else kind
+            keys = own.metadata["keys"]
+            is_whole = keys.startswith(("method: ", "data: "))
+            places[part + own.name] = keys if is_whole else before + keys, form
+    return places
+
+
 def with_currency(unit: str, currency: str | None) -> str:
     """Return a unit, which may be of money; where no currency is said, none is shown."""
     if currency is None and "{currency}" in unit:
         return "per hour" if unit.endswith("/h") else ""
     return unit.format(currency=currency)
-
-
-def quantity_name(name: object) -> str:
-    """Return a quantity's own name for any that it is known by."""
-    own = ALIASES.get(name, name) if isinstance(name, str) else name
-    if not isinstance(own, str) or own not in QUANTITIES:
-        problem = f"there is no quantity {shown(name)}{did_you_mean(name, [*QUANTITIES, *ALIASES])}"
-        raise InputError(problem, value=name)
-    return own
 
 
 def of_system(system: object) -> str:

@@ -1,4 +1,5 @@
 """What one system takes to answer queries: time, memory, disk, compute, energy and money."""
+# ruff: noqa: RUF009 - `told` makes fields
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -30,14 +31,16 @@ from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.quantities import (
     ALIASES,
     DERIVED,
+    HIGHER,
     PERCENTILES,
     STATISTICS,
-    UNITS,
+    list_places,
+    list_quantities,
     of_system,
-    quantity_name,
+    told,
     with_currency,
 )
-from irbatch.errors import ErrorsIn, InputError, imported, kind_of, printable, shown
+from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
 from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
 from irbatch.runtime.numbers import check_choice, exact_mean, is_number
@@ -68,12 +71,12 @@ class Hardware:
     'c6g.xlarge, 4 CPU, 8 GB'
     """
 
-    instance: str | None = None
-    cpu: str | None = None
-    n_cpu: Whole | None = None
-    gpu: str | None = None
-    n_gpu: Whole | None = None
-    ram_gb: float | None = None
+    instance: str | None = told("instance")
+    cpu: str | None = told("cpu: model")
+    n_cpu: Whole | None = told("cpu: number of cores")
+    gpu: str | None = told("gpu: model")
+    n_gpu: Whole | None = told("gpu: number of gpus")
+    ram_gb: float | None = told("ram", "GB")
 
     def __post_init__(self) -> None:
         check_fields(self, "hardware")
@@ -155,19 +158,21 @@ class Latency:
     5.5
     """
 
-    mean: float | None = None
-    p50: float | None = None
-    p90: float | None = None
-    p95: float | None = None
-    p99: float | None = None
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
-    level: float = 0.05
-    calls: Count | None = None
-    loop: str | None = None
-    rate: float | None = None
-    arrivals: str | None = None
-    errors: Whole | None = None
-    timeouts: Whole | None = None
+    mean: float | None = told("mean", "ms", "mean latency")
+    p50: float | None = told("p50", "ms", "latency p50")
+    p90: float | None = told("p90", "ms", "latency p90")
+    p95: float | None = told("p95", "ms", "latency p95")
+    p99: float | None = told("p99", "ms", "latency p99")
+    intervals: Mapping[str, tuple[float, float]] = told(
+        "intervals", "ms", default_factory=dict, hash=False
+    )
+    level: float = told("level", default=0.05)
+    calls: Count | None = told("calls")
+    loop: str | None = told("loop")
+    rate: float | None = told("rate", "queries/s")
+    arrivals: str | None = told("arrivals")
+    errors: Whole | None = told("errors")
+    timeouts: Whole | None = told("timeouts")
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -246,19 +251,18 @@ def find_percentiles(ordered: Floats) -> dict[str, Any]:
 
 def _as_times(milliseconds: Any) -> Floats:
     """Return times as ``(repeats, calls)``."""
-    with ErrorsIn(source="latency"):
-        try:
-            times = np.atleast_2d(np.asarray(milliseconds))
-        except ValueError as error:  # lists of different lengths
-            raise InputError(f"times are not numbers: {error}") from None
-        if times.dtype.kind not in "iuf" or times.ndim != 2 or not times.size:
-            form = "numbers of calls, or of repeats and calls, at least one"
-            raise InputError(f"times are {shown(milliseconds)}, not {form}", value=milliseconds)
-        times = times.astype(np.float64)
-        for place in np.argwhere(~(np.isfinite(times) & (times >= 0))).tolist():
-            value = float(times[*place])
-            problem = f"time {value:g} of call {place[1]} is negative or not finite"
-            raise InputError(problem, value=value)
+    try:
+        times = np.atleast_2d(np.asarray(milliseconds))
+    except ValueError:  # lists of different lengths
+        times = np.array([[]])
+    if times.dtype.kind not in "iuf" or times.ndim != 2 or not times.size:
+        problem = f"times are {shown(milliseconds)}, not numbers of calls, or of repeats and calls"
+        raise InputError(problem, source="latency", value=milliseconds)
+    times = times.astype(np.float64)
+    for repeat, call in np.argwhere(~(np.isfinite(times) & (times >= 0))).tolist():
+        value = float(times[repeat, call])
+        problem = f"time {value:g} of call {call} is negative or not finite"
+        raise InputError(problem, source="latency", value=value)
     return times
 
 
@@ -308,40 +312,42 @@ class EfficiencyRecord:
     5.0
     """
 
-    system: str
-    dataset: str | None = None
-    source: str | None = None
+    system: str = told("method: name", default=MISSING)
+    dataset: str | None = told("data: test collection: name")
+    source: str | None = told("data: source")
     hardware: Hardware = field(default_factory=Hardware)
-    n_queries: Count | None = None
-    batch_size: Count = 1
-    warmup: Whole | None = None
-    repeat: Count = 1
-    latency: Latency | None = None
-    throughput: float | None = None
-    throughput_batch_size: Count | None = None
-    sustained_rate: float | None = None
-    sustained_p99: float | None = None
-    peak_memory: float | None = None
-    peak_gpu_memory: float | None = None
-    children_memory: float | None = None
-    model_memory: float | None = None
-    index_memory: float | None = None
-    model_disk: float | None = None
-    index_disk: float | None = None
-    indexing_time: float | None = None
-    indexing_memory: float | None = None
-    cpu_used: float | None = None
-    wall_time: float | None = None
-    user_time: float | None = None
-    system_time: float | None = None
-    children_time: float | None = None
-    start_time: str | None = None
-    flops: float | None = None
-    energy: float | None = None
-    emissions: float | None = None
-    price_per_hour: float | None = None
-    currency: str | None = None
-    stated_cost: float | None = None
+    n_queries: Count | None = told("queries: number")
+    batch_size: Count = told("queries: batch size", default=1)
+    warmup: Whole | None = told("queries: warm-up calls")
+    repeat: Count = told("queries: repeats", default=1)
+    latency: Latency | None = told(unit="ms")
+    throughput: float | None = told("throughput: value", "queries/s", "throughput", better=HIGHER)
+    throughput_batch_size: Count | None = told("throughput: batch size")
+    sustained_rate: float | None = told(
+        "throughput: sustained", "queries/s", "sustained rate", better=HIGHER
+    )
+    sustained_p99: float | None = told("throughput: sustained within", "ms")
+    peak_memory: float | None = told("ram: used process: max", "MB", "peak memory")
+    peak_gpu_memory: float | None = told("memory: gpu", "MB", "peak GPU memory")
+    children_memory: float | None = told("memory: children", "MB", "peak memory of children")
+    model_memory: float | None = told("memory: model", "MB", "model in memory")
+    index_memory: float | None = told("memory: index", "MB", "index in memory")
+    model_disk: float | None = told("disk: model", "MB", "model on disk")
+    index_disk: float | None = told("disk: index", "MB", "index on disk")
+    indexing_time: float | None = told("runtime: indexing", "s", "indexing time")
+    indexing_memory: float | None = told("memory: indexing", "MB", "peak memory of indexing")
+    cpu_used: float | None = told("compute: cores used", "cores", "CPU used")
+    wall_time: float | None = told("runtime: wallclock", "s")
+    user_time: float | None = told("runtime: user", "s")
+    system_time: float | None = told("runtime: system", "s")
+    children_time: float | None = told("runtime: children", "s")
+    start_time: str | None = told("runtime: start time")
+    flops: float | None = told("compute: flops", "FLOPs/query", "FLOPs")
+    energy: float | None = told("energy", "J")
+    emissions: float | None = told("emissions", "kg CO2eq")
+    price_per_hour: float | None = told("cost: price per hour", "{currency}/h", "price")
+    currency: str | None = told("cost: currency")
+    stated_cost: float | None = told("cost: per million queries", "{currency}")
 
     def __post_init__(self) -> None:
         if not isinstance(self.system, str) or not self.system.strip():
@@ -458,7 +464,7 @@ class EfficiencyRecord:
         return {**values, "derived": derived} if derived else values
 
     def _units(self, names: Sequence[str]) -> dict[str, str]:
-        units = {name: with_currency(UNITS[name], self.currency) for name in names if name in UNITS}
+        units = {name: with_currency(UNITS.get(name) or "", self.currency) for name in names}
         return {name: unit for name, unit in units.items() if unit}
 
     @classmethod
@@ -503,7 +509,7 @@ class EfficiencyRecord:
         Raises:
             ImportError: naming the extra, when PyYAML is not installed.
         """
-        return written(write_ir_metadata(self.to_dict()), path)
+        return written(write_ir_metadata(self.to_dict(), PLACES), path)
 
     @classmethod
     def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
@@ -518,4 +524,32 @@ class EfficiencyRecord:
             InputError: naming the file, the system and the keys, if something cannot be read.
             ImportError: naming the extra, when PyYAML is not installed.
         """
-        return cls.from_dict(read_ir_metadata(source, system))
+        return cls.from_dict(read_ir_metadata(source, system, PLACES))
+
+
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        *list_quantities(Latency, "latency_"),
+        *list_quantities(EfficiencyRecord),
+        *DERIVED.values(),
+    )
+}
+UNITS = {
+    **{own.name: own.metadata.get("unit") for own in fields(EfficiencyRecord)},
+    **{name: quantity.unit for name, quantity in DERIVED.items()},
+}
+PLACES = {
+    **list_places(EfficiencyRecord, "resources: "),
+    **list_places(Hardware, "platform: hardware: ", "hardware."),
+    **list_places(Latency, "resources: latency: ", "latency."),
+}
+
+
+def quantity_name(name: object) -> str:
+    """Return a quantity's own name for any that it is known by."""
+    own = ALIASES.get(name, name) if isinstance(name, str) else name
+    if not isinstance(own, str) or own not in QUANTITIES:
+        problem = f"there is no quantity {shown(name)}{did_you_mean(name, [*QUANTITIES, *ALIASES])}"
+        raise InputError(problem, value=name)
+    return own

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from irbatch.efficiency import EfficiencyRecord, Quantity
-from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
+from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER
 from irbatch.efficiency.record import OPEN
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure

@@ -11,9 +11,9 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.gate import Outcome, failed
-from irbatch.efficiency import EfficiencyRecord, Quantity
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
 from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import QUANTITIES, of_system, with_currency
+from irbatch.efficiency.quantities import of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irbatch.efficiency import EfficiencyRecord, Load, Measurement
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import ALIASES, QUANTITIES, of_system
+from irbatch.efficiency.quantities import ALIASES, of_system
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results

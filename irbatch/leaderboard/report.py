@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.efficiency import EfficiencyRecord, Hardware, Quantity
-from irbatch.efficiency.quantities import QUANTITIES
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Hardware, Quantity
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
 from irbatch.leaderboard.joining import Row

@@ -126,48 +126,16 @@ schema version: 0.2
 tag: bm25
 method:
   name: bm25
-platform:
-  hardware:
-    instance: c6g
-    cpu:
-      model: Xeon
-      number of cores: 4
-    gpu:
-      model: H200
-      number of gpus: 1
-    ram: 25.3 GB
 data:
   test collection:
     name: robust04
   source: doi:10.1145/1234567
 resources:
-  runtime:
-    start time: '2026-11-21T19:30:25+00:00'
-    wallclock: 0.426 s
-    user: 0.13 s
-    system: 0.01 s
-    children: 0.25 s
-    indexing: 90 s
   queries:
     number: 250
     batch size: 2
     warm-up calls: 3
     repeats: 5
-  latency:
-    mean: 1.25 ms
-    p50: 1 ms
-    p95: 2.5 ms
-    calls: 625
-    loop: open
-    rate: 200 queries/s
-    arrivals: poisson
-    errors: 2
-    timeouts: 1
-    level: 0.05
-    intervals:
-      mean:
-      - 1.1 ms
-      - 1.3 ms
   throughput:
     value: 812.5 queries/s
     batch size: 64
@@ -185,14 +153,46 @@ resources:
   disk:
     model: 3 MB
     index: 4 MB
+  runtime:
+    indexing: 90 s
+    wallclock: 0.426 s
+    user: 0.13 s
+    system: 0.01 s
+    children: 0.25 s
+    start time: '2026-11-21T19:30:25+00:00'
   compute:
-    flops: 1000000000 FLOPs/query
     cores used: 1.5 cores
+    flops: 1000000000 FLOPs/query
   energy: 3.2 J
   emissions: 0.001 kg
   cost:
     price per hour: 0.5
     currency: USD
+  latency:
+    mean: 1.25 ms
+    p50: 1 ms
+    p95: 2.5 ms
+    intervals:
+      mean:
+      - 1.1 ms
+      - 1.3 ms
+    level: 0.05
+    calls: 625
+    loop: open
+    rate: 200 queries/s
+    arrivals: poisson
+    errors: 2
+    timeouts: 1
+platform:
+  hardware:
+    instance: c6g
+    cpu:
+      model: Xeon
+      number of cores: 4
+    gpu:
+      model: H200
+      number of gpus: 1
+    ram: 25.3 GB
 """
 
 
