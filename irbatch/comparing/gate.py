@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, join_words, printable, shown
-from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
 from irbatch.report.numbers import show_p
@@ -382,7 +381,7 @@ def _value_of(results: Results, limit: Limit) -> float:
         raise InputError(problem, source="measures", value=limit.name)
     if limit.bound is None:
         return results[limit.name]
-    return find_interval(results, limit.name, "bounded", LEVEL)[limit.bound]
+    return results.interval(limit.name, "bounded", LEVEL)[limit.bound]
 
 
 def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -> Iterator[Outcome]:

@@ -20,7 +20,7 @@ from irbatch.evaluation.accumulator import (
     reading_state,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import notes_on
+from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate

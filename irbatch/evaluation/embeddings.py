@@ -12,7 +12,7 @@ import numpy.typing as npt
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import notes_on
+from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results, Rows
 from irbatch.evaluation.scores import (
     ScoreBatch,

@@ -111,6 +111,28 @@ def as_run(
     )
 
 
+def tell_excluded(order: str, seen: QueryTable) -> str:
+    """Describe the order of rankings without the documents that queries have in a table."""
+    return f"{order}, without {len(seen.documents)} excluded of {many(len(seen), 'query')}"
+
+
+def check_unjudged(measures: Iterable[Measure]) -> None:
+    """Reject measures that read judgments, where there are none."""
+    for measure in measures:
+        declaration = measure.declaration
+        if declaration.reads != "items" or "rel" in declaration.parameters:
+            problem = f"{measure} reads judgments, and there are none: None is given"
+            raise InputError(problem, source="qrels")
+
+
+def as_unjudged(results: Results) -> Results:
+    """Return results of queries that have no judgments, which say nothing of these."""
+    results.settings["judgments"] = "none"
+    results.counts = replace(results.counts, no_relevant=0)  # of none it is known
+    results.of_queries.judgment_counts = None
+    return results
+
+
 @dataclass(eq=False, repr=False)
 class Evaluation:
     """Measures, settings, and what both read; the same for any number of runs.
@@ -168,10 +190,7 @@ class Evaluation:
     def order(self) -> str:
         """What the order of rankings comes from, for the signature."""
         order = self.settings.ordering.describe(self.order_by)
-        if self.exclude is None:
-            return order
-        excluded = f"{len(self.exclude.documents)} excluded of {many(len(self.exclude), 'query')}"
-        return f"{order}, without {excluded}"
+        return order if self.exclude is None else tell_excluded(order, self.exclude)
 
     def signature(self) -> dict[str, str]:
         """Name every setting that shapes the numbers."""
@@ -231,20 +250,13 @@ class Evaluation:
 
     def _evaluate_unjudged(self, run: Rankings, progress: Progress | bool | None) -> Results:
         """Return the results of all queries of a run, of measures that read no judgments."""
-        for measure in self.measures:
-            declaration = measure.declaration
-            if declaration.reads != "items" or "rel" in declaration.parameters:
-                problem = f"{measure} reads judgments, and there are none: None is given"
-                raise InputError(problem, source="qrels")
+        check_unjudged(self.measures)
         ranked = self.rankings(run)
         judgments = Qrels({query: {} for query in ranked.queries})
-        every = np.arange(len(judgments))
         in_order = replace(self, order_by="score")  # as it was read
-        results = in_order.evaluate(judgments, ranked, progress, lambda _: every)
-        results.settings = self.signature() | {"judgments": "none"}
-        results.counts = replace(results.counts, no_relevant=0)  # of none it is known
-        results.of_queries.judgment_counts = None
-        return results
+        results = in_order.evaluate(judgments, ranked, progress, lambda computed: computed.rows)
+        results.settings = self.signature()
+        return as_unjudged(results)
 
     def _opened(
         self, run: Rankings, progress: Progress | None

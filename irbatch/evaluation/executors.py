@@ -39,33 +39,33 @@ from irbatch.runtime.threads import alone
 
 Common = tuple[Evaluation, Qrels]  # what tasks share
 Work = Callable[[Common, Any], Any]
-Named = tuple[str, Any]  # a partition, and what messages call it
 
 _own: list[Common] = []  # what tasks share, in a process that we started
+_read = functools.lru_cache(1)(pickle.loads)  # in others, which are sent it with each task
 
 
 class Workers:
     """Workers of an executor, or so many processes, or this thread, for tasks that share an object.
 
     Our own processes end with the block; if one of them is killed, they are started anew, once.
-
-    Args:
-        executor: of threads or processes, a number of processes, or None.
-        common: what tasks share; it pickles.
-
-    Raises:
-        InputError: if the executor is something else.
     """
 
     def __init__(self, executor: Executor | int | None, common: Common) -> None:
-        self._common, self._executor = common, executor
-        self._content: bytes | None = None
-        self._processes: ProcessPoolExecutor | None = None
-        if executor is not None and not isinstance(executor, ThreadPoolExecutor):
-            self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-            if not isinstance(executor, Executor):
-                self._number = check_whole("executor", executor, 1)
-                self._start()
+        self._common, self._pool = common, executor
+        self._processes = 0
+        self._sent: Common | bytes | None = common  # with each task
+        if executor is None or isinstance(executor, ThreadPoolExecutor):
+            return
+        if isinstance(executor, Executor):
+            self._sent = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+        else:
+            self._processes = check_whole("executor", executor, 1)
+            self._sent = None
+            self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(self._processes, context, _begin, (self._common,))
 
     def __enter__(self) -> Workers:
         return self
@@ -73,74 +73,58 @@ class Workers:
     def __exit__(self, *problem: object) -> None:
         self._end(at_once=problem[0] is not None)
 
+    def _end(self, *, at_once: bool) -> None:
+        """Wait for our own processes to end, or end them, whatever they are at."""
+        if self._processes and isinstance(pool := self._pool, ProcessPoolExecutor):
+            processes = list((getattr(pool, "_processes", None) or {}).values())
+            pool.shutdown(wait=not at_once, cancel_futures=True)
+            for process in processes if at_once else ():
+                process.terminate()
+                process.join()
+            pool.shutdown()
+
     def run(self, work: Work, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield the place of each item, and what came of ``work(shared object, item)``, when done.
+        """Yield the place of each item, and what came of ``work(common, item)``, when done.
 
         Raises:
             ChildProcessError: if a process was killed, or couldn't start.
-            InputError: if the executor was shut down.
         """
-        if self._executor is None:
+        if self._pool is None:
             yield from ((place, work(self._common, item)) for place, item in enumerate(items))
             return
-        left, again = dict(enumerate(items)), self._processes is not None
+        left, may_restart = dict(enumerate(items)), self._processes > 0
         while left:
-            running: dict[Future[Any], int] = {}
+            futures: dict[Future[Any], int] = {}
+            pool: Any = self._pool
             try:
-                running |= {self._submit(work, item): place for place, item in left.items()}
-                for future in as_completed(running):
+                for place, item in left.items():
+                    futures[pool.submit(_run, work, self._sent, item)] = place
+                for future in as_completed(futures):
                     result = future.result()
-                    del left[running[future]]
-                    yield running[future], result
+                    del left[futures[future]]
+                    yield futures[future], result
             except BrokenExecutor as problem:
-                if not again:
+                if not may_restart:
                     names = ", ".join(repr(name_of(*some)) for some in list(left.items())[:4])
                     raise ChildProcessError(
                         "a worker was killed, perhaps for want of memory, while it had one of "
                         f"{names}; or it could not import this script, which is to evaluate under "
                         'if __name__ == "__main__":'
                     ) from problem
-                again = False
+                may_restart = False
                 self._end(at_once=True)
                 self._start()
             finally:
-                for future in running:
+                for future in futures:
                     future.cancel()
 
-    def _submit(self, work: Work, item: Any) -> Future[Any]:
-        pool: Any = self._executor if self._processes is None else self._processes
-        try:
-            if self._content is None:
-                return pool.submit(_run, work, self._common, item)
-            content = self._content if self._processes is None else None
-            return pool.submit(_run_there, work, content, item)
-        except BrokenExecutor:
-            raise
-        except RuntimeError as problem:
-            raise InputError(f"takes no tasks: {problem}", source="executor") from None
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._processes = ProcessPoolExecutor(self._number, context, _begin, (self._content,))
-
-    def _end(self, *, at_once: bool) -> None:
-        """Wait for our own processes to end, or end them, whatever they are at."""
-        if self._processes is None:
-            return
-        processes = list((getattr(self._processes, "_processes", None) or {}).values())
-        self._processes.shutdown(wait=not at_once, cancel_futures=True)
-        for process in processes if at_once else ():
-            process.terminate()
-            process.join()
-        self._processes.shutdown()
-
-
-def _begin(content: bytes | None) -> None:
+def _begin(common: Common) -> None:
     """Prepare a process of our own: it leaves interrupts to its parent, and doesn't outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if (parent := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-    _own.append(pickle.loads(content or b""))  # noqa: S301 - our parent wrote it
+    _own.append(common)
 
 
 def _follow(sentinel: int) -> None:
@@ -148,20 +132,11 @@ def _follow(sentinel: int) -> None:
     os._exit(1)
 
 
-@functools.lru_cache(1)
-def _read(content: bytes) -> Common:
-    common: Common = pickle.loads(content)  # noqa: S301 - whoever sends tasks wrote it
-    return common
-
-
-def _run_there(work: Work, content: bytes | None, item: Any) -> Any:
-    """Do a task in a process, which holds what tasks share or reads it, once."""
-    return _run(work, _own[0] if content is None else _read(content), item)
-
-
-def _run(work: Work, common: Common, item: Any) -> Any:
-    with alone():  # with one thread
-        return work(common, item)
+def _run(work: Work, common: Common | bytes | None, item: Any) -> Any:
+    """Do a task with one thread; `common` is pickled, or what `_begin` was given."""
+    shared = _read(common) if isinstance(common, bytes) else common or _own[0]
+    with alone():
+        return work(shared, item)
 
 
 def evaluate_partitions(
@@ -179,9 +154,8 @@ def evaluate_partitions(
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
-    common = evaluation, judgments
     named = [(name_of(place, partition), partition) for place, partition in enumerate(partitions)]
-    with Workers(executor, common) as workers:
+    with Workers(executor, (evaluation, judgments)) as workers:
         by_place = _collect(workers, evaluate_one, named, "partitions", progress)
         parts = [by_place[place] for place in range(len(named))]
         places: dict[Any, list[int]] = {}
@@ -190,8 +164,11 @@ def evaluate_partitions(
                 places.setdefault(query, []).append(place)
         spanning = {query: some for query, some in places.items() if len(some) > 1}
         if spanning:
+            run_of_spanning = _read_spanning(workers, spanning, named)
+            by_score = replace(evaluation, order_by="score")
+            part = evaluate_part(by_score, judgments, run_of_spanning)
             parts = [part.without(spanning.keys()) for part in parts]
-            parts.append(_evaluate_spanning(workers, common, spanning, named))
+            parts.append(replace(part, evaluation=evaluation, settings=evaluation.signature()))
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
     return merge_partials(parts).results(judgments, name=name, items=evaluation.items)
 
@@ -261,13 +238,9 @@ def _is_partition(part: Any) -> bool:
     return is_file(part) or isinstance(part, Run) or hasattr(part, "__arrow_c_stream__")
 
 
-# ---------------------------------------------------------------- what workers do
-
-
-def evaluate_one(common: Common, item: Named) -> PartialResult:
-    """Evaluate a partition."""
-    name, partition = item
-    return evaluate_part(*common, partition, name=name)
+def evaluate_one(common: Common, item: tuple[str, Any]) -> PartialResult:
+    """Evaluate a partition, which has a name for messages."""
+    return evaluate_part(*common, item[1], name=item[0])
 
 
 def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
@@ -278,7 +251,7 @@ def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
     return results, list(caught)
 
 
-def read_queries(common: Common, item: tuple[Any, frozenset[Any]]) -> dict[Any, dict[Any, float]]:
+def read_queries(common: Common, item: tuple[Any, set[Any]]) -> dict[Any, dict[Any, float]]:
     """Return some queries' documents and their scores, of a partition."""
     (evaluation, _), (partition, queries) = common, item
     with warnings_kept():  # they were issued before
@@ -288,27 +261,25 @@ def read_queries(common: Common, item: tuple[Any, frozenset[Any]]) -> dict[Any, 
         return {query: dict(rankings[query]) for query in queries.intersection(rankings)}
 
 
-def _evaluate_spanning(
-    workers: Workers, common: Common, spanning: Mapping[Any, Sequence[int]], named: Sequence[Named]
-) -> PartialResult:
-    """Evaluate queries from the rows that several partitions have of them."""
+def _read_spanning(
+    workers: Workers, spanning: Mapping[Any, Sequence[int]], named: Sequence[tuple[str, Any]]
+) -> Run:
+    """Return the rankings of queries, from the rows that several partitions have of them."""
     queries: dict[int, set[Any]] = {}
     for query, places in spanning.items():
         for place in places:
             queries.setdefault(place, set()).add(query)
     where = sorted(queries)
-    read = dict(workers.run(read_queries, [(named[i][1], frozenset(queries[i])) for i in where]))
-    rankings: dict[Any, dict[Any, float]] = {}
+    read = dict(workers.run(read_queries, [(named[i][1], queries[i]) for i in where]))
+    rankings: dict[Any, dict[Any, float]] = {query: {} for query in spanning}
     for number, place in enumerate(where):
         for query, documents in read[number].items():
-            mine = rankings.setdefault(query, {})
-            if (document := next(filter(mine.__contains__, documents), None)) is not None:
+            twice = rankings[query].keys() & documents.keys()
+            if twice:
                 several = "a list is one run's partitions, evaluate_runs takes several runs"
                 raise InputError(
                     f"another partition has this document, too; {several}",
-                    source="run", path=named[place][0], query=query, document=document,
+                    source="run", path=named[place][0], query=query, document=min(twice, key=str),
                 )  # fmt: skip
-            mine.update(documents)
-    evaluation, judgments = common
-    part = evaluate_part(replace(evaluation, order_by="score"), judgments, Run(rankings))
-    return replace(part, evaluation=evaluation, settings=evaluation.signature())
+            rankings[query].update(documents)
+    return Run(rankings)

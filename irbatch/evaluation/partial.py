@@ -26,14 +26,15 @@ from irbatch.evaluation.accumulator import (
     write_bytes,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
-from irbatch.evaluation.notices import (
+from irbatch.evaluation.pipeline import Computed
+from irbatch.evaluation.queries import (
+    Queries,
+    check_answered,
     first_document,
     notes_on,
     warn_of_empty,
     warn_of_unjudged,
 )
-from irbatch.evaluation.pipeline import Computed
-from irbatch.evaluation.queries import Queries, check_answered
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.runtime.files import written

@@ -14,12 +14,12 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
-from irbatch.evaluation.notices import warn_of_run
 from irbatch.evaluation.queries import (
     Counts,
     QueryMark,
     choose_queries,
     count_queries,
+    warn_of_run,
 )
 from irbatch.evaluation.results import Counted, Results, Rows, RunItems
 from irbatch.evaluation.settings import Settings

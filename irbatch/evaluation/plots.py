@@ -9,11 +9,11 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, kind_of, many, shown
-from irbatch.evaluation.intervals import KINDS, find_interval
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import check_choice, check_number
+from irbatch.statistics.intervals import INTERVALS
 
 MOST_BANDS = 6  # systems: bands of more cover each other
 MOST_MARKED = 12  # systems or points: markers of more do
@@ -30,7 +30,7 @@ def plot_results(
     ax: axes.Axes | None = None,
 ) -> axes.Axes:
     """Plot results of one system or several; see `irbatch.Results.plot`."""
-    check_choice("interval", interval, (*KINDS, None))
+    check_choice("interval", interval, (*INTERVALS, "bounded", None))
     check_number("level", level, above=0, below=1)
     options = None if interval is None else (interval, level)
     by_name = _name_results(results)
@@ -150,7 +150,7 @@ def _find_bounds(
     """Return the ends of the intervals of means, ``(2, measures)``; None where there are none."""
     if options is None:
         return None
-    ends = np.array([find_interval(results, measure, *options) for measure in measures]).T
+    ends = np.array([results.interval(measure, *options) for measure in measures]).T
     return None if np.isnan(ends).any() else ends
 
 

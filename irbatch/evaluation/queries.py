@@ -1,9 +1,10 @@
-"""The queries of an evaluation: which are averaged, and what is counted and marked of them."""
+"""The queries of an evaluation: which are averaged, what is counted of them, and warned of."""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
@@ -14,9 +15,10 @@ import numpy as np
 from irbatch.array_types import Bools, Bytes, Positions
 from irbatch.data.ids import KINDS, form_hint, id_kind
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, keyword, warn
+from irbatch.errors import InputError, keyword, warn, warn_all
 
 SAMPLES = 3  # ids shown of each side when nothing matches
+ENOUGH = 10  # queries in which some document should be judged, or relevant
 
 
 class QueryMark(IntFlag):
@@ -154,3 +156,73 @@ def level_of(settings: Mapping[str, str]) -> str:
 def name_run(name: str | None) -> str:
     """Name a run for messages."""
     return f"run {name!r}" if name else "run"
+
+
+# ---------------------------------------------------------------- what means hide, or leave out
+
+
+def warn_of_run(results: Any, settings: Any, qrels: Qrels, *, any_judged: bool) -> None:
+    """Warn of what makes means of a run's queries say little, or else than they seem to."""
+    warn_of_empty(results.counts, settings, results.name)
+    if not any_judged:
+        warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
+    warn_all(notes_on(results))
+
+
+def notes_on(results: Any) -> list[str]:
+    """Say what means leave out, and whether nothing is relevant; without numbers: once."""
+    return [*left_out(results), *nothing_relevant(results)]
+
+
+def left_out(results: Any) -> list[str]:
+    """Name measures whose means leave out queries without a ranking, as no rank is the worst."""
+    ranks = [
+        column
+        for column, measure in enumerate(results.columns)
+        if measure.declaration.reads == "relevant" and measure.declaration.builtin
+    ]
+    if not ranks or not results.has_values:  # values may wait to be computed
+        return []
+    counted = np.ones(len(results.marks), bool)
+    if results.settings.get("queries without relevant documents") == "skip":
+        counted = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
+    values = results.values[counted]
+    names = [str(results.columns[i]) for i in ranks if np.isnan(values[:, i]).any()]
+    left = "queries without a ranking are left out of the mean"
+    hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
+    return [f"{', '.join(names)}: {left}{hint}"] if names else []
+
+
+def warn_of_empty(counts: Counts, settings: Any, name: str | None) -> None:
+    """Warn of a run whose rankings, of several queries, are all empty."""
+    if counts.answered > 1 and counts.empty == counts.answered and not settings.judged_only:
+        warn(f"{name_run(name)} has empty rankings alone: every query scores 0")
+
+
+def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
+    """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
+    if document is not None and answered >= ENOUGH:
+        spelled = f"are ids spelled as in the qrels, such as {document!r}?{form_hint([document])}"
+        warn(f"{name_run(name)}: none of its documents is judged; {spelled}")
+
+
+def first_document(qrels: Qrels) -> Any:
+    """Return a judged document; None if there is none."""
+    return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
+
+
+def nothing_relevant(results: Any) -> list[str]:
+    """Say so, where none of many queries has a relevant document.
+
+    Gains below 1 are those of relevant documents, too, if a measure finds any.
+    """
+    if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
+        return []
+    judging = [column for column in results.columns if column.aggregate != "sum" and column.sign]
+    means = [results[column] for column in judging if column.name != "Judged"]
+    if any(mean not in (0, math.inf) and mean == mean for mean in means):
+        return []
+    level = level_of(results.settings)
+    what = f"no query has a relevant document (of grade {level} or more)"
+    check = "check the labels" if level == "1" else f"check the labels and rel={level}"
+    return [f"{what}, so measures are 0 or undefined, however good rankings are: {check}"]

@@ -12,10 +12,15 @@ from irbatch.data.id_lists import read_id_lists
 from irbatch.data.ids import read_query_ids
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn, warn_all
-from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import notes_on
+from irbatch.evaluation.evaluation import (
+    Cutoffs,
+    Measures,
+    as_unjudged,
+    check_unjudged,
+    tell_excluded,
+)
 from irbatch.evaluation.pipeline import Work, compute_blocks, evaluate_run
-from irbatch.evaluation.queries import count_queries
+from irbatch.evaluation.queries import count_queries, notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
@@ -38,6 +43,7 @@ def evaluate_ids(
     judged_only: bool = False,
     rel: float | None = None,
     items: Items | None = None,
+    exclude: Any = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate rankings given as document ids, best first.
@@ -49,8 +55,9 @@ def evaluate_ids(
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id, and so do two series of pandas, by their
             index; one alone is rejected if that is not 0, 1, …. Also a sparse matrix of queries by
-            documents, whose values are grades; or `Qrels`, all of whose queries are averaged.
-        measures, cutoffs, missing, no_relevant, judged_only, rel, items, threads: as in
+            documents, whose values are grades; or `Qrels`, all of whose queries are averaged. None,
+            for measures of items that read no judgments: all rankings are averaged then.
+        measures, cutoffs, missing, no_relevant, judged_only, rel, items, exclude, threads: as in
             `irbatch.evaluate`.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
             such as faiss' -1.
@@ -64,16 +71,27 @@ def evaluate_ids(
     >>> evaluate_ids([[11, 1, 17], [16, 1, 6]], [[11, 1, 7], [4, 16]], "P@3 RR").mean()
     {'P@3': 0.5, 'RR': 1.0}
     """
+    unjudged = relevant is None
+    if unjudged:
+        check_unjudged(parse_measures(measures, cutoffs))
+        n = len(ranked) if hasattr(ranked, "__len__") else 0
+        relevant = dict.fromkeys(ranked, ()) if isinstance(ranked, Mapping) else [()] * n
     ranked, relevant = pair_series(ranked, relevant)
     settings = Settings(missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel)
     defaults = settings.open_parameters()
     plan = Plan(parse_measures(measures, cutoffs), defaults, items=items is not None)
     rankings, qrels = read_id_lists(ranked, relevant, pad, query_ids)
-    run = Run(rankings)
-    work = Work(plan, settings, threads, "as given", in_order=True, items=items)
-    results = evaluate_run(work, qrels, run)
+    run, order = Run(rankings), "as given"
+    if exclude is not None:
+        from irbatch.data.items import read_seen  # for those who leave out what was seen
+
+        seen = read_seen(exclude)
+        run, order = run.without(seen), tell_excluded(order, seen)
+    work = Work(plan, settings, threads, order, in_order=True, items=items)
+    every = (lambda computed: computed.rows) if unjudged else None
+    results = evaluate_run(work, qrels, run, choose=every)
     results.has_ids = isinstance(ranked, Mapping) or query_ids is not None
-    return results
+    return as_unjudged(results) if unjudged else results
 
 
 def evaluate_matrix(

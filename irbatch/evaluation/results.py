@@ -315,11 +315,38 @@ class Results(Reported):
         >>> [round(bound, 4) for bound in results.intervals()["RR"]]
         [0.1162, 1.0]
         """
-        from irbatch.evaluation.intervals import KINDS, find_interval  # for those who want some
+        from irbatch.statistics.intervals import INTERVALS  # for those who want some
 
-        check_choice("interval", interval, KINDS)
+        check_choice("interval", interval, (*INTERVALS, "bounded"))
         check_number("level", level, above=0, below=1)
-        return {of.spelled(names): find_interval(self, of, interval, level) for of in self.columns}
+        return {of.spelled(names): self.interval(of, interval, level) for of in self.columns}
+
+    def interval(
+        self, name: str | Measure, kind: str = "t", level: float = 0.05
+    ) -> tuple[float, float]:
+        """Return the bounds of one measure's mean; arguments are as of `intervals`."""
+        from irbatch.statistics.bounded import bounded_intervals
+        from irbatch.statistics.intervals import find_intervals
+
+        column = self.column_of(name)
+        measure, values = self.columns[column], self.values[:, column]
+        values = values[~np.isnan(values)]
+        geometric = measure.aggregate == "geometric"
+        is_mean = measure.aggregate == "mean" or (geometric and bool((values > 0).all()))
+        if not is_mean or len(values) < 2:
+            return math.nan, math.nan
+        least, most = measure.range
+        if kind == "bounded" and math.isfinite(most - least) and not geometric:
+            ends = np.array([least]), np.array([most])
+            low, high = bounded_intervals(values[:, None], *ends, level)[0].tolist()
+        else:
+            table = (np.log(values) if geometric else values)[None, :, None]
+            how = "t" if kind == "bounded" else kind
+            geometrics = np.array([geometric])
+            bounds = find_intervals(table, [], how, level, 2000, 0, geometric=geometrics)
+            low, high = bounds.means[0, 0].tolist()
+        mean = self[name]
+        return max(low, min(least, mean)), min(high, max(most, mean))
 
     def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
         """Return a measure's value for each query id; of a single measure without its name, too.

@@ -22,9 +22,8 @@ from irbatch.data.ids import read_query_ids
 from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.notices import notes_on
 from irbatch.evaluation.pipeline import Work, compute_blocks
-from irbatch.evaluation.queries import count_queries
+from irbatch.evaluation.queries import count_queries, notes_on
 from irbatch.evaluation.results import Results, Rows
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import CATALOGUE, Plan, parse_measures

@@ -18,8 +18,7 @@ from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
-from irbatch.evaluation.notices import notes_on
-from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries
+from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries, notes_on
 from irbatch.evaluation.results import Results, Rows
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.systems import SystemResults

@@ -12,7 +12,6 @@ from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import ALIASES, of_system
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
-from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name
@@ -181,7 +180,7 @@ def _read_figure(system: str, results: Any, measure: str, level: float) -> Figur
     with ErrorsIn(source=of_system(system)):
         mean = check_number(f"accuracy: {measure}", stated["mean"])
         if isinstance(results, Results) and results.has_values:
-            low, high = find_interval(results, measure, "t", level)
+            low, high = results.interval(measure, "t", level)
             return mean, low, high
         low, high = (
             math.nan if stated.get(end) is None

@@ -24,7 +24,6 @@ from irbatch.comparing.gate import (
 )
 from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, join_words, many, printable, shown
-from irbatch.evaluation.intervals import find_interval
 from irbatch.evaluation.results import Results
 from irbatch.leaderboard.axes import Board, canonical_name
 from irbatch.measures import measure
@@ -276,7 +275,7 @@ def _look(board: Board, limit: Limit) -> Iterator[tuple[str, float, str]]:
         if limit.bound is not None and not lack:
             results = row.results if limit.name in row.accuracy else None
             if isinstance(results, Results) and results.has_values:
-                ends = [*find_interval(results, limit.name, "bounded", board.level)]
+                ends = [*results.interval(limit.name, "bounded", board.level)]
             value = ends[limit.bound]
             lack = f"{limit.name} has no interval" if math.isnan(value) else ""
         yield row.name, value, lack

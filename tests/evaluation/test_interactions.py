@@ -93,6 +93,11 @@ def test_what_users_have_seen_is_taken_out(form: str, tmp_path: Path) -> None:
         assert "without 3 excluded of " in results.settings["order"]
     several = evaluate_runs(qrels, {"a": RUN}, "AP P@1", exclude=FORMS[form])
     assert several["a"].values.tolist() == expected
+    ranked = {user: [*items] for user, items in RUN.items()}
+    for relevant in (qrels, Qrels(qrels)):
+        results = evaluate_ids(ranked, relevant, "AP P@1", exclude=FORMS[form])
+        assert results.values.tolist() == expected
+        assert results.settings["order"].startswith("as given, without 3 excluded of ")
     assert RUN[1][11] == 3.0
 
 
@@ -115,5 +120,9 @@ def test_lists_need_no_judgments() -> None:
         input_error(
             lambda name=name: evaluate(None, RUN, name, items=items), "None", source="qrels"
         )
-    ranked = evaluate_ids([[11, 10], [12, 13]], [[10], [12]], names, items=items)
-    assert ranked.mean() == found.mean()
+    for relevant in ([[10], [12]], None):
+        ranked = evaluate_ids([[11, 10], [12, 13]], relevant, names, items=items)
+        assert ranked.mean() == found.mean()
+    assert (ranked.counts.no_relevant, ranked.settings["judgments"]) == (0, "none")
+    input_error(lambda: evaluate_ids([[1]], None, "RR"), "RR reads judgments", source="qrels")
+    input_error(lambda: evaluate_ids(5, None, names, items=items), source="ranked")

@@ -162,14 +162,6 @@ def test_misuse(processes: Executor) -> None:
     input_error(lambda: irbatch.evaluate(QRELS, [], "RR", executor=processes), source="run")
 
 
-def test_an_executor_that_takes_no_tasks() -> None:
-    both = [irbatch.Run(RUN), irbatch.Run({})]
-    with ThreadPoolExecutor(1) as executor:
-        pass
-    evaluate = lambda: irbatch.evaluate(QRELS, both, "RR", executor=executor)  # noqa: E731
-    input_error(evaluate, "takes no tasks", source="executor")
-
-
 def test_a_worker_that_was_killed_before() -> None:
     class Broken(Executor):
         def submit(self, *_: Any, **named: Any) -> Future[Any]:
