@@ -81,8 +81,7 @@ class Sums:
         items: dict[int | None, ItemCounts] = {}
         if (of_queries := rows.items) is not None:
             for cutoff in (measure.cutoff for measure in measures if measure.aggregate == "run"):
-                depth = math.inf if cutoff is None else cutoff
-                items[cutoff] = ItemCounts.of(of_queries.known, of_queries.lists, depth)
+                items[cutoff] = of_queries.counted(cutoff)
         return cls(measures, arrays, items)
 
     def __add__(self, other: Sums) -> Sums:
@@ -111,18 +110,7 @@ class Sums:
 
 
 class Accumulator:
-    """Queries that add up, of which some wait to be evaluated together.
-
-    Args:
-        keep: one of `KEEPS`. Values of queries with ids are counted once.
-        measures: what their values are of.
-        items: what is known of documents, where measures of the whole run read it.
-        repeated: one of `REPEATED`.
-
-    Attributes:
-        repeats: how often a query came again, of those with ids.
-        extra: how many queries were only in the run.
-    """
+    """Queries that add up, those with ids once; some wait to be evaluated together."""
 
     def __init__(
         self,
@@ -134,7 +122,8 @@ class Accumulator:
         self.keep, self.measures, self._options = keep, measures, (items, repeated)
         of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
-        self.repeats = self.extra = 0
+        self.repeats = 0  # how often a query came again, of those with ids
+        self.extra = 0  # queries that were only in the run
         self._size = 0
         self._row_of: dict[Hashable, int] = {}  # of queries that have ids: all or none
         nothing = RunItems(self.known, []) if self.known is not None else None

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from irbatch.data.items import Items
 
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")
+SHAPING = ("ties", "no_relevant", "rel")  # options that states must share to add up
 WHAT = "BatchEvaluator"
 
 
@@ -91,18 +92,16 @@ class BatchEvaluator:
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(measure) for measure in self._measures]
-        # What states must share to add up, and other options.
-        self._shaping: dict[str, Any] = {"ties": ties, "no_relevant": no_relevant, "rel": rel}
-        options: dict[str, Any] = {**self._shaping, "items": items, "nan": nan}
+        shaping: dict[str, Any] = dict(zip(SHAPING, (ties, no_relevant, rel), strict=True))
+        more = {**shaping, "items": items, "nan": nan}
         # Of documents without ids, and with them.
         self._scores, self._by_id = (
             ScoreEvaluator(
-                choose_settings(self._measures, document_ids=ids, **options), items, threads
+                choose_settings(self._measures, document_ids=ids, **more), items, threads
             )
             for ids in (None, ())
         )
-        self._others: dict[str, Any] = {"keep": keep, "repeated": repeated}
-        self._others |= {"items": items, "threads": threads, "nan": nan}
+        self._options = {**more, "keep": keep, "repeated": repeated, "threads": threads}
         self._lock = threading.RLock()  # of everything that changes below
         self.reset()
 
@@ -165,13 +164,9 @@ class BatchEvaluator:
             raise InputError(problem, source="relevant")
         ranked, relevant = pair_series(ranked, relevant, sliced=True)
         ids = None if isinstance(ranked, Mapping) else read_query_ids(query_ids)
-        try:
-            results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared())
-        except InputError as problem:
-            place = problem.query  # of rankings that are not a mapping
-            if ids is None or not isinstance(place, int) or place >= len(ids):
-                raise
-            raise problem.with_fields(query=ids[place]) from None
+        named = None if ids is None or len(set(ids)) < len(ids) else ids
+        options = {"pad": pad, "query_ids": named, **self._shared()}
+        results = evaluate_ids(ranked, relevant, self._measures, **options)
         ids = results.query_ids if isinstance(ranked, Mapping) else ids
         self._add(results.of_queries, ids, results.settings, results.counts.extra)
         return results
@@ -230,7 +225,7 @@ class BatchEvaluator:
             kept, signature = self._kept, self._signature
             if self._columns.queries:
                 run, judgments = self._columns.by_query()
-                ties = choose_ties(self._shaping["ties"], COLUMNS)
+                ties = choose_ties(self._options["ties"], COLUMNS)
                 with warnings_kept():  # they are of all queries
                     results = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
                 kept, signature = kept.copy(), join_settings(signature, results.settings)
@@ -251,10 +246,6 @@ class BatchEvaluator:
             InputError: if measures or settings are others, or a query has other values; nothing
                 has changed then.
         """
-        for other in others:
-            if isinstance(other, list | tuple):
-                problem = f"{kind_of(other)} is not an evaluator: give them one by one"
-                raise InputError(f"{problem}, merge(*evaluators)", source="state")
         states = [o.state_dict() if isinstance(o, BatchEvaluator) else o for o in others]
         with self._lock:
             self._load([self.state_dict(), *states])
@@ -262,8 +253,7 @@ class BatchEvaluator:
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
-            columns = self._columns.state()
-            return self._kept.state(self._signature, options=self._shaping, columns=columns)
+            return self._state(self._kept, self._columns, self._signature)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -275,7 +265,7 @@ class BatchEvaluator:
             self._load([state])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"options": {**self._shaping, **self._others}, "state": self.state_dict()}
+        return {"options": self._options, "state": self.state_dict()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(pickled["state"]["measures"], **pickled["options"])  # type: ignore[misc]
@@ -283,11 +273,10 @@ class BatchEvaluator:
 
     def _shared(self) -> dict[str, Any]:
         """Return the options of verbs for documents with ids, besides ties."""
-        options = {**self._shaping, **self._others}
-        return {name: options[name] for name in ("no_relevant", "rel", "items", "threads")}
+        return {name: self._options[name] for name in ("no_relevant", "rel", "items", "threads")}
 
     def _check_ids(self, query_ids: object) -> None:
-        if query_ids is not None and self._others["keep"] == "sums":
+        if query_ids is not None and self._options["keep"] == "sums":
             problem = "sums cannot tell a query that comes again"
             advice = "keep='queries', or leave the ids out"
             raise InputError(f"{problem}: {advice}", source="query_ids")
@@ -310,7 +299,7 @@ class BatchEvaluator:
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._nothing()
-        like = kept.state(signature, options=self._shaping, columns=columns.state())
+        like = self._state(kept, columns, signature)
         for state in states:
             with reading_state(state, WHAT, like, ("format", "measures", "keep", "options")):
                 settings = {str(key): str(value) for key, value in state["settings"].items()}
@@ -321,8 +310,14 @@ class BatchEvaluator:
 
     def _nothing(self) -> tuple[Accumulator, Columns, Mapping[str, str]]:
         """Return the state that there is before the first update."""
-        keep, items, repeated = (self._others[name] for name in ("keep", "items", "repeated"))
+        keep, items, repeated = (self._options[name] for name in ("keep", "items", "repeated"))
         return Accumulator(keep, self._measures, items, repeated), Columns(), {}
+
+    def _state(
+        self, kept: Accumulator, columns: Columns, settings: Mapping[str, str]
+    ) -> dict[str, Any]:
+        options = {name: self._options[name] for name in SHAPING}
+        return kept.state(settings, options=options, columns=columns.state())
 
 
 class Columns:

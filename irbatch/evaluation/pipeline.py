@@ -36,36 +36,22 @@ MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
 
 
 class Watch(NamedTuple):
-    """What is to see the matrices, too.
+    """What is to see the matrices, too."""
 
-    Args:
-        see: called with the positions in `Qrels.queries` of some queries, and their matrix.
-        depth: down to which rank it looks, if not at all.
-        complete: makes results, which are of no measures then, those of what was seen.
-    """
-
-    see: Callable[[Positions, RelevanceMatrix], object]
-    depth: int | None = None
+    see: Callable[[Positions, RelevanceMatrix], object]  # of queries at positions in `Qrels`
+    depth: int | None = None  # down to which rank it looks, if not at all
+    # Makes results, which are of no measures then, those of what was seen.
     complete: Callable[[Results], Results] | None = None
 
 
 class Work(NamedTuple):
-    """What is computed of rankings, and how: the same for any number of them.
-
-    Args:
-        plan, settings, threads: see there.
-        order: what the rankings' order came from, for the signature.
-        in_order: whether rankings stand in order: their scores are not looked at then.
-        watch: what is to see the matrices, too.
-        items: for measures that read them, whose runs are whole.
-        costs: what documents cost, whose runs are whole.
-    """
+    """What is computed of rankings, and how: with items and costs, of runs that are whole."""
 
     plan: Plan
     settings: Settings
     threads: int | None = None
-    order: str = ""
-    in_order: bool = False
+    order: str = ""  # what that of rankings came from, for the signature
+    in_order: bool = False  # rankings stand so: their scores are not looked at then
     watch: Watch | None = None
     items: Items | None = None
     costs: DocumentCosts | None = None
@@ -82,30 +68,20 @@ class Part(NamedTuple):
 
 
 class Computed:
-    """The values of queries, by row; blocks of them are put in as they are packed.
-
-    Attributes:
-        values: float64 ``(rows, columns)``, see `Plan`.
-        marks: uint8 ``(rows,)``, see `QueryMark`; rows without a ranking so far are missing.
-        judgment_counts: see `Rows`; None where grades come with the queries.
-        rows: positions in `Qrels.queries`, or in the input.
-        any_judged: whether any document retrieved is judged.
-        answered: of a run, all queries that it has a ranking for.
-        items: the items of each query, where measures read them.
-    """
+    """What `Rows` say of queries; blocks of them are put in as they are packed."""
 
     def __init__(self, work: Work, queries: Sequence[Any], qrels: Qrels | None = None) -> None:
         check_threads(work.threads)
         self.work, self.queries = work, queries
         self.values = np.zeros((len(queries), work.plan.columns))
-        self.marks = np.full(len(queries), MISSING)
+        self.marks = np.full(len(queries), MISSING)  # those without a ranking so far
         self.judgment_counts: Counted | None = None
         if qrels is not None:
             self.judgment_counts = np.zeros((len(queries), 2), np.int32)
             self.judgment_counts[:, 1] = np.diff(qrels.starts)
-        self.rows: Positions = np.arange(len(queries))
-        self.any_judged = False
-        self.answered: Collection[Any] = ()
+        self.rows: Positions = np.arange(len(queries))  # in `Qrels.queries`, or the input
+        self.any_judged = False  # of the documents retrieved
+        self.answered: Collection[Any] = ()  # all queries that the run has a ranking for
         self.items: RunItems | None = None
 
     @property

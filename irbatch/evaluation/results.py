@@ -32,27 +32,23 @@ Counted = npt.NDArray[np.int32]
 
 @dataclass(eq=False, repr=False)
 class RunItems:
-    """The items of each query, in rank order.
-
-    Args:
-        known: what is known of them.
-        lists: int32 ``(documents,)`` for each query, as `irbatch.engine.items.ItemRanks` has them;
-            up to the deepest cutoff of a measure that reads them.
-    """
+    """The items of each query, in rank order, up to the deepest cutoff of a measure."""
 
     known: ItemArrays
-    lists: Sequence[ItemRows]
+    lists: Sequence[ItemRows]  # int32 ``(documents,)`` of each, as `ItemRanks` has them
     _values: dict[Measure, float] = field(default_factory=dict)
 
     def value(self, measure: Measure) -> float:
         """Return a measure's value."""
+        if measure not in self._values:
+            self._values[measure] = value_of(measure, self.counted(measure.cutoff))
+        return self._values[measure]
+
+    def counted(self, cutoff: int | None) -> ItemCounts:
+        """Count the items up to a rank."""
         from irbatch.engine.items import ItemCounts  # for those who have items
 
-        if measure not in self._values:
-            depth = math.inf if measure.cutoff is None else measure.cutoff
-            counts = ItemCounts.of(self.known, self.lists, depth)
-            self._values[measure] = value_of(measure, counts)
-        return self._values[measure]
+        return ItemCounts.of(self.known, self.lists, math.inf if cutoff is None else cutoff)
 
     def take(self, rows: Sequence[int]) -> RunItems:
         """Return those of some queries."""
@@ -61,20 +57,14 @@ class RunItems:
 
 @dataclass(eq=False)
 class Rows:
-    """What is known of queries, one a row.
+    """What is known of queries, one a row."""
 
-    Args:
-        values: float64 ``(queries, columns)``: of measures and, behind them, see `with_weights`.
-        marks: uint8 ``(queries,)``, see `QueryMark`.
-        judgment_counts: int32 ``(queries, 2)``, how many documents are relevant, how many judged;
-            None where labels of what was ranked are all there is.
-        items: those of each query, where measures of the whole run read them.
-    """
-
-    values: Floats
-    marks: Bytes
+    values: Floats  # (queries, columns): of measures and, behind them, see `with_weights`
+    marks: Bytes  # (queries,), see `QueryMark`
+    # (queries, 2): how many documents are relevant, and how many judged; None where labels of what
+    # was ranked are all there is.
     judgment_counts: Counted | None = None
-    items: RunItems | None = None
+    items: RunItems | None = None  # where measures of the whole run read them
 
     def __len__(self) -> int:
         return len(self.marks)

@@ -92,10 +92,7 @@ def choose_settings(
     nan: str = "error",
     scored_by: str = "score",
 ) -> ScoreSettings:
-    """Return what `irbatch.evaluate_scores` is asked for by these arguments.
-
-    Those asked for lately are kept: making one takes as long as a small batch.
-    """
+    """Return what is asked for; lately made ones are kept, which take as long as a small batch."""
     how = choose_ties(ties, document_ids), no_relevant, nan, scored_by
     plain = cutoffs is None and rel is None and items is None
     if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
@@ -131,13 +128,7 @@ _kept_settings = functools.lru_cache(64)(_make_settings)
 
 
 class ScoreEvaluator:
-    """Finds where relevant candidates stand, batch after batch; warns once of each thing.
-
-    Args:
-        chosen: see there.
-        items: the columns, for measures that read them.
-        threads: how many.
-    """
+    """Finds where relevant candidates stand, batch after batch; warns once of each thing."""
 
     def __init__(
         self, chosen: ScoreSettings, items: Items | None = None, threads: int | None = None
@@ -152,13 +143,7 @@ class ScoreEvaluator:
             self._of_items = ItemMeasures(chosen.plan, items, chosen.settings, threads)
 
     def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
-        """Read a batch, see `irbatch.evaluate_scores`, and find where relevant candidates stand.
-
-        Scores and labels are not looked at any more afterwards.
-
-        Raises:
-            InputError: see there.
-        """
+        """Read a batch, see `irbatch.evaluate_scores`; its arrays may be used again afterwards."""
         positives, document_ids = batch.get("positives"), batch.get("document_ids")
         if (relevance is None) == (positives is None):
             what = "neither is given" if relevance is None else "both are given"

@@ -182,7 +182,7 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
         ("query_ids", "2 queries"),
     ),
     (lambda e: e.update([[1, 2]], [[0, 1]], query_ids=["c"]), ("'c'", "columns")),
-    (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "2 ids")),
+    (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "not 2")),
     (lambda e: e.update_ids({"a": [1, 1]}, {"a": [1]}), ("'a'",)),
     (
         lambda e: e.update_ids([[1], [1, 1]], [[1], [1]], query_ids=["n", "m"]),
@@ -198,7 +198,7 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update_columns(["q0"], ["x"], [1.0], [1]), ("'q0'", "whole before")),
     (lambda e: e.add(irbatch.evaluate_ids([[1]], [[1]], "P@1")), ("P@1", "RR")),
     (lambda e: e.merge({}), ("state",)),
-    (lambda e: e.merge([e, e]), ("one by one",)),
+    (lambda e: e.merge([e, e]), ("list",)),
     (lambda e: e.add({"RR": 1}), ("dict",)),
     (lambda e: e.merge(BatchEvaluator("RR AP", ties="index")), ("ties", "index")),
     (lambda e: e.load_state_dict(BatchEvaluator("AP RR").state_dict()), ("measures",)),
