@@ -18,7 +18,8 @@ from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.queries import QueryMark, count_queries
-from irbatch.evaluation.results import Results, check_comparable, is_saved, weight_column
+from irbatch.evaluation.results import Results, check_comparable, is_saved
+from irbatch.evaluation.rows import weight_column
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure

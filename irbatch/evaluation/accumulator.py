@@ -20,14 +20,8 @@ from irbatch.data.ids import check_id, first_repeated, kinds_of
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
-from irbatch.evaluation.results import (
-    Results,
-    Rows,
-    RunItems,
-    value_of,
-    weight_column,
-    with_weights,
-)
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows, RunItems, value_of, weight_column, with_weights
 from irbatch.evaluation.scores import ScoreBatch
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import add_up, check_whole, is_whole, round_sum

@@ -13,7 +13,8 @@ from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
-from irbatch.evaluation.results import Results, Rows
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.scores import (
     ScoreBatch,
     ScoreEvaluator,
@@ -197,7 +198,11 @@ class _Pair:
             part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
         peak = _peak(part)
         if not math.isfinite(peak):
-            _reject_infinite(part, source, start)
+            values = to_numpy(part, source)
+            row = int(np.argmin(np.isfinite(values).all(1)))
+            value = float(values[row][~np.isfinite(values[row])][0])
+            problem = f"the embedding in row {start + row} has a component that is {value}"
+            raise InputError(problem, source=source, value=value)
         if self._similarity == "cosine":
             return _Part((_scaled_there if self._on_accelerator else _scaled)(part), 1.0)
         if self._similarity == "l2":
@@ -232,15 +237,6 @@ class _Part(NamedTuple):
 def _peak(values: Any) -> float:
     """Return the largest of some values, without its sign; NaN if one is."""
     return max(-float(values.min()), float(values.max())) if 0 not in values.shape else 0.0
-
-
-def _reject_infinite(part: Any, source: str, start: int) -> None:
-    """Name the first row of which a component is not finite."""
-    values = to_numpy(part, source)
-    row = int(np.argmin(np.isfinite(values).all(1)))
-    value = float(values[row][~np.isfinite(values[row])][0])
-    problem = f"the embedding in row {start + row} has a component that is {value}"
-    raise InputError(problem, source=source, value=value)
 
 
 def _scaled(part: npt.NDArray[Any]) -> npt.NDArray[Any]:

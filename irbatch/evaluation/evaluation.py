@@ -17,7 +17,8 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, keyword, many
 from irbatch.evaluation.pipeline import Choose, Work, evaluate_run
-from irbatch.evaluation.results import Results, with_weights
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import with_weights
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.files import (
     ORDERS,

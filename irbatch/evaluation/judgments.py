@@ -18,7 +18,8 @@ from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import Watch
 from irbatch.evaluation.queries import QueryMark
-from irbatch.evaluation.results import Results, Rows
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, apply_formula, needs_relevant
 

@@ -21,7 +21,8 @@ from irbatch.evaluation.queries import (
     count_queries,
     warn_of_run,
 )
-from irbatch.evaluation.results import Counted, Results, Rows, RunItems
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Counted, Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import FormulaError, Plan
 from irbatch.pack.join import Block, pack_run, shortened

@@ -17,7 +17,6 @@ from irbatch.statistics.intervals import INTERVALS
 
 MOST_BANDS = 6  # systems: bands of more cover each other
 MOST_MARKED = 12  # systems or points: markers of more do
-MOST_NAMED = 5  # of the measures that a picture does not show
 LEAST_SPACE = 1 / 16  # of an axis, between ticks
 
 
@@ -42,15 +41,7 @@ def plot_results(
             _measures_of_all(by_name) if measure is None else _check_evaluated(by_name, requested)
         )
         return _plot_bars(ax, by_name, chosen, options)
-    ax = _plot_curves(ax, by_name, points, options)
-    if measure is None:
-        others = [str(other) for other in columns if _without_cutoff(other) != requested[0]]
-        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        left_out = (
-            f"not shown: {', '.join(axes.fit_names(others[:MOST_NAMED]))}{more}" if others else ""
-        )
-        axes.add_note(ax, "\n".join(filter(None, (ax.get_title(loc="left"), left_out))))
-    return ax
+    return _plot_curves(ax, by_name, points, options)
 
 
 def _name_results(results: Any) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries, notes_on
-from irbatch.evaluation.results import Results, Rows
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.pack.candidates import Candidates
@@ -46,7 +47,7 @@ from irbatch.runtime.threads import cached_property, check_threads
 if TYPE_CHECKING:
     from irbatch.data.items import Items
     from irbatch.evaluation.items import ItemMeasures
-    from irbatch.evaluation.results import RunItems
+    from irbatch.evaluation.rows import RunItems
 
 
 NAN = ("error", "last")

@@ -19,7 +19,8 @@ from irbatch.errors import InputError, kind_of, warn_all
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries, notes_on
-from irbatch.evaluation.results import Results, Rows
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.systems import SystemResults
 from irbatch.measures import Measure, Plan
@@ -214,17 +215,14 @@ def session_dcg(
     if not isinstance(sessions, Mapping):
         problem = f"sessions are a mapping of ids to query ids, not {kind_of(sessions)}"
         raise InputError(problem, source="sessions", value=sessions)
-    values = results.per_query(_only_dcg(results) if measure is None else measure)
+    if measure is None:
+        names = [column for column in results.columns if column.name == "DCG"]
+        if len(names) != 1:
+            problem = f"the results have {len(names)} of DCG, not one: say which with measure="
+            raise InputError(problem, source="results", value=list(results.measures))
+        measure = names[0]
+    values = results.per_query(measure)
     return {session: _discounted(session, sessions[session], values, base) for session in sessions}
-
-
-def _only_dcg(results: Results) -> str:
-    """Return the name of the DCG among the results."""
-    names = [str(measure) for measure in results.columns if measure.name == "DCG"]
-    if len(names) != 1:
-        problem = f"the results have {len(names)} of DCG, not one: say which with measure="
-        raise InputError(problem, source="results", value=list(results.measures))
-    return names[0]
 
 
 def _discounted(

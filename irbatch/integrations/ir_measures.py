@@ -25,10 +25,8 @@ from irbatch.array_types import Floats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.pipeline import Work, compute_run
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import Measure, Plan
+from irbatch.measures import Measure
 from irbatch.measures.ir_measures import find_meaning, list_forms
 
 try:
@@ -97,29 +95,17 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         for (judged_only, of_subtopics), group in self._passes.items():
             meanings = [_meaning(measure) for measure in group]
             measures = list(dict.fromkeys(meanings))
-            settings = Settings.choose(trec_eval=CONVENTIONS, judged_only=judged_only)
-            if self._subtopics is not None and of_subtopics:
-                queries, values = _evaluate_subtopics(self._subtopics, read, measures, settings)
-            else:
-                queries, values = _evaluate(self._qrels, read, measures, settings)
+            qrels = self._subtopics if of_subtopics and self._subtopics else self._qrels
+            queries, values = _evaluate(qrels, read, measures, judged_only=judged_only)
             for theirs, meaning in zip(group, meanings, strict=True):
                 column = values[:, measures.index(meaning)].tolist()
                 for query, value in zip(queries, column, strict=True):
                     yield irm.Metric(query_id=query, measure=theirs, value=value)
 
 
-def _evaluate(qrels: Qrels, run: Run, measures: list[Measure], settings: Settings) -> Values:
-    computed = compute_run(Work(Plan(measures, settings.open_parameters()), settings), qrels, run)
-    rows = computed.ranked_rows
-    return [qrels.queries[row] for row in rows.tolist()], computed.values[rows]
-
-
-def _evaluate_subtopics(
-    qrels: Qrels, run: Run, measures: list[Measure], settings: Settings
-) -> Values:
-    if not set(qrels.queries) & run.rankings.keys():
+def _evaluate(qrels: Qrels, run: Run, measures: list[Measure], *, judged_only: bool) -> Values:
+    if not run.answers(qrels).size:
         return [], np.empty((0, len(measures)))
-    judged_only = settings.judged_only
     results = evaluate(qrels, run, measures, trec_eval=CONVENTIONS, judged_only=judged_only)
     return results.query_ids, results.values
 
@@ -128,16 +114,11 @@ def _read_subtopics(judgments: list[Any]) -> Qrels | None:
     """Read judgments whose ``iteration`` is the subtopic."""
     if not judgments:
         return None
-    columns: list[tuple[Any, ...]] = [
-        (
-            judgment.query_id,
-            getattr(judgment, "iteration", "0"),
-            judgment.doc_id,
-            judgment.relevance,
-        )
-        for judgment in judgments
-    ]
-    queries, subtopics, documents, grades = map(list, zip(*columns, strict=True))
+    queries, documents, grades = (
+        [getattr(judgment, name) for judgment in judgments]
+        for name in ("query_id", "doc_id", "relevance")
+    )
+    subtopics = [getattr(judgment, "iteration", "0") for judgment in judgments]
     return Qrels.from_columns(queries, documents, grades, subtopics=subtopics)
 
 

@@ -240,12 +240,3 @@ def test_a_measure_is_found_by_the_name_it_was_asked_by(spelled: str) -> None:
     assert results.per_query(spelled) == {"q": results[spelled]}
     assert "P@{5,10}" not in results
     assert "nonsense" not in results
-
-
-def test_a_picture_names_the_measures_that_it_does_not_show() -> None:
-    pytest.importorskip("matplotlib")
-    results = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "nDCG@{1,5} AP P@5")
-    assert results.plot().get_title(loc="left") == "not shown: AP, P@5"
-    assert results.plot("nDCG").get_title(loc="left") == ""
-    many = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "nDCG@{1,5} P@{1,2,3,4,5,6,7}")
-    assert many.plot().get_title(loc="left").endswith("P@5 and 2 more")

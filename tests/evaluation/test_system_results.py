@@ -56,9 +56,8 @@ def test_it_is_copied_and_pickled_with_what_it_holds(two: SystemResults) -> None
 
 def test_systems_are_sorted_where_asked(two: SystemResults) -> None:
     for sort in ("MRR", irbatch.measure("nDCG@10")):
-        rows = [
-            line.split(" ")[1] for line in two.to_markdown(sort=sort).splitlines() if "|" in line
-        ]
+        lines = two.to_markdown(sort=sort).splitlines()
+        rows = [line.split("|")[1].strip() for line in lines if "|" in line]
         assert [name for name in rows if name in two] == ["dense", "bm25"]
     assert list(two) == ["bm25", "dense"]
     with pytest.raises(InputError, match="AP was not evaluated"):
