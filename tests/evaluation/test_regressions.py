@@ -1,29 +1,23 @@
 """What was once reported as a defect: input that ended in a traceback, or in a wrong value."""
 
-import contextlib
 import functools
 import math
 import operator
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.input_errors import ANYTHING, input_error
 
-import irbatch.measures
-from irbatch import InputError, Qrels, define_measure, evaluate, evaluate_matrix, measure
-from irbatch.cli import main
+from irbatch import Qrels, define_measure, evaluate, evaluate_matrix
 from irbatch.integrations import pytrec_eval
 from irbatch.integrations.pytrec_eval import RelevanceEvaluator
 from irbatch.measures import Measure
-from irbatch.trec_eval import TrecEval
 
 JUDGED = {"q1": {"a": 1, "b": 0}}
 RANKED = {"q1": {"a": 1.0, "b": 2.0}}
-LARGE, ENORMOUS = "9" * 400, "9" * 5000  # beyond float64; more digits than Python turns into an int
 
 
 @pytest.fixture
@@ -32,14 +26,6 @@ def define() -> Callable[..., Measure]:
     return lambda formula, **declared: define_measure(
         "Mine", **{"definition": "", "reads": "judged", **declared}
     )(formula)
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
-    """Judgments and a run."""
-    (tmp_path / "qrels").write_text("q1 0 a 1\n")
-    (tmp_path / "run").write_text("q1 Q0 a 1 1 t\n")
-    return [str(tmp_path / "qrels"), str(tmp_path / "run")]
 
 
 @pytest.mark.parametrize("known", [{"n_relevant": [1]}, {"judged": [[1]]}, {"judged": [[1, 0]]}])
@@ -113,59 +99,6 @@ def test_sums_beyond_float64(
     assert math.copysign(1.0, results["Mine"]) == math.copysign(1.0, value)
     assert "Mine" in repr(results)
     assert "Infinity" not in results.to_json() or not json
-
-
-def test_recall_points_after_the_at() -> None:
-    found = irbatch.measures.parse_measures("IPrec@{0.1,0.2}")
-    assert found == (measure("IPrec@0.1"), measure("IPrec@0.2"))
-    assert [each["recall"] for each in found] == [0.1, 0.2]
-    for wish in ("IPrec(recall=0.1)@0.2", "IPrec(recall=0.1)@{0.2,0.3}"):
-        input_error(functools.partial(measure, wish), "two recall points", value=wish)
-
-
-ENORMOUS_NAMES = [
-    *(f"{name}{digits}" for name in ("P.", "P_", "Bpref-l") for digits in (LARGE, ENORMOUS)),
-    *(f"relstring.{length}" for length in (LARGE, ENORMOUS, "1e400", "1e30")),
-    *(f"ndcg.{ENORMOUS}=1", f"ndcg.1={ENORMOUS}", f"iprec_at_recall.{ENORMOUS}"),
-]
-
-
-@pytest.mark.parametrize("wish", ENORMOUS_NAMES, ids=[name[:16] for name in ENORMOUS_NAMES])
-def test_enormous_numbers_in_a_name(
-    wish: str, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    input_error(lambda: evaluate(JUDGED, RANKED, wish))
-    with contextlib.suppress(InputError):  # pytrec_eval takes the 1 of 1e30
-        RelevanceEvaluator(JUDGED, [wish]).evaluate(RANKED)
-    status = main(["trec_eval", "-q", "-m", wish, *files])
-    out, err = capsys.readouterr()
-    if wish == "relstring.1e30":
-        assert (status, out, err) == (0, "relstring_1e30        \tq1\t'1'\n", "")
-    elif wish.startswith("P."):  # a cutoff is a whole number of any size there
-        assert (status, out[:5], err) == (0, "P_999", "")
-    else:
-        assert (status, out, err.count("\n")) == (2, "", 1)
-        input_error(lambda: TrecEval([wish]).values())
-
-
-@pytest.mark.parametrize("gain", [[(1, 2), (1, 3)], [(1, 2), (1.0, 2)], np.array([[1, 2], [1, 3]])])
-def test_grade_of_two_gains(gain: Any) -> None:
-    assert input_error(lambda: measure("nDCG")(gain=gain), "a map of grades").value is gain
-    assert "Gain" in irbatch.measures.__all__
-    with pytest.raises(ValueError, match="a map of grades"):
-        irbatch.measures.Gain().check(gain)
-
-
-@pytest.mark.parametrize(
-    ("field", "values"),
-    [
-        ("level", ["x", True, -1, 1.0, None, 10**400]),
-        ("docs", [math.nan, -1, None, "x", 10**400]),
-    ],
-)
-def test_fields_of_trec_eval(field: str, values: list[Any]) -> None:
-    for value in values:
-        input_error(functools.partial(TrecEval, **{field: value}))
 
 
 @pytest.mark.parametrize("measures", [["map", "P.1", "ndcg", "bpref", "gm_map"], ["runid"], []])
