@@ -24,7 +24,7 @@ from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.systems import SystemResults
 from irbatch.measures import Measure, Plan
-from irbatch.measures.catalogue.fairness import IN_TURN
+from irbatch.measures.catalogue.items import IN_TURN
 from irbatch.pack.items import judged_items, rank_run
 from irbatch.runtime.numbers import check_keywords, check_number
 

@@ -204,7 +204,7 @@ class Declaration:
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
         """What it is called besides: here, and by other tools."""
-        return names_of(self.name) if self.builtin else ((), ())
+        return names_of(self.name)
 
     @property
     def words(self) -> Words:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, measure_error, normal
-from irbatch.measures.table import AMBIGUOUS, NICKNAMES, ROWS, TREC_EVAL, TrecName, names_of
+from irbatch.measures.table import AMBIGUOUS, NICKNAMES, TREC_EVAL, TrecName, names_of
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
@@ -136,7 +136,7 @@ def _index(users: int) -> dict[str, Meaning]:
     Names that differ in case alone, nRBP and NRBP, are not there: each is known as it is written.
     `users` is that of the catalogue.
     """
-    names = {name: names_of(name) if name in ROWS else ((), ()) for name in CATALOGUE}
+    names = {name: names_of(name) for name in CATALOGUE}
     meanings = [Meaning(name, name) for name in names]
     meanings += [Meaning(name, alias) for name, (aliases, _) in names.items() for alias in aliases]
     for name, (_, spellings) in names.items():

@@ -246,9 +246,6 @@ class Plan:
                 rows = slice(start, min(start + ROWS_AT_ONCE, last))
                 self._from_prefixes(self._of_prefixes, scanned.of_rows(rows), values[rows])
 
-        if values.shape[0] <= ROWS_AT_ONCE:
-            self._from_prefixes(self._of_prefixes, scanned, values)
-            return
         # Users' own formulas need not be made for threads.
         builtin = all(group.measure.declaration.builtin for group in self._of_prefixes)
         cells = CELLS_OF_VALUE * values.size

@@ -440,24 +440,22 @@ Serendipity
     | Unexpectedness of which only relevant items have their part: the mean over the first k items
     of 1 less their mean similarity to what the user had before, or 0 for one that is not relevant.
     {histories} RecTools' Serendipity, by ranks of popularity, is another. | Zhang et al. 2012
-""",
-    "fairness": """
 AWRF
     | Attention-weighted rank fairness: 1 - the divergence of Jensen and Shannon, of logarithms to a
     base, between the groups' shares of the attention and the target. {exposure} {target} |
-    Sapiezynski et al. 2019; FAIR TREC 2022
+    Sapiezynski et al. 2019; FAIR TREC 2022 | {ungrouped}
 FairnDCG
     | nDCG times AWRF, FAIR TREC's score of a ranking: the gain of relevant items is 1, and both
-    have the same discount. Documents that are not items have none. | FAIR TREC 2022
+    have the same discount. Documents that are not items have none. | FAIR TREC 2022 | {ungrouped}
 Exposure
     | Exposure of a group: its share of the attention that items with groups get. {exposure} | Singh
-    & Joachims 2018
+    & Joachims 2018 | {ungrouped}
 ExposureRatio
     | A group's share of the attention over its target: 1 is fair, more is too much. {exposure}
     {target} | Singh & Joachims 2018 | {ungrouped} 0, too, where the target is 0.
 ExposureParity
     | The least of the groups' ExposureRatio over the largest, of groups whose target is not 0: 1 if
-    all get what they should. | Singh & Joachims 2018
+    all get what they should. | Singh & Joachims 2018 | {ungrouped}
 EEL
     | Expected exposure loss: the squared distance of groups' exposure to the target. {expected}
     {target} | Diaz et al. 2020; FAIR TREC 2022 | Ranks past the end get no attention.
@@ -467,27 +465,25 @@ EED
 EER
     | Expected exposure relevance: the product of groups' exposure and the target, summed, see EEL.
     | Diaz et al. 2020; FAIR TREC 2022 | Ranks past the end get no attention.
-""",
-    "propensities": """
 PSP; pyxclib psprecision@k
     | Propensity-scored precision: what the first k weigh, over the most that k items weigh. A
-    relevant item weighs 1 / its propensity. {means} | Jain, Prabhu & Varma 2016
+    relevant item weighs 1 / its propensity. {means} | Jain, Prabhu & Varma 2016 | {nothing}
 PSnDCG; pyxclib psndcg@k
     | Propensity-scored nDCG: the DCG of what items weigh over that of the ideal ranking, both
     divided by the most DCG that as many items of weight 1 have. A relevant item weighs 1 / its
-    propensity. {means} | Jain, Prabhu & Varma 2016
+    propensity. {means} | Jain, Prabhu & Varma 2016 | {nothing}
 PSR; pyxclib psrecall@k
     | Propensity-scored recall: what the first k weigh, over the most that k items weigh, both
     divided by the number of relevant items. A relevant item weighs 1 / its propensity. {means} |
-    Jain, Prabhu & Varma 2016
+    Jain, Prabhu & Varma 2016 | {nothing}
 IPS
     | Inverse propensity scoring: the sum of 1 / discount(i) times what the item at rank i weighs:
     DCG, with discount=none recall, not divided by anything. A relevant item weighs 1 / its
-    propensity. | Joachims, Swaminathan & Schnabel 2017; Yang et al. 2018
+    propensity. | Joachims, Swaminathan & Schnabel 2017; Yang et al. 2018 | {nothing}
 SNIPS
     | Self-normalised IPS: IPS over what all relevant items of the query weigh. Of all queries: the
     mean, or (over=all) the sum of IPS over what all weigh together. | Swaminathan & Joachims 2015;
-    Yang et al. 2018
+    Yang et al. 2018 | {nothing}
 """,
 }
 """The rows of each family of measures, a module of `irbatch.measures.catalogue`."""
@@ -513,6 +509,7 @@ target The target is the one given, the same for all groups (uniform), or as the
 expected A group's exposure is the attention that its relevant items get (or all, of=all), the mean
     over a query's rankings; its target exposure is the target times the attention of k ranks.
 ungrouped Ranks past the end get no attention. 0 if no item retrieved belongs to a group.
+nothing Ranks past the end add 0.
 means Of all queries: the mean over that of ideal rankings, by weight, and not the mean of queries'
     own shares. norm=none doesn't divide by the ideal.
 """
@@ -521,7 +518,6 @@ PAST_END = """
 items Ranks past the end don't count.
 user_models Ranks past the end, to k or max_n, are unjudged documents, which gain 0; users stop at k
     at the latest.
-fairness {ungrouped}
 """
 """What happens past the end in families in which it isn't that ranks there add 0."""
 
@@ -610,7 +606,9 @@ def words_of(name: str) -> Words:
 
 @functools.cache
 def names_of(name: str) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
-    """Return what a measure of the table is called besides: here, and by other tools."""
+    """Return what a measure is called besides: here, and by other tools."""
+    if name not in ROWS:
+        return (), ()
     own, *others = ROWS[name][1].partition("|")[0].split(";")
     spellings = [trec.spelling for trec in TREC_EVAL if trec.meaning == name]
     for other in others:

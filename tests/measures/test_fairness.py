@@ -18,7 +18,7 @@ from support.paths import REFERENCE_DATA
 import irbatch
 from irbatch.evaluation import evaluate_sequences
 from irbatch.measures import Measure, measure
-from irbatch.measures.catalogue import fairness
+from irbatch.measures.catalogue import items as item_measures
 
 CUTOFFS = (1, 3, 20, None)
 TARGETS: list[dict[str, Any]] = [
@@ -160,7 +160,7 @@ def test_twin(seed: int) -> None:
         )
         given = targets if number % 3 else dict.fromkeys(qrels, target)
         found = irbatch.evaluate(qrels, runs[0], WANTED, items=items)
-        in_turn = [each for each in WANTED if each.name in fairness.IN_TURN]
+        in_turn = [each for each in WANTED if each.name in item_measures.IN_TURN]
         together = evaluate_sequences(qrels, runs, in_turn, items=items)
         for query, judged in qrels.items():
             rankings = [order(run.get(query, {})) for run in runs]

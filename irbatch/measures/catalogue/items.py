@@ -1,8 +1,8 @@
-"""Measures beyond accuracy: what a run recommends, whoever finds it relevant.
+"""Measures of items: what a run recommends, to whom exposure goes, what is known of relevance.
 
-A formula reads `ItemRanks` and returns one value for each ranking, float64 ``(queries,)``; one of
-the whole run reads `ItemCounts` and returns one number. Ranks past the end don't count, and neither
-do documents outside the catalogue.
+A formula reads `ItemRanks`, and of exposure also `ItemRanks.others`, and returns one value for each
+ranking, float64 ``(queries,)``; one of the whole run reads `ItemCounts` and returns one number.
+Ranks past the end don't count, and neither do documents outside the catalogue.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import cast
 
 import numpy as np
 
-from irbatch.array_types import Floats
-from irbatch.engine.items import ItemArrays, ItemCounts, ItemRanks
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.engine.items import GroupShares, ItemArrays, ItemCounts, ItemRanks, expose
+from irbatch.engine.kinds import LARGEST_CUTOFF
 from irbatch.engine.similarity import (
     AS_GIVEN,
     SIMILARITIES,
@@ -23,8 +24,17 @@ from irbatch.engine.similarity import (
     similarity_to_histories,
 )
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, Measure, builtin
-from irbatch.measures.parameters import REL, Choice, Number
+from irbatch.measures.declare import AS_ANY_OTHER, Measure, builtin, ratio
+from irbatch.measures.parameters import (
+    REL,
+    Choice,
+    Discount,
+    Number,
+    Parameter,
+    Word,
+    divisors_of,
+)
+from irbatch.runtime.ragged import row_index_of
 
 of_items = functools.partial(builtin, reads="items", parameters={}, no_relevant=AS_ANY_OTHER)
 # The formula of a whole run's returns one number.
@@ -167,3 +177,240 @@ def unexpectedness(r: ItemRanks, by: str = TO_HISTORY) -> Floats:
 def serendipity(r: ItemRanks, by: str = TO_HISTORY) -> Floats:
     terms = (1.0 - similarity_to_histories(r, by)) * r.relevant
     return r.add_up(terms) / np.maximum(r.sizes, 1.0)
+
+
+# ---------------- exposure: the attention that groups get, against what they should get
+
+
+TARGET = Choice("given", ("given", "uniform", "relevant"))
+AGAINST: dict[str, Parameter] = {"target": TARGET, "discount": Discount("jk2"), "rel": REL}
+of_exposure = functools.partial(builtin, reads="items", in_order=True, no_relevant=AS_ANY_OTHER)
+
+
+def _attention(discount: str, ranks: int) -> Floats:
+    """Tabulate what ranks 1 … ranks get."""
+    return 1.0 / divisors_of(discount, ranks)[: max(ranks, 1)]
+
+
+def _groups(r: ItemRanks) -> GroupShares:
+    return r.items.need("groups")
+
+
+def _exposure(r: ItemRanks, discount: str, of: str = "all") -> Floats:
+    """Add up what groups get: float64 ``(queries, groups)``."""
+    attention = _attention(discount, int(r.longest.max(initial=1)))
+    return expose(r, attention, only_relevant=of == "relevant")
+
+
+def _shares(amounts: Floats) -> Floats:
+    """Divide each query's amounts by their sum; zeros stay zeros."""
+    return ratio(amounts, np.broadcast_to(amounts.sum(axis=1, keepdims=True), amounts.shape))
+
+
+def _target_shares(r: ItemRanks, target: str) -> Floats:
+    """Return the share that each group should get: float64 ``(queries, groups)``."""
+    groups = _groups(r)
+    if target == "given":
+        return groups.targets_of(r.queries)
+    if target == "uniform":
+        return np.full((len(r.queries), len(groups.names)), 1.0 / len(groups.names))
+    starts, rows, grades = r.judged
+    return _shares(groups.count_members(starts, np.where(grades >= r.rel, rows, -1)))
+
+
+def _awrf(exposure: Floats, target: Floats, base: float) -> Floats:
+    """Return 1 - the divergence of two shares of groups, or 0 where one of them is nothing."""
+    between = (exposure + target) / 2.0
+
+    def diverge(shares: Floats) -> Floats:
+        some = shares > 0
+        terms = np.zeros_like(shares)
+        terms[some] = shares[some] * np.log(shares[some] / between[some])
+        return terms.sum(axis=1)
+
+    divergence = np.maximum(diverge(exposure) + diverge(target), 0.0) / (2.0 * math.log(base))
+    return np.where(exposure.any(axis=1) & target.any(axis=1), 1.0 - divergence, 0.0)
+
+
+@of_exposure("AWRF", parameters={**AGAINST, "base": Number(math.e, above=1.0)})
+def awrf(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
+    return _awrf(_shares(_exposure(r, discount)), _target_shares(r, target), base)
+
+
+@of_exposure("FairnDCG", parameters={**AGAINST, "base": Number(math.e, above=1.0)}, no_relevant="0")
+def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
+    starts, _, grades = r.judged
+    relevant = np.bincount(row_index_of(starts), grades >= r.rel, starts.size - 1)
+    best = np.minimum(relevant, r.cutoff).astype(np.int64)
+    attention = _attention(discount, max(int(best.max(initial=1)), r.rows.shape[1]))
+    gained = r.add_up(np.where(r.relevant, attention[r.ranks - 1], 0.0))
+    ideal = np.concatenate(([0.0], np.cumsum(attention)))[best]
+    fair = _awrf(_shares(_exposure(r, discount)), _target_shares(r, target), base)
+    return ratio(gained, ideal) * fair
+
+
+@of_exposure("Exposure", better="neither", parameters={})
+def group_exposure(r: ItemRanks, group: str = Word(), discount: str = Discount("jk2")) -> Floats:
+    return _shares(_exposure(r, discount))[:, _groups(r).place_of(group)]
+
+
+@of_exposure("ExposureRatio", better="neither", parameters=AGAINST, range=(0.0, math.inf))
+def exposure_ratio(r: ItemRanks, target: str, discount: str, group: str = Word()) -> Floats:
+    place = _groups(r).place_of(group)
+    return ratio(_shares(_exposure(r, discount))[:, place], _target_shares(r, target)[:, place])
+
+
+@of_exposure("ExposureParity", parameters=AGAINST)
+def exposure_parity(r: ItemRanks, target: str, discount: str) -> Floats:
+    exposure, targets = _exposure(r, discount), _target_shares(r, target)
+    ratios = ratio(exposure, targets)
+    least = np.where(targets > 0, ratios, math.inf).min(axis=1)
+    return ratio(np.where(targets.any(axis=1), least, 0.0), ratios.max(axis=1))
+
+
+OF_EXPECTED: dict[str, Parameter] = {**AGAINST, "of": Choice("relevant", ("relevant", "all"))}
+
+
+def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
+    endless = math.isinf(r.cutoff)
+    if not endless and r.cutoff > LARGEST_CUTOFF:
+        problem = f"cutoff {r.cutoff:.0f} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
+        raise InputError(problem, source="measures", value=r.cutoff)
+    depth = r.longest if endless else np.full(len(r.queries), int(r.cutoff))
+    deepest = int(depth.max(initial=1))
+    sums = np.concatenate(([0.0], np.cumsum(_attention(discount, deepest))))
+    return _target_shares(r, target) * sums[depth, None]
+
+
+of_expected = functools.partial(of_exposure, range=(0.0, math.inf))
+
+
+@of_expected("EEL", better="lower", parameters=OF_EXPECTED)
+def ee_loss(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
+    missed = _exposure(r, discount, of) - _target_exposure(r, target, discount)
+    return (missed * missed).sum(axis=1)
+
+
+@of_expected(
+    "EED", better="neither", parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")}
+)
+def ee_disparity(r: ItemRanks, discount: str, of: str) -> Floats:
+    exposure = _exposure(r, discount, of)
+    return (exposure * exposure).sum(axis=1)
+
+
+@of_expected("EER", parameters=OF_EXPECTED)
+def ee_relevance(r: ItemRanks, target: str, discount: str, of: str) -> Floats:
+    return (_exposure(r, discount, of) * _target_exposure(r, target, discount)).sum(axis=1)
+
+
+IN_TURN = ("AWRF", "Exposure", "ExposureRatio", "ExposureParity", "EEL", "EED", "EER")
+"""Measures of all rankings of a query together."""
+
+
+# ---------------- propensities: items count the more, the less likely they are known
+
+
+LOG2 = Discount("log2")
+of_weights = functools.partial(builtin, reads="items")
+
+
+def _weights_of(r: ItemRanks, row_index: Ints, rows: Ints, relevant: Bools) -> Floats:
+    """Return what items of queries weigh, 0 if they are not relevant: float64 ``(items,)``."""
+    propensities = r.items.need("propensities")
+    weights = np.zeros(rows.size)
+    weights[relevant] = 1.0 / propensities.find(r.queries, row_index[relevant], rows[relevant])
+    return weights
+
+
+def _weights_of_judged(r: ItemRanks) -> Floats:
+    """Return what the judged items weigh; those that are not items weigh nothing."""
+    starts, rows, grades = r.judged
+    return _weights_of(r, row_index_of(starts), rows, (grades >= r.rel) & (rows >= 0))
+
+
+def _weight_gained(r: ItemRanks, discount: str = "none") -> Floats:
+    """Add up what a ranking's items weigh, discounted."""
+    divisors = divisors_of(discount, r.rows.shape[1])
+    return r.add_up(_weights_of(r, r.row_index, r.listed, r.relevant) / divisors[r.ranks - 1])
+
+
+def _ideal_weight(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
+    """Add up what the heaviest of the relevant items weigh; also return how many there are."""
+    starts = r.judged.starts
+    queries, weights = row_index_of(starts), _weights_of_judged(r)
+    order = np.lexsort((-weights, queries))
+    places = np.arange(order.size) - starts[queries]
+    terms = weights[order] / divisors_of(discount, int(places.max(initial=0)) + 1)[places]
+    terms[places >= r.cutoff] = 0.0
+    size = starts.size - 1
+    counts = np.bincount(queries[weights > 0], minlength=size).astype(np.float64)
+    return np.bincount(queries, terms, size).astype(np.float64), counts
+
+
+Parts = Callable[[ItemRanks], tuple[Floats, Floats, Floats]]
+"""Returns what a ranking gets, what the ideal one gets, and what both are divided by."""
+
+
+def of_means(name: str, *, in_order: bool = False) -> Callable[[Parts], Measure]:
+    """Declare a measure that is a ratio of two means over queries."""
+
+    def declare(parts: Parts) -> Measure:
+        def share(r: ItemRanks, norm: str = Choice("ideal", ("ideal", "none"))) -> Floats:
+            gained, best, divisor = parts(r)
+            return ratio(gained, best if norm == "ideal" else divisor)
+
+        def weight(r: ItemRanks, norm: str) -> Floats:
+            _, best, divisor = parts(r)
+            return ratio(best, divisor) if norm == "ideal" else np.ones_like(best)
+
+        about = {"aggregate": "weighted", "in_order": in_order, "range": (0.0, math.inf)}
+        return of_weights(name, weight=weight, **about)(share)
+
+    return declare
+
+
+@of_means("PSP")
+def scored_precision(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+    if math.isinf(r.cutoff):
+        raise InputError("PSP needs a cutoff, such as PSP@5", source="measures", value="PSP")
+    best, _ = _ideal_weight(r)
+    return _weight_gained(r), best, np.full(best.size, r.cutoff)
+
+
+@of_means("PSnDCG", in_order=True)
+def scored_ndcg(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+    best, counts = _ideal_weight(r, "log2")
+    ranks = np.minimum(counts, r.cutoff).astype(np.int64)
+    sums = np.cumsum(1.0 / divisors_of("log2", int(ranks.max(initial=1))))
+    return _weight_gained(r, "log2"), best, np.concatenate(([0.0], sums))[ranks]
+
+
+@of_means("PSR")
+def scored_recall(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+    best, counts = _ideal_weight(r)
+    return _weight_gained(r), best, counts
+
+
+@of_weights("IPS", in_order=True, range=(0.0, math.inf))
+def inverse_propensity_score(r: ItemRanks, discount: str = LOG2) -> Floats:
+    return _weight_gained(r, discount)
+
+
+def _weight_of_all(r: ItemRanks) -> Floats:
+    """Add up what all relevant items of each query weigh."""
+    starts = r.judged.starts
+    sums = np.bincount(row_index_of(starts), _weights_of_judged(r), starts.size - 1)
+    return sums.astype(np.float64, copy=False)
+
+
+def _weight_of_query(r: ItemRanks, over: str, discount: str) -> Floats:
+    everything = _weight_of_all(r)
+    return everything if over == "all" else np.ones_like(everything)
+
+
+@of_weights("SNIPS", aggregate="weighted", weight=_weight_of_query, in_order=True)
+def self_normalised(
+    r: ItemRanks, over: str = Choice("query", ("query", "all")), discount: str = LOG2
+) -> Floats:
+    return ratio(_weight_gained(r, discount), _weight_of_all(r))
