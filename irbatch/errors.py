@@ -16,7 +16,6 @@ from contextvars import ContextVar
 from typing import Any
 
 LISTED_PROBLEMS = 20
-FEW_ALIKE = 4  # problems of lines that say the same as the first, from which they are only counted
 LONGEST_ID = 100  # characters of an id that are shown
 PANIC = "PanicException"  # what polars, say, raises of its own mistakes: a BaseException
 FIELDS = ("source", "query", "document", "path", "line", "value")
@@ -136,10 +135,10 @@ def warnings_kept() -> Iterator[dict[str, None]]:
         _caught.reset(token)
 
 
-def warn(message: str) -> None:
+def warn(*messages: str) -> None:
     """Warn of an input, on the caller's line: the first one outside this package."""
     if (caught := _caught.get()) is not None:
-        caught[message] = None
+        caught.update(dict.fromkeys(messages))
         return
     frame: Any = sys._getframe()  # inspect would do, and takes 5 ms to import
     level = 0
@@ -147,13 +146,8 @@ def warn(message: str) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         frame = frame.f_back
         level += 1
-    warnings.warn(printable(message), InputWarning, stacklevel=level + 1)
-
-
-def warn_all(messages: Iterable[str]) -> None:
-    """Warn of each."""
     for message in messages:
-        warn(message)
+        warnings.warn(printable(message), InputWarning, stacklevel=level + 1)
 
 
 _options: Collection[str] = ()
@@ -218,50 +212,28 @@ def raise_problems(problems: Sequence[InputError]) -> None:
     """Raise the only problem as it is, or several as one error that lists the first 20."""
     if not problems:
         return
-    if len(problems) == 1:
-        raise problems[0]
-    shown = "\n".join(f"  {text}" for text in _listed(problems[:LISTED_PROBLEMS]))
     first = problems[0]
+    if len(problems) == 1:
+        raise first
+    lines = "\n".join(f"  {problem}" for problem in problems[:LISTED_PROBLEMS])
     # Readers give up at the twentieth: then there may be more.
     count = f"{'at least ' * (len(problems) == LISTED_PROBLEMS)}{len(problems)} problems"
     more = ", the first 20" if len(problems) > LISTED_PROBLEMS else ""
-    message = f"{count}{more}:\n{shown}"
+    message = f"{count}{more}:\n{lines}"
     raise InputError(message, source=first.source, path=first.path, problems=problems)
 
 
-def _listed(problems: Sequence[InputError]) -> Iterator[str]:
-    """List problems; of those that say the same, but for words and numbers quoted, the first."""
-    import re  # here: most inputs have no problem
-
-    groups: dict[object, list[InputError]] = {}
-    for problem in problems:
-        kind = re.sub(r"'[^']*'|[0-9]+", "", problem.message)
-        groups.setdefault((kind, problem.source, problem.path), []).append(problem)
-    for first, *others in groups.values():
-        yield str(first)
-        lines = [str(other.line) for other in others if other.line is not None]
-        if len(others) < FEW_ALIKE or len(lines) < len(others):
-            yield from map(str, others)
-        else:
-            numbers = lines if len(lines) <= FEW_ALIKE else [*lines[:2], "…", lines[-1]]
-            yield f"the same in {len(lines)} more lines: {', '.join(numbers)}"
-
-
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """Name a known spelling near to it, or one that begins with it; "" without one.
-
-    One that differs in capitals alone comes first.
+    """Name a known spelling near to it, in whatever letters; "" without one.
 
     >>> did_you_mean("nDGC@10", ["nDCG@10", "AP"])
     '; did you mean nDCG@10?'
     """
     from difflib import get_close_matches  # a millisecond of importing irbatch
 
-    listed, text = list(names), str(name)
-    longer = [other for other in listed if text and other.startswith(text)]
-    same = [other for other in listed if other.lower() == text.lower()]
-    near = same or get_close_matches(text, listed, 1) or longer
-    return f"; did you mean {near[0]}?" if near else ""
+    spellings = {other.lower(): other for other in names}
+    near = get_close_matches(str(name).lower(), spellings, 1)
+    return f"; did you mean {spellings[near[0]]}?" if near else ""
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:

@@ -28,7 +28,7 @@ from typing import Any
 
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn_all, warnings_kept
+from irbatch.errors import InputError, warn, warnings_kept
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.partial import PartialResult, evaluate_part, merge_partials
 from irbatch.evaluation.results import Results
@@ -185,7 +185,7 @@ def evaluate_systems(
     with Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers:
         outcomes = _collect(workers, evaluate_system, list(runs.values()), "systems", progress)
     for place in range(len(runs)):
-        warn_all(outcomes[place][1])
+        warn(*outcomes[place][1])
     return {name: outcomes[place][0] for place, name in enumerate(runs)}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Positions
 from irbatch.data.ids import NO_HASHES, IdHashes, hash_ids, same_kind
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, kind_of, many, shown, warn_all, warnings_kept
+from irbatch.errors import InputError, kind_of, many, shown, warn, warnings_kept
 from irbatch.evaluation.accumulator import (
     KEEPS,
     Accumulator,
@@ -178,7 +178,7 @@ class PartialResult:
             Queries(number, self.samples.get(of, ())) for of, number in numbers.items()
         )
         check_answered(judged, absent, answered, settings.missing, name)
-        warn_all((*self.warnings, *notes_on(results)))
+        warn(*self.warnings, *notes_on(results))
         warn_of_empty(counts, settings, name)
         if not self.any_judged:
             document = next(iter(self.samples.get("document", ())), None)

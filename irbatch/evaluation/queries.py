@@ -15,7 +15,7 @@ import numpy as np
 from irbatch.array_types import Bools, Bytes, Positions
 from irbatch.data.ids import KINDS, form_hint, id_kind
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, keyword, warn, warn_all
+from irbatch.errors import InputError, keyword, warn
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 ENOUGH = 10  # queries in which some document should be judged, or relevant
@@ -166,7 +166,7 @@ def warn_of_run(results: Any, settings: Any, qrels: Qrels, *, any_judged: bool) 
     warn_of_empty(results.counts, settings, results.name)
     if not any_judged:
         warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
-    warn_all(notes_on(results))
+    warn(*notes_on(results))
 
 
 def notes_on(results: Any) -> list[str]:

@@ -11,7 +11,7 @@ from irbatch.data.frames import pair_series
 from irbatch.data.id_lists import read_id_lists
 from irbatch.data.ids import read_query_ids
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, many, warn, warn_all
+from irbatch.errors import InputError, many, warn
 from irbatch.evaluation.evaluation import (
     Cutoffs,
     Measures,
@@ -148,7 +148,7 @@ def evaluate_matrix(
     blocks = pack_labels(labels, everything)
     computed = compute_blocks(Work(plan, settings, threads, "as given"), blocks, labels.queries)
     results = computed.results(labels.queries, count_queries(computed.marks))
-    warn_all(notes_on(results))
+    warn(*notes_on(results))
     return results
 
 

@@ -15,7 +15,7 @@ from irbatch.array_types import Ints
 from irbatch.data.groups import Groups
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, ItemRanks
-from irbatch.errors import InputError, kind_of, warn_all
+from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries, notes_on
@@ -150,7 +150,7 @@ def evaluate_sequences(
     judged = np.stack([relevant, np.diff(judgments.starts)[rows]], axis=1, dtype=np.int32)
     of_queries = Rows(values, marks, judged)
     results = Results(of_queries, queries, parsed, counts, signature, name)
-    warn_all(notes_on(results))
+    warn(*notes_on(results))
     return results
 
 

@@ -18,7 +18,6 @@ import irbatch
 from irbatch import InputError, Leaderboard, compare
 from irbatch.cli import main
 from irbatch.errors import InputWarning, on_one_line, warn
-from irbatch.runtime.progress import make_bar
 
 NAMES = [
     *("q\nall\tRR\t1", "tab\tbed", "\x1b[31mred", "\r=1+1", "\n=1+1", "a\r@x", "\x85next"),
@@ -158,14 +157,3 @@ def test_errors_and_warnings() -> None:
         warnings.simplefilter("always", InputWarning)
         warn("a\x1b\nb")
     assert [str(each.message) for each in caught] == [r"a\x1b\nb"]
-
-
-def test_name_on_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    rich = pytest.importorskip("rich.console")
-    made = make_bar(wanted=True)
-    assert made is not None
-    bar, task = made
-    bar.update(task, description="[/red] [bold]x")
-    console = rich.Console(file=io.StringIO(), width=100)
-    console.print(bar.get_renderable())
-    assert "[/red] [bold]x" in console.file.getvalue()

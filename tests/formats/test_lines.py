@@ -173,9 +173,7 @@ def test_no_data(write: Write, data: bytes) -> None:
 def test_first_twenty_problems_over_many_pieces(write: Write) -> None:
     rows = [b"q%d 0 d %s\n" % (i, b"1" if i % 3 else b"x") for i in range(100)]
     path = write(b"".join(rows))
-    error = refused_by_all(
-        "qrels", path, "at least 20 problems", "line 1 (", "19 more lines: 4, 7, …, 58"
-    )
+    error = refused_by_all("qrels", path, "at least 20 problems", "line 1 (", "line 58 (")
     assert [each.line for each in error.problems] == list(range(1, 59, 3))
     assert {each.path for each in error.problems} == {path}
     assert [each.query for each in error.problems] == [f"q{i}" for i in range(0, 58, 3)]
