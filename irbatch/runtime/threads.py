@@ -11,17 +11,18 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+from _queue import SimpleQueue  # as `queue` has it, which takes 1 ms to import
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from queue import SimpleQueue
-from threading import Thread, local
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from irbatch.runtime.numbers import check_whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from threading import Thread
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -35,7 +36,7 @@ RANGES_PER_THREAD = 4
 # Cells of work after which an interrupt is answered: some hundredths of a second.
 CELLS_AT_ONCE = 1 << 25
 
-_inside = local()  # whether a thread is one of `map_items`
+_has_company = ContextVar("has_company", default=False)  # whether other threads have work, too
 
 
 class _Pool:
@@ -48,6 +49,7 @@ class _Pool:
     def submit(self, most: int, work: Callable[[], Done]) -> Future[Done]:
         """Work in one of so many threads; or here and now, where none can be started."""
         from concurrent.futures import Future
+        from threading import Thread  # here: it takes 1.5 ms to import
 
         done: Future[Done] = Future()
         with suppress(RuntimeError):  # the system starts no more
@@ -88,7 +90,7 @@ def map_ranges(
     There are exactly so many `threads`, if given, or as many as the `cells` of work are worth; but
     a thread of `map_items` does all of it, as it would wait for itself.
     """
-    if getattr(_inside, "map_items", False):
+    if _has_company.get():
         threads = 1
     if threads is None:
         worth = cells // CELLS_PER_THREAD
@@ -124,36 +126,32 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
 
     Items may be made while it is going on, and are taken no faster than they are worked off.
     """
-    threads = 1 if getattr(_inside, "map_items", False) else available_cores()
+    threads = 1 if _has_company.get() else available_cores()
     waiting: deque[Future[Done]] = deque()
     for i, item in enumerate(items):
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_pool.submit(threads, functools.partial(_work_inside, work, item)))
+        waiting.append(_pool.submit(threads, functools.partial(_work_alone, work, item)))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
 
 
-def _work_inside(work: Callable[[Item], Done], item: Item) -> Done:
-    _inside.map_items = True
-    try:
+def _work_alone(work: Callable[[Item], Done], item: Item) -> Done:
+    with alone():
         return work(item)
-    finally:
-        _inside.map_items = False
 
 
 @contextmanager
 def alone() -> Iterator[None]:
     """Let this thread work without others: they have work of their own."""
-    before = getattr(_inside, "map_items", False)
-    _inside.map_items = True
+    before = _has_company.set(True)
     try:
         yield
     finally:
-        _inside.map_items = before
+        _has_company.reset(before)
 
 
 def check_threads(threads: Any) -> None:
