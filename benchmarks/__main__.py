@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from benchmarks import files, in_memory, matrices, recommending
-from benchmarks.harness import JUDGED, Settings, Table, markdown_line, where
+from benchmarks.harness import Settings, Table, markdown_line, where
 from benchmarks.rows import AIMS, ROWS, SHORT
 
 REPOSITORY = Path(__file__).parent.parent
@@ -29,31 +29,22 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "users": recommending.users, "recommenders": recommending.recommenders,
     "scores": matrices.scores, "updates": matrices.updates, "embeddings": matrices.embeddings,
     "comparing": in_memory.comparing, "scan": matrices.scan_rows, "diversity": in_memory.diversity,
-    "cold": files.cold, "memory": files.memory, "parquet": files.parquet,
+    "cold": files.cold, "parquet": files.parquet,
 }  # fmt: skip
-ON_REQUEST = ("memory", "parquet")  # they write gigabytes
+ON_REQUEST = ("parquet",)  # it writes gigabytes
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Read the options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--queries", type=int, default=0, help="rankings (default 6980)")
-    parser.add_argument("--depth", type=int, default=0, help="documents in each (default 1000)")
-    parser.add_argument("--judged", type=int, nargs="+", default=JUDGED,
-                        help="judged documents a query (default 1 20 60)")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=0, help="of timing each work (default 3)")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME",
                         help=f"sections: {', '.join(SECTIONS)}")  # fmt: skip
-    parser.add_argument("--memory", action="store_true",
-                        help="sections memory and parquet too, which write gigabytes")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
     parser.add_argument("--guide", action="store_true",
                         help="write the rows made into guide and README")  # fmt: skip
     options = parser.parse_args(arguments)
-    sizes = options.queries, options.depth, options.rounds
-    if min(*sizes, *options.judged) < 0:
-        parser.error("sizes and rounds are at least 1")
-    if options.guide and (options.quick or any(sizes) or tuple(options.judged) != JUDGED):
+    if options.guide and (options.quick or options.rounds):
         parser.error("--guide is of the default sizes")
     return options
 
@@ -61,14 +52,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables; return 1 when values differ or a section fails."""
     options = parse(arguments)
-    names = options.only or [name for name in SECTIONS if name not in ON_REQUEST or options.memory]
+    names = options.only or [name for name in SECTIONS if name not in ON_REQUEST]
     print(where(), flush=True)
     problems: list[str] = []
     tables: list[Table] = []
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="irbatch-benchmarks-") as folder:
-        settings = Settings(Path(folder), options.quick, options.queries, options.depth,
-                            tuple(options.judged), options.rounds)  # fmt: skip
+        settings = Settings(Path(folder), options.quick, options.rounds)
         for name in names:
             made, failed = show(name, settings)
             tables += made
@@ -101,8 +91,7 @@ def show(name: str, settings: Settings) -> tuple[list[Table], list[str]]:
     else:
         expected = {key for key in (*AIMS, *ROWS) if key.partition(",")[0] == name}
         shown = {key for table in tables for key in table.keyed}
-        if settings.judged == JUDGED:
-            problems += [f"no row {key!r}" for key in sorted(expected - shown)]
+        problems += [f"no row {key!r}" for key in sorted(expected - shown)]
     return tables, problems
 
 

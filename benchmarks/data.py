@@ -155,25 +155,17 @@ def _write_problem(problem: Problem, folder: Path, name: str) -> tuple[Path, Pat
     return qrels, run
 
 
-def write_run(problem: Problem, path: Path, copies: int = 1) -> None:
-    """Write a TREC run file.
-
-    Args:
-        problem: what to write.
-        path: where to.
-        copies: how many times, each time under query ids that follow on.
-    """
+def write_run(problem: Problem, path: Path) -> None:
+    """Write a TREC run file."""
     with path.open("w") as file:
         for query, documents, scores in zip(
             problem.queries.tolist(), problem.documents.tolist(), problem.scores.tolist(),
             strict=True,
         ):  # fmt: skip
-            lines = "".join(
-                f"% Q0 {document} {rank} {score // 100_000}.{score % 100_000:05} r\n"
+            file.writelines(
+                f"{query} Q0 {document} {rank} {score // 100_000}.{score % 100_000:05} r\n"
                 for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1)
             )
-            for copy in range(copies):
-                file.write(lines.replace("%", str(query + copy * len(problem.queries))))
 
 
 def write_parquet(
@@ -183,7 +175,8 @@ def write_parquet(
 
     Args:
         side: what to write.
-        path, copies: as for `write_run`.
+        path: where to.
+        copies: how many times, each time under query ids that follow on.
         kind: of ids, Arrow's name for it; beside numbers scores are float32.
         **options: of pyarrow's writer.
     """

@@ -1,4 +1,4 @@
-"""Files in processes of their own, reading included; memory; Parquet; the first call of all."""
+"""Files in processes of their own, reading included; Parquet; the first call of all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks import data
 from benchmarks.data import Problem
 from benchmarks.harness import (
+    USUAL,
     Settings,
     Table,
     Timed,
@@ -53,8 +54,8 @@ def in_processes(
 
 def files(settings: Settings) -> Iterator[Table]:
     """Compare with tools that evaluate, then with an engine that can be told how to."""
-    problem = data.of_settings(settings, settings.usual)
-    few = data.small_problem(settings, settings.usual)
+    problem = data.of_settings(settings, USUAL)
+    few = data.small_problem(settings, USUAL)
     paths, small = data.written(settings, problem, "whole"), data.written(settings, few, "small")
     size = amount(paths[1].stat().st_size)
     peers = ("pytrec_eval", "ir_measures", "polars")
@@ -64,7 +65,7 @@ def files(settings: Settings) -> Iterator[Table]:
         (["trec_eval", "pytrec_eval", "ir_measures"], usual(settings.depth)),
         (["polars"], list(IN_QUERIES)),
     ):
-        title = f"TREC files, run of {size}: {settings.size(settings.usual)}; {len(names)} measures"
+        title = f"TREC files, run of {size}: {settings.size(USUAL)}; {len(names)} measures"
         table = Table(f"{title}, reading included", settings)
         tools = ["irbatch", *(each for each in peers if not missing[each])]
         found = in_processes(tools, paths, small, names, settings.rounds)
@@ -75,36 +76,6 @@ def files(settings: Settings) -> Iterator[Table]:
             table.compare("files to means", found["irbatch"], peer, theirs, key=f"files, {peer}",
                           tolerance=tolerance)  # fmt: skip
         yield table
-
-
-# ---------------------------------------------------------------- memory
-
-COPIES = 10
-
-
-def memory(settings: Settings) -> Iterator[Table]:
-    """The memory that a run takes, and copies of it under further ids, which are not judged."""
-    judged = settings.judged[0]
-    problem = data.of_settings(settings, judged)
-    paths = data.written(settings, problem, f"judged{judged}")
-    few = data.small_problem(settings, judged)
-    small = data.written(settings, few, f"small{judged}")
-    long_run = settings.folder / "long.run"
-    data.write_run(problem, long_run, COPIES)
-    title = f"memory of irbatch: {settings.size(judged)}, and {COPIES} times as many queries"
-    columns = ("run file", "takes", "peak memory", "aim", "values")
-    table = Table(title, settings, columns)
-    expected: Timed | None = None
-    for key, run in (("memory, once", paths[1]), ("memory, ten times", long_run)):
-        found = evaluated("irbatch", (paths[0], run), small, usual(settings.depth))
-        expected = expected or found
-        size = amount(run.stat().st_size)
-        equal, text = compare_values(expected.result, found.result)
-        table.check(size, equal, text)
-        cells = size, duration(found.seconds), amount(found.peak), text
-        table.add(*cells, key=key, figure=found.peak)
-    long_run.unlink()
-    yield table
 
 
 # ---------------------------------------------------------------- Parquet
@@ -123,7 +94,7 @@ FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 def parquet(settings: Settings) -> Iterator[Table]:
     """Copies of a run under further query ids, 10⁸ rows, all judged, by how ids are kept."""
-    missing, judged = absence("pyarrow"), settings.usual
+    missing, judged = absence("pyarrow"), USUAL
     copies = 2 if settings.quick else ROWS // (settings.queries * settings.depth) + 1
     rows = copies * settings.queries * settings.depth
     title = f"Parquet: {rows / 1e6:,.1f} M rows, {judged} judged a query, judgments in Parquet too"
@@ -175,6 +146,18 @@ imported = time.perf_counter()
 evaluate(qrels, run, ["AP", "nDCG@10"]).mean()
 print(json.dumps([imported - start, time.perf_counter() - start]))
 """
+# Seconds of the first reading of judgments in a new process, and of a loop that reads them.
+READING = """
+import json, sys, time, irbatch
+read, start = irbatch.read_qrels, time.perf_counter()
+count = sum(map(len, read(sys.argv[1]).to_dict().values()))
+seconds, start, table = time.perf_counter() - start, time.perf_counter(), {}
+for line in open(sys.argv[1]):
+    query, _, document, grade = line.split()
+    table.setdefault(query, {})[document] = int(grade)
+assert sum(map(len, table.values())) == count
+print(json.dumps([seconds, time.perf_counter() - start]))
+"""
 SIZES = ((43, 100), (43, 1_000), (300, 1_000), (2_000, 1_000))
 # The first and second call in a new process: CPU seconds, and whether Numba was imported.
 CALLS = """
@@ -203,6 +186,14 @@ def cold(settings: Settings) -> Iterator[Table]:
     imports, results = zip(*rounds_of(works, settings.rounds)[""], strict=True)
     table.alone("import of evaluate", Timed(None, imports))
     table.alone("import and first result", Timed(None, results), key="cold, first result")
+    queries = 50 if settings.quick else 5_500
+    qrels, _ = data.written(settings, data.make_problem(queries, 25, 20), "judged")
+    read, loop = zip(
+        *rounds_of({"": partial(json_of, ["-c", READING, str(qrels)])}, settings.rounds)[""],
+        strict=True,
+    )
+    work, note = f"first read_qrels, {20 * queries:,} lines", f"a loop {Timed(None, loop)}"
+    table.alone(work, Timed(None, read), key="cold, read_qrels", note=note)
     yield table
     table = Table("a wheel in a fresh environment, an empty home, CPU time", settings)
     if settings.quick:

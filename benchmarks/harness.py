@@ -24,7 +24,8 @@ Work = Callable[[], Any]
 PATIENCE = 4.0  # seconds; what takes longer is called once only
 AGREED = 1e-9
 COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "aim", "values")
-JUDGED = (1, 20, 60)
+JUDGED = (1, 20, 60)  # documents a query; USUAL where a section takes one number
+USUAL = JUDGED[1]
 PACKAGES = (
     "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "pandas",
     "pyarrow", "torch", "torchmetrics", "scikit-learn",
@@ -194,7 +195,7 @@ class Table:
     def _judge(self, key: str, figure: float | None) -> str:
         """Write the aim of a row, if it has one, and whether it is reached."""
         aim = AIMS.get(key)
-        if aim is None or figure is None or not self.settings.whole:
+        if aim is None or figure is None or self.settings.quick:
             return "" if aim is None else str(aim)
         if aim.reached(figure):
             return f"{aim}: reached"
@@ -290,35 +291,22 @@ def markdown_line(cells: Iterable[str]) -> str:
 
 @dataclass
 class Settings:
-    """Sizes of a run, and what its sections share.
+    """Sizes of a run, and what its sections share: rankings, and documents in each.
 
     Attributes:
-        queries, depth: rankings, and documents in each.
-        judged: numbers of judged documents a query; the sections that take one take `usual`.
-        rounds: how often each work is timed.
-        quick: leave out what takes longer than the tests can wait.
         folder: for files, gone at the end.
+        quick: leave out what takes longer than the tests can wait.
+        rounds: how often each work is timed.
     """
 
     folder: Path
     quick: bool = False
-    queries: int = 0
-    depth: int = 0
-    judged: tuple[int, ...] = JUDGED
     rounds: int = 0
-    whole: bool = False
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.whole = not (self.quick or self.queries or self.depth)
-        self.queries = self.queries or (60 if self.quick else 6_980)
-        self.depth = self.depth or (50 if self.quick else 1_000)
+        self.queries, self.depth = (60, 50) if self.quick else (6_980, 1_000)
         self.rounds = self.rounds or (1 if self.quick else 3)
-
-    @property
-    def usual(self) -> int:
-        """A number of judged documents between the others."""
-        return self.judged[len(self.judged) // 2]
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return what is made once."""

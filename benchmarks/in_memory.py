@@ -15,6 +15,8 @@ import numpy.typing as npt
 import irbatch
 from benchmarks import data
 from benchmarks.harness import (
+    JUDGED,
+    USUAL,
     Settings,
     Table,
     Timed,
@@ -36,6 +38,7 @@ from benchmarks.tools import (
     ranx_values,
     usual,
 )
+from irbatch.comparing.rankings import overlap
 from irbatch.statistics.resampling import flip_signs
 
 Nested = dict[str, dict[str, float]]
@@ -50,7 +53,7 @@ def dicts(settings: Settings) -> Iterator[Table]:
     """From dicts of dicts to means (pytrec_eval: to values of queries), and what is prepared."""
     names = usual(settings.depth)
     irbatch.runtime.warmup()
-    for judged in settings.judged:
+    for judged in JUDGED:
         title = f"dicts of dicts: {settings.size(judged)}; {len(names)} measures"
         table = Table(title, settings)
         sides = data.dicts(data.of_settings(settings, judged))
@@ -138,7 +141,7 @@ def small(settings: Settings) -> Iterator[Table]:
 
 def frames(settings: Settings) -> Iterator[Table]:
     """Frames, a row a document, of a fifth of the queries: peers make rows of pandas' frames."""
-    judged, queries = settings.usual, max(20, settings.queries // 5)
+    judged, queries = USUAL, max(20, settings.queries // 5)
     rows = queries * settings.depth
     title = f"frames of {rows:,} rows, {judged} judged a query; frames to means"
     table = Table(title, settings)
@@ -290,6 +293,17 @@ def comparing(settings: Settings) -> Iterator[Table]:
     standard = "the product", timed["product"]
     table.measure_by("sign flips", timed[""], *standard, key="comparing, flips")
     _by_scipy(table, differences[:, 0].copy(), draws)
+    sides = data.dicts(data.of_settings(settings, USUAL, max(20, settings.queries // 5)))
+    qrels, run = irbatch.Qrels(sides[0]), irbatch.Run(sides[1]).prepared()
+    other = {query: {document: -score for document, score in ranking.items()}
+             for query, ranking in sides[1].items()}  # fmt: skip
+    works = {
+        "": partial(overlap, run, irbatch.Run(other).prepared()),
+        "one": partial(irbatch.evaluate, qrels, run, "nDCG"),
+    }
+    timed = in_turn(works, settings.rounds)
+    table.measure_by("RBO of two prepared runs", timed[""], "nDCG of one", timed["one"],
+                     key="comparing, rbo")  # fmt: skip
     yield table
 
 

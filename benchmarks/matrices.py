@@ -14,8 +14,9 @@ import irbatch
 from benchmarks import data
 from benchmarks.data import score_problem
 from benchmarks.harness import Settings, Table, compare_values, in_turn
-from benchmarks.tools import torchmetrics_work
+from benchmarks.tools import torchmetrics_work, usual
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
+from irbatch.measures import Plan, parse_measures
 from irbatch.measures.parameters import make_weighting
 
 Work = Callable[[], Any]
@@ -205,4 +206,9 @@ def scan_rows(settings: Settings) -> Iterator[Table]:
     agreement = agreed, "hits equal" if agreed else "DIFFERENT hits"
     table.measure_by(f"scan at {len(CUTOFFS)} cutoffs, 2 threads", timed["scan"], "codes.copy()",
                      timed["copy"], key="scan, copy", agreement=agreement)  # fmt: skip
+    plan = Plan(parse_measures(usual(depth)))
+    works = {"scan": partial(scan, matrix, plan._request), "": partial(plan.values, matrix)}
+    timed = in_turn(works, settings.rounds)
+    table.measure_by(f"scan and formulas of {len(usual(depth))} measures", timed[""], "their scan",
+                     timed["scan"], key="scan, formulas")  # fmt: skip
     yield table

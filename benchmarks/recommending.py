@@ -45,6 +45,7 @@ def users(settings: Settings) -> Iterator[Table]:
     table.alone(f"evaluate_ids, {DEPTH} ids a user", timed["matrix"], key="users, ids")
     table.measure_by("relevant ids as a list of arrays", timed["list"], "as a matrix",
                      timed["matrix"], key="users, list")  # fmt: skip
+    _frames(table, ranked, relevant)
     _interactions(table, 5 * count)
     for size in (count, 10 * count):
         seconds, taken = json_of(["-m", "benchmarks.recommending", "sessions", str(size)])
@@ -55,6 +56,24 @@ def users(settings: Settings) -> Iterator[Table]:
     table.add("the same, memory", f"{taken / size:.0f} bytes a query", "", "", "", "",
               key="users, memory", figure=taken / size)  # fmt: skip
     yield table
+
+
+def _frames(table: Table, ranked: Any, relevant: Any) -> None:
+    """Time frames of polars, a row a document."""
+    work, key = f"frames of polars, {ranked.size:,} rows", "users, polars"
+    if missing := absence("polars"):
+        table.add(work, "", "", "", "", f"skipped: {missing}", key=key)
+        return
+    polars = importlib.import_module("polars")
+
+    def frame(side: Any, value: str) -> Any:
+        values = np.tile(np.arange(side.shape[1], 0, -1), len(side))
+        users = np.repeat(np.arange(len(side)), side.shape[1])
+        return polars.DataFrame({"user_id": users, "item_id": side.ravel(), value: values})
+
+    sides = frame(relevant, "rating"), frame(ranked, "score")
+    works = {"": lambda: irbatch.evaluate(*sides, "nDCG@10 RR").mean()}
+    table.alone(work, in_turn(works, table.settings.rounds)[""], key=key)
 
 
 def _interactions(table: Table, count: int) -> None:

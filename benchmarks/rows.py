@@ -61,15 +61,17 @@ _AIMS: dict[str, dict[str, float]] = {
     "×": {
         "ids, copy": 3, "comparing, flips": 3, "scan, copy": 2.8, "small, ties": 1.5,
         "users, list": 1.2, "embeddings, dot": 1.3, "embeddings, cosine": 1.3,
-        "embeddings, float16": 1.3, "scores, 64 × 1,000": 1,
+        "embeddings, float16": 1.3, "scores, 64 × 1,000": 1, "comparing, rbo": 4,
+        "scan, formulas": 1.4,
     },
     "ms": {
         "updates, 32 × 1,000": 0.3, "cold, first result": 20, "cold, first call": 10,
+        "cold, read_qrels": 25,
     },
     "µs": {"updates, 64 × 64": 70},
-    "s": {"users, ids": 3, "users, items": 0.8, "users, sessions": 8},
+    "s": {"users, ids": 3, "users, items": 0.8, "users, sessions": 8, "users, polars": 4},
     "bytes": {"users, memory": 120},
-    "MB": {"memory, once": 400, "memory, ten times": 400, "parquet, memory": 400},
+    "MB": {"parquet, memory": 400},
     "M rows/s": {
         **{f"parquet, {ids}": 12 for ids in ("text", "zstd", "plain", "dictionary", "numbers")},
     },
