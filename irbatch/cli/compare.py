@@ -8,15 +8,18 @@ from dataclasses import replace
 from shlex import quote
 
 from irbatch import compare
-from irbatch.cli.gates import GATE_FAILED, add_gate, judge, tell
 from irbatch.cli.inputs import check_there, name_runs, read_groups
-from irbatch.cli.settings import (
+from irbatch.cli.options import (
     DEFAULT_MEASURES,
+    GATE_FAILED,
     SETTINGS,
+    add_gate,
     add_measures,
     add_rows,
     add_settings,
     check_sort,
+    judge,
+    tell,
 )
 from irbatch.cli.terminal import note
 from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report

@@ -7,14 +7,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from irbatch.cli.gates import add_gate, judge, tell
-from irbatch.cli.inputs import add_items, check_there, name_runs, read_items
-from irbatch.cli.settings import (
+from irbatch.cli.inputs import check_there, name_runs, read_items
+from irbatch.cli.options import (
     DEFAULT_MEASURES,
     SETTINGS,
+    add_gate,
+    add_items,
     add_measures,
     add_settings,
     check_sort,
+    judge,
+    tell,
 )
 from irbatch.cli.terminal import note, progress_of
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, write_tsv

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from irbatch.cli.inputs import check_inputs, check_there
-from irbatch.cli.settings import SETTINGS, add_measures, add_settings
+from irbatch.cli.options import SETTINGS, add_measures, add_settings
 from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.explain import SIDES, explain
 from irbatch.measures import measure

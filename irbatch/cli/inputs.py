@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 ITEM_COLUMNS = {"popularity": "popularity", "propensity": "propensities", "group": "groups"}
 """Columns of a table of items, and the arguments of `Items` that they are."""
+
+NUMBERS = ("popularity", "propensity")
 
 
 def name_runs(words: Iterable[str]) -> dict[str, str]:
@@ -106,15 +107,6 @@ def read_groups(path: str) -> dict[str, str]:
     return groups
 
 
-def add_items(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name the files."""
-    add = parser.add_argument_group("measures that read items").add_argument
-    text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
-    add("--items", metavar="FILE", help=f"{text}, for measures that read items")
-    text = "what users had before, in a form of judgments: popularity and histories come from it"
-    add("--interactions", metavar="FILE", help=text)
-
-
 def read_items(table: str | None, interactions: str | None) -> Items | None:
     """Read both files, those that there are; None without any.
 
@@ -147,21 +139,22 @@ def _read_table(path: str) -> dict[str, Any]:
         raise InputError(problem, source="items", path=path, line=1)
     columns: dict[str, dict[str, Any]] = {name: {} for name in header}
     for row in filter(None, rows):
-        place: dict[str, Any] = {"source": "items", "path": path, "line": rows.line_num}
-        if len(row) != len(header):
-            raise InputError(f"{len(row)} columns where {len(header)} are expected", **place)
-        cells: dict[str, Any] = dict(zip(header, row, strict=True))
-        document = cells[item]
-        if document in columns[item]:
-            raise InputError("this item is listed twice", document=document, **place)
+        cells = dict(zip(header, row, strict=False))
+        document = cells.get(item, "")
+        if len(row) != len(header) or document in columns[item]:
+            problem = f"{len(row)} columns where {len(header)} are expected"
+            problem = problem if len(row) != len(header) else f"item {document!r} is listed twice"
+            raise InputError(problem, source="items", path=path, line=rows.line_num)
         for name, cell in cells.items():
-            if name in ("popularity", "propensity"):
-                try:
-                    columns[name][document] = float(cell)
-                except ValueError:
-                    problem = f"{name} {shown(cell)} is not a number"
-                    raise InputError(problem, value=cell, **place) from None
-            elif name != "group" or cell.strip():  # without one it is in no group
-                columns[name][document] = cell
+            if name != "group" or cell.strip():  # without one it is in no group
+                columns[name][document] = _as_number(cell) if name in NUMBERS else cell
     arguments = {ITEM_COLUMNS[name]: columns[name] for name in header if name != item}
     return {"items": list(columns[item]), **arguments}
+
+
+def _as_number(cell: str) -> float | str:
+    """Convert a number; what isn't one is rejected with its item, where it is used."""
+    try:
+        return float(cell)
+    except ValueError:
+        return cell

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from irbatch.cli.inputs import check_inputs, name_runs
-from irbatch.cli.settings import add_measures
+from irbatch.cli.options import add_measures
 from irbatch.cli.writing import Output, add_output, of_report
 from irbatch.comparing.judges import compare_judges
 from irbatch.errors import InputError

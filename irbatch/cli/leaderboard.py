@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from irbatch.cli.gates import add_gate, tell
-from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
+from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, tell
 from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper
 from irbatch.comparing.gate import Outcome
 from irbatch.errors import InputError

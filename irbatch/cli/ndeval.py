@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import itertools
 import math
 import re
@@ -34,36 +33,25 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = "Print what ndeval 4.5 prints: measures of novelty and diversity, as CSV."
     parser.epilog = "example: irbatch ndeval -c -traditional qrels.diversity.txt bm25.run"
     add = parser.add_argument
-    share = functools.partial(_number, most=1.0)
     add("qrels", metavar="QRELS", help="lines of: topic subtopic document grade")
     add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")
     text = "what a subtopic loses by each document of it above, 0 to 1 (default 0.5)"
-    add("-alpha", "--alpha", metavar="A", type=share, default=0.5, help=text)
+    add("-alpha", "--alpha", metavar="A", type=_share, default=0.5, help=text)
     text = "the patience of NRBP, 0 to 1 (default 0.5)"
-    add("-beta", "--beta", metavar="B", type=share, default=0.5, help=text)
+    add("-beta", "--beta", metavar="B", type=_share, default=0.5, help=text)
     text = "order documents by score, then by id, both descending (default: by rank)"
     add("-traditional", "--traditional", action="store_true", help=text)
     text = "average over all judged topics; those missing from the run are 0"
     add("-c", "--complete", action="store_true", help=text)
     text = "ranks looked at (default all)"
     add("-M", "--max-depth", metavar="N", type=int, help=text)
-    add("-baseline", "--baseline", metavar="RUN", help="subtract this run's values")
-    text = "weigh what is lost against the baseline 1 + R times (default 0)"
-    add("-riskAlpha", "--risk-alpha", metavar="R", type=_as_typed, default="0", help=text)
 
 
-def _number(text: str, most: float = math.inf) -> float:
-    """Read a number from 0 on."""
+def _share(text: str) -> float:
     number = float(text) if re.fullmatch(DECIMAL, text[:80]) else math.nan
-    if limit := missed_limit(number, least=0.0, most=most):
+    if limit := missed_limit(number, least=0.0, most=1.0):
         raise argparse.ArgumentTypeError(f"{text[:40]!r} must be {limit}")
     return number
-
-
-def _as_typed(text: str) -> str:
-    """Check a number that is printed as it was typed."""
-    _number(text)
-    return text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -71,28 +59,18 @@ def run(options: argparse.Namespace) -> int:
     columns = _columns(options.alpha, options.beta)
     order_by = "score" if options.traditional else "rank"
     run = _read(options.run, order_by)
-    baseline = None if options.baseline is None else _read(options.baseline, order_by)
     qrels = read_qrels(options.qrels, marks="subtopics")
-    values_of = functools.partial(_values, qrels, columns=columns, max_depth=options.max_depth)
-    values = values_of(run)
-    counted = len(values.keys() & set(qrels.queries))
-    if options.complete:
-        counted = len(qrels)
-    name = run.tag
-    if baseline is not None:
-        risk = options.risk_alpha
-        values = _at_risk(values, values_of(baseline), float(risk), complete=options.complete)
-        counted = max(counted, len(values))
-        name = f"{name} (rel to. {baseline.tag}; rs=1+a; a={risk})"
+    values = _values(qrels, run, columns=columns, max_depth=options.max_depth)
+    counted = len(qrels) if options.complete else len(values.keys() & set(qrels.queries))
     if not counted:
         say("error", "no topic of the run is judged")
         return 1
     titles = [replace(column, parameters=()).spelled("ndeval") for column in columns]
     print(",".join(["runid", "topic", *titles]))
     for topic in sorted(values, key=by_number):
-        print(",".join([f"{name},{topic}", *map(_spelled, values[topic])]))
+        print(",".join([f"{run.tag},{topic}", *map(_spelled, values[topic])]))
     sums = [math.fsum(column) / counted for column in zip(*values.values(), strict=True)]
-    print(",".join([f"{name},amean", *map(_spelled, sums)]))
+    print(",".join([f"{run.tag},amean", *map(_spelled, sums)]))
     return 0
 
 
@@ -131,17 +109,6 @@ def _values(qrels: Qrels, run: Run, *, columns: list[Measure], max_depth: int | 
         for topic in itertools.compress(results.query_ids, empty):
             values[topic][NNRBP_AT] = math.nan  # 0 / 0
     return values
-
-
-def _at_risk(values: Values, baseline: Values, risk: float, *, complete: bool) -> Values:
-    """Subtract a baseline; what is less weighs more. `complete`: its own topics count, too."""
-    nothing = [0.0] * len(next(iter(values.values())))
-    topics = values.keys() | baseline.keys() if complete else values.keys()
-    pairs = {topic: (values.get(topic, nothing), baseline.get(topic, nothing)) for topic in topics}
-    return {
-        topic: [x - b if x >= b else (1 + risk) * (x - b) for x, b in zip(own, other, strict=True)]
-        for topic, (own, other) in pairs.items()
-    }
 
 
 def by_number(topic: str) -> tuple[bool, int, str]:

@@ -6,7 +6,7 @@ import argparse
 import functools
 
 from irbatch.cli.inputs import check_inputs
-from irbatch.cli.settings import add_columns
+from irbatch.cli.options import add_columns
 from irbatch.cli.terminal import note
 from irbatch.cli.writing import Output, add_output, write_tsv
 from irbatch.comparing.rankings import TIES, overlap, ranking_correlation

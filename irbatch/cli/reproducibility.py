@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from irbatch.cli.inputs import check_inputs
-from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.options import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
 from irbatch.cli.writing import WRITTEN, Output, add_output, of_report
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.measures import parse_measures

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from irbatch.cli.settings import add_columns
+from irbatch.cli.options import add_columns
 from irbatch.cli.terminal import say
 from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.qrels import Qrels

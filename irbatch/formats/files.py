@@ -219,32 +219,6 @@ def read_rankings(
     return rankings
 
 
-def begins_as_run(path: Given) -> bool:
-    """Tell whether a file's columns, and its first line of data, are those of a run.
-
-    It is taken for one if it cannot be read.
-    """
-    from irbatch.formats.lines import ParsedLines, find_data, recognise
-    from irbatch.formats.streams import open_input
-
-    try:
-        with open_input(path, "run") as file:
-            text = bytearray() if file.is_parquet else next(file.pieces(), bytearray())
-    except InputError:
-        return True
-    try:
-        form, header = recognise(text, "run")
-        if not text:
-            with _opened(path, "run"):
-                return True
-    except InputError:
-        return False
-    rows = ParsedLines(form)
-    line = text[header:][max(find_data(text[header:], "run"), 0) :].partition(b"\n")[0]
-    rows.read([(1, bytes(line))])
-    return not rows.problems
-
-
 def _whole_run(reader: TableReader) -> Run:
     return Run(reader.table(), reader.name, reader.tag)
 

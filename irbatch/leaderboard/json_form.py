@@ -31,7 +31,6 @@ from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.formats.files import begins_as_run
 from irbatch.leaderboard.axes import Board
 from irbatch.leaderboard.joining import name_rows
 from irbatch.leaderboard.study import Significance
@@ -164,11 +163,10 @@ def evaluate_systems(
             if problem.source != "run":
                 raise
             source = f"run of {shown(name)}"
-            if run.is_file() and not begins_as_run(run):
+            if (line := problem.problems[0].line) is not None:
                 # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
-                line = problem.line
-                unread = InputError("this is not a run", source=source, path=str(run), line=line)
-                raise unread from None
+                text = "this is not a line of a run"
+                raise InputError(text, source=source, path=str(run), line=line) from None
             raise problem.with_fields(source=source) from None
     return results
 

@@ -258,14 +258,11 @@ class Kernel:
         import numba
 
         try:
-            decorated, kept = self.for_numba(self.digest(), cache=True), "once on this machine"
+            decorated = self.for_numba(self.digest(), cache=True)
         except RuntimeError:  # there is no folder that Numba may write to
             Kernel.is_kept = False
-            decorated, kept = self.for_numba(), "in each process, as nothing can be kept"
-        from numba.core import event
-
-        with event.install_timer("numba:compile", lambda seconds: _say_compiled(kept)):
-            decorated.compile(tuple(map(numba.typeof, flat.values)))
+            decorated = self.for_numba()
+        decorated.compile(tuple(map(numba.typeof, flat.values)))
         code = self._code[flat.kinds] = functools.partial(_run_with_numba, decorated)
         return code
 
@@ -416,17 +413,6 @@ def _has_numba() -> bool:
         warn(f"{reason}: what it would compile runs as plain Python, which takes far longer")
         return False
     return True
-
-
-@functools.cache
-def _say_compiled(kept: str) -> None:
-    """Say once why work paused, but not in each of many worker processes."""
-    import logging  # as Numba does
-    import multiprocessing
-
-    if multiprocessing.parent_process() is None:
-        message = f"compiling, {kept}, takes some seconds; a wheel with kernels compiles nothing"
-        logging.getLogger("irbatch").warning("irbatch: %s", message)
 
 
 if hasattr(os, "register_at_fork"):

@@ -345,7 +345,7 @@ FILES = [
         )
     ),
     Row("CR alone", run(RANKED.replace(b"\n", b"\r")), Rejected("columns where 6", line=1),
-        {"irbatch leaderboard": Rejected("this is not a run")}),
+        {"irbatch leaderboard": Rejected("not a line of a run")}),
     Row("CR alone in judgments", qrels(JUDGED.replace(b"\n", b"\r")),
         Rejected("columns where 4", line=1)),
     Row("a byte order mark", run(b"\xef\xbb\xbf" + RANKED), GOOD,
@@ -367,7 +367,7 @@ FILES = [
     Row("gzip without .gz", run(gzip.compress(RANKED)), GOOD, ONLY_PLAIN),
     Row("bzip2 without .bz2", run(bz2.compress(RANKED)), GOOD, ONLY_PLAIN),
     Row("random bytes", run(b"\x01\x02" + random.Random(1).randbytes(500)),
-        Rejected("NUL|UTF-8|column"), {"irbatch leaderboard": Rejected("this is not a run")}),
+        Rejected("NUL|UTF-8|column"), {"irbatch leaderboard": Rejected("not a line of a run")}),
 ]  # fmt: skip
 
 ROWS = [*(replace(row, about="scores") for row in SCORES), *IDS, *QUERIES, *MEASURES, *FILES]

@@ -78,21 +78,6 @@ def test_ranks_or_scores(cli: Cli, tmp_path: Path) -> None:
     assert out.splitlines()[1].split(",")[2] == "0.000000"
 
 
-def test_a_baseline(cli: Cli, tmp_path: Path) -> None:
-    qrels, run = files(tmp_path, run="1 Q0 a 1 3 me\n")
-    better = tmp_path / "better"
-    better.write_text("1 Q0 a 1 3 it\n1 Q0 b 2 2 it\n3 Q0 c 1 2 it\n")
-    words = ["ndeval", "-baseline", better, "-riskAlpha", "1.0"]
-    _, out, _ = cli(*words, qrels, run)
-    head, row, mean = (line.split(",") for line in out.splitlines())
-    at = head.index("strec@5")
-    assert row[:2] == ["me (rel to. it; rs=1+a; a=1.0)", "1"]
-    assert row[at] == mean[at] == "-1.000000"
-    _, out, _ = cli(*words, "-c", qrels, run)
-    assert [line.split(",")[1] for line in out.splitlines()[1:]] == ["1", "3", "amean"]
-    assert [line.split(",")[at] for line in out.splitlines()[2:]] == ["-2.000000", "-1.000000"]
-
-
 def test_refusals(cli: Cli, tmp_path: Path) -> None:
     for words, run, fact in [
         ([], "1 Q0 a 1 3 me\n1 Q0 b 1 2 me\n", "a rank occurs twice"),
@@ -100,7 +85,6 @@ def test_refusals(cli: Cli, tmp_path: Path) -> None:
         ([], "7 Q0 a 1 3 me\n", "no topic of the run is judged"),
         (["-M", "0"], RUN, "--max-depth 0"),
         (["-alpha", "2"], RUN, "'2' must be"),
-        (["-riskAlpha", "-1"], RUN, "riskAlpha"),
     ]:
         status, out, err = cli("ndeval", *words, *files(tmp_path, run=run.replace("wt-1", "1")))
         assert status != 0

@@ -1,14 +1,17 @@
-"""The options of evaluation that commands share: `irbatch.evaluate` says more of each."""
+"""The options that commands share: what shapes values, conditions, files of items."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from functools import partial
 from shlex import quote
 from typing import Any
 
+from irbatch.cli.inputs import ITEM_COLUMNS
+from irbatch.cli.terminal import say
 from irbatch.data.column_names import WORDS
 from irbatch.errors import InputError
 from irbatch.evaluation.settings import Settings
@@ -17,8 +20,7 @@ from irbatch.measures import Measure, measure, styles
 from irbatch.runtime.numbers import DECIMAL
 
 SETTINGS = (*(row.name for row in fields(Settings)), "order_by", "columns")
-
-
+GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --require doesn't
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
@@ -85,3 +87,53 @@ class _Columns(argparse.Action):
             own = columns.setdefault(source, {}) if source else columns
             own[role] = float(name) if is_number else name
         setattr(namespace, self.dest, columns)
+
+
+def add_items(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name files of items."""
+    add = parser.add_argument_group("measures that read items").add_argument
+    text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
+    add("--items", metavar="FILE", help=text)
+    text = "what users had before, in a form of judgments: popularity and histories come from it"
+    add("--interactions", metavar="FILE", help=text)
+
+
+def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
+    """Add the options of a gate, with examples of both: each a text, and whether it is required."""
+    group = parser.add_argument_group(
+        f"gate (exit status {GATE_FAILED}; several may follow one option)"
+    )
+    for option, required, text in (
+        ("--fail-if", False, f"fail if it holds: {fail_if}"),
+        ("--require", True, f"fail if it isn't met: {require}"),
+    ):
+        group.add_argument(
+            option, dest="conditions", metavar="CONDITION", action="append", default=[], help=text,
+            type=partial(_condition, required),
+        )  # fmt: skip
+
+
+def _condition(required: bool, text: str) -> tuple[str, bool]:
+    return text, required
+
+
+def judge(options: argparse.Namespace, systems: Any) -> list[Any]:
+    """Return the outcomes of all conditions for results or a comparison."""
+    if not options.conditions:
+        return []
+    from irbatch.comparing.gate import check  # for those who have a gate
+
+    return [
+        outcome
+        for text, required in options.conditions
+        for outcome in check(systems, [text], required=required)
+    ]
+
+
+def tell(verdicts: Iterable[tuple[bool, str]]) -> int:
+    """Say what has passed, then what failed, and return the exit status."""
+    status = 0
+    for passed, text in sorted(verdicts, key=lambda verdict: not verdict[0]):
+        say("passed" if passed else "failed", text)
+        status = status if passed else GATE_FAILED
+    return status
