@@ -63,8 +63,4 @@ __getattr__, __dir__ = load_on_demand(
         "leaderboard.board": ("Leaderboard",),
         "measures": ("define_measure", "measure"),
     },
-    modules=(
-        *("comparing", "data", "efficiency", "engine", "evaluation", "formats", "integrations"),
-        *("leaderboard", "measures", "pack", "partial", "report", "runtime", "statistics"),
-    ),
 )

@@ -402,15 +402,10 @@ def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
 
 
 def _explain_width(columns: list[bytes], form: LineForm) -> str:
-    """Say that a line has another number of columns, and what that may come from."""
+    """Say that a line has another number of columns, perhaps those of the other side."""
     other = QRELS if form.source == "run" else RUN
-    hint = ""
-    if len(columns) == other.width and not form.separator:
-        hint = f"; is this a {other.source} file?"
-    elif len(columns) > form.width:
-        hint = "; does an id contain a space?"
-    elif len(columns) in (1, 3) and not form.separator:
-        hint = "; other forms need a header, with tabs or commas, such as query_id,doc_id,score"
+    is_other = len(columns) == other.width and not form.separator
+    hint = f"; is this a {other.source} file?" if is_other else ""
     line = _text(b" ".join(columns))[:80]
     plural = "s" * (len(columns) != 1)
     return f"{len(columns)} column{plural} where {form.width} are expected: {line!r}{hint}"

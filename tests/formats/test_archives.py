@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import bz2
-import gc
 import gzip
 import lzma
-import os
 import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import InputError, evaluate, read_qrels, read_run
+from irbatch import InputError, read_qrels, read_run
 from irbatch.runtime.files import replacing
 
 try:
@@ -99,55 +96,7 @@ def test_paths_of_no_file(
         input_error(lambda: read(Path(name)), NOT_FILES[name], path=name)
 
 
-class OwnPath:
-    """A path of some other library."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __fspath__(self) -> str:
-        return str(self.path)
-
-
-def directory_entry(path: Path) -> os.DirEntry[str]:
-    with os.scandir(path.parent) as entries:
-        return next(entries)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [Path, str, OwnPath, directory_entry],
-    ids=["Path", "str", "PathLike", "DirEntry"],
-)
-def test_any_kind_of_path(tmp_path: Path, kind: Callable[[Path], Any]) -> None:
-    path = tmp_path / "-starts like an option.run"
-    path.write_bytes(TEXT)
-    assert read_run(kind(path)).name == str(path)
-    assert evaluate({"q1": {"d1": 1}}, kind(path), "RR").name == str(path)
-
-
 # ---------------------------------------------------------------- what is damaged
-
-
-@pytest.mark.parametrize("name", PACKERS)
-def test_what_a_refused_archive_took_is_free_at_once(name: str, tmp_path: Path) -> None:
-    """Not only when garbage is looked for: pieces and decompressors have some megabytes each."""
-    path = tmp_path / "run"
-    path.write_bytes(PACKERS[name](TEXT)[:-5])
-    gc.collect()
-    gc.disable()
-    try:
-        for call in (irbatch.read_run, lambda path: irbatch.evaluate({"q1": {"d": 1}}, path, "RR")):
-            with pytest.raises(InputError):
-                call(path)
-        gc.set_debug(gc.DEBUG_SAVEALL)
-        gc.collect()
-        frames = [each.f_code.co_name for each in gc.garbage if isinstance(each, FrameType)]
-        assert not {"pieces", "_read_into"} & set(frames)  # they hold what was read
-    finally:
-        gc.set_debug(0)
-        gc.garbage.clear()
-        gc.enable()
 
 
 @pytest.fixture

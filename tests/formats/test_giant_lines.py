@@ -40,26 +40,6 @@ def test_119_giant_line(path: Path, place: int, ended: bool, pack: Pack) -> None
 
 
 @pytest.mark.usefixtures("reader")
-@pytest.mark.parametrize("giant", [b"#", b"# ", b"q1 0 d1 1" + b" ", b"\0", b"{"])
-def test_119_giant_lines_of_other_kinds(path: Path, giant: bytes) -> None:
-    line = giant + b"x" * GIANT + b"\n"
-    path.write_bytes(b"q1 0 d1 1\n" * (giant != b"{") + line)
-    refused_by_all("qrels", path, "1 MiB")
-
-
-@pytest.mark.usefixtures("reader")
-def test_119_giant_blank_line(path: Path) -> None:
-    path.write_bytes(LINES[0] + LINES[1] + b" " * GIANT + b"\n" + LINES[2])
-    refused_by_all("run", path, "1 MiB", line=3)
-
-
-@pytest.mark.usefixtures("reader")
-def test_119_problem_before_a_giant_line(path: Path) -> None:
-    path.write_bytes(b"q1 Q0 d1 1 x t\n" + b"x" * GIANT)
-    refused_by_all("run", path, "line 1", "score 'x' is not a number", "line 2", "1 MiB")
-
-
-@pytest.mark.usefixtures("reader")
 def test_119_the_longest_line_there_can_be(path: Path) -> None:
     rest = b"q1 Q0  1 1 t\n"
     longest = streams.LONGEST_LINE - len(rest)

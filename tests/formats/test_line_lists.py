@@ -112,27 +112,3 @@ def test_lines_of_all_kinds(
     same_both_ways(change(run_lines(5, 40)))
     same_both_ways(change(qrel_lines(5, 40)), whole=True)
     assert (bool(parsed) and all(parsed)) == is_parsed
-
-
-@pytest.mark.parametrize(
-    "score", ["1e400", "1e-400", "nan", "inf", "0x1", "1_0", "1,5", "0.1" * 30]
-)
-def test_scores_of_all_kinds(score: str) -> None:
-    same_both_ways([*run_lines(2, 40), f"q7 Q0 d 1 {score} tag\n"])
-
-
-@pytest.mark.parametrize("grade", ["1.0", "1.5", "-0", "1e2", "9007199254740993", "x"])
-def test_grades_of_all_kinds(grade: str) -> None:
-    found = same_both_ways([*qrel_lines(2, 40), f"q7 0 d {grade}\n"], whole=True)
-    if not isinstance(found, str):
-        assert all(type(value) is int for _, each in found[0] for _, value in each)
-
-
-def test_no_lines() -> None:
-    assert ours.parse_run([]) == ours.parse_qrel(iter([])) == {}
-
-
-def test_a_text_column_with_line_ends() -> None:
-    ids = [f"a{i}" for i in range(200)]
-    for each in (ids, [*ids, "b\nc"], ["\n", *ids], [*ids, ""], [*ids, "é\ud800"]):
-        assert irbatch.data.ids.TextColumn.encode(each).tolist() == each

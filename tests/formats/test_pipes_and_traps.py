@@ -5,14 +5,11 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
-import io
 import lzma
 import os
 import sys
 import threading
-import time
 import tracemalloc
-import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -177,31 +174,6 @@ def test_named_pipes(pipe: Callable[[bytes], Path]) -> None:
     input_error(lambda: read_qrels(pipe(b"")), "no data lines")
 
 
-def test_116_archive_whose_first_byte_comes_alone(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    data = gzip.compress(b"".join(LINES))
-
-    def write() -> None:
-        with path.open("wb", buffering=0) as stream:
-            stream.write(data[:1])
-            time.sleep(0.3)
-            stream.write(data[1:])
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        assert read_run(path).to_dict() == RUN
-    finally:
-        thread.join()
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux has it")
-def test_file_that_can_be_opened_and_not_read() -> None:
-    path = "/proc/self/mem"
-    input_error(lambda: read_run(path), path, path=path)
-
-
 @pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("name", ["-", "-x", "--", "-q.run"])
 def test_122_only_a_lone_dash_is_standard_input(
@@ -215,20 +187,6 @@ def test_122_only_a_lone_dash_is_standard_input(
         assert read_run("./-").to_dict() == RUN
     else:
         assert read_run(name).to_dict() == RUN
-
-
-def test_standard_input_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a stream without a file behind it, as in notebooks and tests."""
-    stream = io.TextIOWrapper(io.BytesIO(b"".join(LINES)))
-    monkeypatch.setattr(sys, "stdin", stream)
-    assert read_run("-").to_dict() == RUN
-
-
-def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.BufferedReader(io.BytesIO(b"".join(LINES)))
-    stream.close()
-    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
-    input_error(lambda: read_run("-"), path="-")
 
 
 def test_both_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
