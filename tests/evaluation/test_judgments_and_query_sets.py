@@ -1,4 +1,4 @@
-"""Judgments and sets of queries: grades, queries on one side only, nothing in common."""
+"""Judgments: grades of every type, and what is no mapping; see bad_input/ for the rest."""
 
 import math
 from decimal import Decimal
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
-from irbatch import InputWarning, Qrels, Run, evaluate, evaluate_runs
+from irbatch import Qrels, Run, evaluate, evaluate_runs
 
 RUN = {"q1": {"d1": 1.0, "d2": 0.5}}
 
@@ -57,60 +57,6 @@ def test_query_without_a_mapping(wrong: Any) -> None:
     facts = ("(query 'q2')", type(wrong).__name__)
     input_error(lambda: Qrels({"q1": {}, "q2": wrong}), "qrels", *facts, source="qrels", query="q2")
     input_error(lambda: Run({"q1": {}, "q2": wrong}, "a"), "run 'a'", *facts, query="q2", path="a")
-
-
-def test_empty_run_scores_zero_with_a_warning() -> None:
-    qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
-    with pytest.warns(InputWarning, match="bm25.* is empty"):
-        results = evaluate(qrels, Run({}, "bm25"), "RR nDCG@10 NumRel")
-    assert results.mean() == {"RR": 0.0, "nDCG@10": 0.0, "NumRel": 2.0}
-    assert (results.counts.missing, results.counts.answered, results.counts.empty) == (2, 0, 0)
-    with pytest.warns(InputWarning):
-        input_error(lambda: evaluate(qrels, {}, "RR", missing="error"), "2 of 2", "'q1'")
-
-
-def test_nothing_in_common_shows_ids_of_both_sides() -> None:
-    qrels = {f"judged{i}": {"d": 1} for i in range(5)}
-    facts = ("'judged0', 'judged1', 'judged2', …", "'answered'")
-    run = {"answered": {"d": 1.0}}
-    input_error(lambda: evaluate(qrels, run, "RR"), "run", *facts, source="run")
-    input_error(lambda: evaluate(qrels, Run(run, "a"), "RR"), "run 'a'", path="a")
-    input_error(lambda: evaluate(qrels, run, "RR", missing="skip"), *facts)
-
-
-def test_queries_on_one_side_only() -> None:
-    qrels = {"q1": {"d1": 1}, "missing": {"d1": 1}}
-    run = RUN | {"extra": {"d1": 1.0}, "extra2": {}}
-    results = evaluate(qrels, run, "RR")
-    assert results.per_query("RR") == {"q1": 1.0, "missing": 0.0}
-    counts = results.counts
-    assert (counts.queries, counts.judged, counts.answered) == (2, 2, 1)
-    assert (counts.missing, counts.extra, counts.empty) == (1, 2, 0)
-    skipped = evaluate(qrels, run, "RR", missing="skip")
-    assert (skipped["RR"], skipped.counts.queries, skipped.counts.missing) == (1.0, 1, 1)
-    input_error(
-        lambda: evaluate(qrels, run, "RR", missing="error"), "1 of 2", "'missing'", source="run"
-    )
-
-
-def test_query_without_documents() -> None:
-    qrels: dict[str, dict[str, int]] = {"q1": {"d1": 1}, "nothing": {}, "empty": {"d1": 1}}
-    run: dict[str, dict[str, float]] = RUN | {"nothing": {"d1": 1.0}, "empty": {}}
-    results = evaluate(qrels, run, "RR AP nDCG Judged@5 P@5 Rprec")
-    for query in ("nothing", "empty"):
-        assert set(results.to_dict()[query].values()) == {0.0}
-    assert (results.counts.no_relevant, results.counts.empty) == (1, 1)
-    found = evaluate(qrels, run, "RR", no_relevant="skip")
-    assert found["RR"] == 0.5
-    assert math.isnan(found.per_query("RR")["nothing"])
-
-
-def test_only_queries_without_judged_documents() -> None:
-    results = evaluate({"q1": {}, "q2": {}}, RUN, "RR nDCG")
-    assert results.mean() == {"RR": 0.0, "nDCG": 0.0}
-    assert results.counts.no_relevant == 2
-    alone = evaluate({"q1": {}}, RUN, "RR", no_relevant="skip")
-    assert math.isnan(alone["RR"])
 
 
 def test_prepared_judgments_stay_as_they_were() -> None:

@@ -1,8 +1,7 @@
-"""Generated values: dictionaries of any objects, arrays, calls of an evaluator."""
+"""Generated values: dictionaries of any objects, and calls of an evaluator."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import math
@@ -202,76 +201,6 @@ def number(value: Any) -> float | None:
     if isinstance(value, int) and abs(value) > 2**53 and abs(found) <= 2**53:
         return math.inf  # rounded
     return None if math.isnan(found) else found
-
-
-# ---------------------------------------------------------------- arrays
-
-CELLS = st.sampled_from((0, 1, 1, 2, -1, -100, 3, 0.5, 7, 10**6, 2**31, 2**53 + 1, -(2**62), None))
-TYPES = st.sampled_from(("", "", "float32", "int8", "int64", "bool", "float16", "object", "uint8"))
-ALL = "nDCG@3 AP RR@2 R@5 NumRelRet Bpref"
-
-
-@st.composite
-def arrays(draw: st.DrawFn) -> tuple[str, Any, Any, dict[str, Any]]:
-    """Draw a function, its first argument, its labels, and its other arguments."""
-    rows, width = draw(st.integers(1, 3)), draw(st.sampled_from((0, 1, 3, 5, 8)))
-
-    def table(width: int = width, cells: Any = CELLS) -> Any:
-        row = st.lists(cells, min_size=width, max_size=width)
-        return draw(st.lists(row, min_size=rows, max_size=rows))
-
-    few = st.integers(0, 3)
-    first, labels = table(cells=draw(st.sampled_from((few, few, CELLS)))), table(cells=few)
-    entrance = draw(st.sampled_from(("matrix", "scores", "ids")))
-    if entrance == "ids":
-        return "ids", [[*dict.fromkeys(row)] for row in first], table(2), {
-            "pad": draw(st.sampled_from((None, None, -1, 0)))}  # fmt: skip
-    kind = draw(TYPES)
-    # NumPy warns of numbers beyond a type.
-    with contextlib.suppress(ValueError, TypeError, OverflowError, RuntimeWarning):
-        first = np.array(first, kind) if kind else first
-    one_a_row = st.lists(
-        st.sampled_from((0, 1, width, width + 1, -1)), min_size=rows, max_size=rows
-    )
-    more: dict[str, Any] = {}
-    if entrance == "scores":
-        bools = st.booleans()
-        more = {
-            "mask": st.just(table(cells=bools)),
-            "exclude": st.just(table(1, st.integers(0, width))),
-            "positives": st.sampled_from(("diagonal", "first", table(1))),
-            "ties": st.sampled_from(("expected", "index", "optimistic", "pessimistic", "error")),
-        }
-    more |= {"lengths": one_a_row, "n_relevant": one_a_row}
-    names = draw(st.lists(st.sampled_from([*more]), max_size=2, unique=True))
-    options = {name: draw(more[name]) for name in names}
-    return entrance, first, None if "positives" in options else labels, options
-
-
-def outcome(given: tuple[str, Any, Any, dict[str, Any]], jit: str) -> object:
-    entrance, first, labels, options = given
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("IRBATCH_JIT", jit)
-        try:
-            if entrance == "matrix":
-                found = irbatch.evaluate_matrix(first, ALL, **options)
-            elif entrance == "ids":
-                found = irbatch.evaluate_ids(first, labels, ALL, **options)
-            else:
-                found = irbatch.evaluate_scores(first, labels, ALL, **options)
-        except InputError as error:
-            return str(error)
-    assert np.isfinite(found.values).all()
-    return found.values.tobytes()
-
-
-@examples(40)
-@given(arrays())
-def test_arrays_plain_and_compiled(given: tuple[str, Any, Any, dict[str, Any]]) -> None:
-    """In plain Python every place is looked at; compiled code does the same."""
-    before = repr(given)
-    assert outcome(given, "0") == outcome(given, "1")
-    assert repr(given) == before
 
 
 # ---------------------------------------------------------------- batches

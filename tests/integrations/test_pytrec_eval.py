@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -197,23 +197,6 @@ def test_later_changes_of_judgments_are_not_seen(module: Any) -> None:
     qrels["new"] = qrels.pop("p")
     measures.append("P")
     assert evaluator.evaluate(RANKED | {"new": {"d": 1.0}}) == before
-
-
-NUMBERS: list[Callable[[float], Any]] = [int, np.int8, np.int64, np.float32, np.float64, np.uint16]
-
-
-@pytest.mark.parametrize("score", [*NUMBERS, float])
-@pytest.mark.parametrize("grade", [*NUMBERS, bool])
-def test_numbers_of_any_type(score: Callable[..., Any], grade: Callable[..., Any]) -> None:
-    qrels: Table = {"q": {"a": 1, "b": 0}, "p": {"a": 1}}
-    run: Table = {"q": {"b": 3, "a": 2, "x": 2}, "p": {"a": 1}}
-    found = evaluated(
-        ours,
-        {q: {d: grade(each) for d, each in documents.items()} for q, documents in qrels.items()},
-        {q: {d: score(each) for d, each in documents.items()} for q, documents in run.items()},
-        EVERYTHING,
-    )
-    agree(evaluated(pytrec_eval, qrels, run, EVERYTHING), found)
 
 
 def test_ids_of_numbers() -> None:

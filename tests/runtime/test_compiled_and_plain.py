@@ -1,21 +1,10 @@
-"""However the hot loops run - plain, compiled, cached or not, shared out - the bits are the same.
-
-This module is also a program: ``python test_compiled_and_plain.py WAY`` prints the digest of the
-values that an evaluation gives in a new process, used in one of the ways that `main` knows.
-"""
+"""However the hot loops run, plain, compiled or in blocks of any size, the bits are the same."""
 
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -26,7 +15,7 @@ from support.random_problems import nasty_problems
 import irbatch
 from irbatch.data.cells import LabelRows
 from irbatch.pack.labels import pack_labels
-from irbatch.runtime.kernels import Kernel, open_library
+from irbatch.runtime.kernels import Kernel
 
 pytestmark = pytest.mark.portable
 
@@ -40,10 +29,6 @@ MEASURES = irbatch.measures.parse_measures(
     "nDCGrel(gain=binary)@5 RnDCG RnDCG@4 G G(gain={1:0.3,2:2})@7 BinG RBP RBPresid@6 Unjudged@3 "
     "Utility NumNonRelRet"
 )
-TESTS = str(Path(__file__).parents[1])  # where this module's helpers are
-TIMEOUT = 300  # seconds for a process that takes a few, or compiles for a minute
-WORKERS = 8
-
 Array = npt.NDArray[Any]
 
 
@@ -60,13 +45,13 @@ def labels(grades: int, shape: tuple[int, int]) -> Array:
     return drawn
 
 
-def some_values(threads: int | None = None) -> str:
+def some_values() -> str:
     """Evaluate scored documents and labels, through every kernel there is; a digest of it all."""
     found = []
     for qrels, run in nasty_problems(seed=5, count=6):
-        found.append(irbatch.evaluate(qrels, run, MEASURES, threads=threads).values)
+        found.append(irbatch.evaluate(qrels, run, MEASURES).values)
     matrix = labels(5, (60, 40))
-    found.append(irbatch.evaluate_matrix(matrix, MEASURES, threads=threads).values)
+    found.append(irbatch.evaluate_matrix(matrix, MEASURES).values)
     return digest(np.concatenate(found))
 
 
@@ -136,17 +121,7 @@ def test_compiling_midway_does_not_show(
     assert "scan_rows" in [each.__name__ for each in midway]
 
 
-# ---------------------------------------------------------------- threads and blocks
-
-
-@pytest.mark.parametrize("uncompiled", [True, False])
-def test_threads_do_not_show(plain: Callable[[bool], None], uncompiled: bool) -> None:
-    plain(uncompiled)
-    once = some_values(threads=1)
-    assert uncompiled == (not compiled_kernels())
-    for threads in (2, 3, 7, None):
-        for _ in range(3):
-            assert some_values(threads=threads) == once
+# ---------------------------------------------------------------- blocks
 
 
 @pytest.mark.parametrize("grades", [5, 900])
@@ -175,97 +150,3 @@ def test_block_size_does_not_show(monkeypatch: pytest.MonkeyPatch, grades: int) 
     assert len(found) == 1
     assert blocks == sorted(blocks)
     assert blocks[0] < blocks[2] <= blocks[3] == len(queries)
-
-
-# ---------------------------------------------------------------- new processes
-
-
-def give_up_in_time() -> None:
-    """End this process when it hangs: nobody else ends the children of one that timed out."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(TIMEOUT)
-
-
-def main(way: str) -> None:
-    """Print the digest of values found in some way; or, for "small", whether Numba was needed."""
-    give_up_in_time()
-    if way == "small":
-        some_values(threads=1)
-        print("numba" in sys.modules)
-    elif way == "threads":
-        together = Barrier(WORKERS)
-        with ThreadPoolExecutor(WORKERS) as pool:
-            print(*set(pool.map(_after, [together] * WORKERS)))
-    elif way in ("fork", "spawn", "forkserver"):
-        before = some_values(threads=2)  # compiled, and a pool of threads that a fork leaves behind
-        with multiprocessing.get_context(way).Pool(2, give_up_in_time) as pool:
-            print(*{before, *pool.map(some_values, [1, 2, 3, 2]), some_values(threads=2)})
-    else:
-        print(some_values())
-
-
-def _after(barrier: Barrier) -> str:
-    barrier.wait()
-    return some_values(threads=2)
-
-
-def in_new_process(way: str, **environment: str | Path) -> str:
-    """Run `main` in a new process; what it printed."""
-    inherited = {name: value for name, value in os.environ.items() if name != "IRBATCH_JIT"}
-    chosen = inherited | {name: str(value) for name, value in environment.items()}
-    chosen["PYTHONPATH"] = os.pathsep.join(filter(None, [chosen.get("PYTHONPATH"), TESTS]))
-    done = subprocess.run(
-        [sys.executable, __file__, way],
-        env=chosen,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT + 10,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-@pytest.fixture(scope="module")
-def expected() -> str:
-    """What every way must come to, computed by plain kernels."""
-    return in_new_process("once", IRBATCH_JIT="0")
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory, expected: str) -> Path:
-    """A folder with all that Numba compiles, if the library doesn't have it."""
-    folder = tmp_path_factory.mktemp("numba")
-    assert in_new_process("once", IRBATCH_JIT="1", NUMBA_CACHE_DIR=folder) == expected
-    assert bool(list(folder.rglob("*.nbi"))) == (open_library()[0] is None)
-    return folder
-
-
-def test_small_evaluations_do_without_numba(tmp_path: Path) -> None:
-    assert in_new_process("small", NUMBA_CACHE_DIR=tmp_path) == "False"
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_numba_alone(tmp_path: Path, expected: str) -> None:
-    """Compiled for processes that start at once, and kept for a later one."""
-    with ThreadPoolExecutor(2) as pool:
-        ways = [pool.submit(in_new_process, "once", IRBATCH_JIT="numba", NUMBA_CACHE_DIR=tmp_path)
-                for _ in range(2)]  # fmt: skip
-        assert {each.result() for each in ways} == {expected}
-    assert in_new_process("once", IRBATCH_JIT="numba", NUMBA_CACHE_DIR=tmp_path) == expected
-
-
-@pytest.mark.parametrize("jit", ["0", "1"])
-def test_many_threads_at_once(cache: Path, expected: str, jit: str) -> None:
-    assert in_new_process("threads", IRBATCH_JIT=jit, NUMBA_CACHE_DIR=cache) == expected
-
-
-@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
-def test_child_processes(cache: Path, expected: str, way: str) -> None:
-    if way not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system has no {way}")
-    assert in_new_process(way, IRBATCH_JIT="1", NUMBA_CACHE_DIR=cache) == expected
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import math
 import subprocess
 import sys
 from pathlib import Path
@@ -132,24 +130,6 @@ def test_huge_options(trec_eval: Command, option: str, value: int) -> None:
     assert "inf\n" not in said.out
 
 
-PACKED = gzip.compress(RUN * 50)
-CONTENTS: dict[str, tuple[bytes, str]] = {
-    "binary": (bytes(range(256)), r"\x00"),
-    "truncated": (PACKED[: len(PACKED) // 2], "ended before the end-of-stream marker"),
-    "corrupt": (b"\x1f\x8b" + b"x" * 50, "cannot be read on"),
-    "spaces": (b"q1 0 a 1\nq 2 0 a 1 2 3 t\n", "columns where"),
-    "control": (b"q\x1b[31m 0\n", r"q\x1b[31m"),
-}
-
-
-@pytest.mark.parametrize(("content", "fact"), CONTENTS.values(), ids=CONTENTS)
-@pytest.mark.parametrize("side", ["qrels", "run"])
-def test_files(trec_eval: Command, side: str, content: bytes, fact: str) -> None:
-    said = trec_eval("-q", **{side: content})
-    fails(said, f"irbatch: error: {side} '", fact)
-    assert "\x1b" not in said.err
-
-
 @pytest.mark.parametrize(
     ("files", "fact"),
     [
@@ -172,28 +152,6 @@ def test_missing_topic_with_control_characters(trec_eval: Command) -> None:
     assert said.status == 4
     assert r"query 'q\x1b[31m'" in said.err
     assert "\x1b" not in said.err
-
-
-@pytest.mark.parametrize("version", ["9", "10"])
-@pytest.mark.parametrize(
-    "qrels",
-    [
-        b"q1 0 a -1\nq2 0 e -2\n",
-        b"q1 0 a 0\nq2 0 e 0\n",
-        b"q1 0 z 1\nq2 0 z 1\n",
-        b"q1 0 a 1099511627776\nq2 0 e 9007199254740992\n",
-        b"q1 0 a 0.5\nq1 0 b -0.5\nq2 0 e 1.9\n",
-        "".join(f"q1 0 d{grade} {grade}\n" for grade in range(200)).encode() + b"q2 0 e 1\n",
-    ],
-    ids=["negative", "zero", "not retrieved", "huge", "fractions", "levels"],
-)
-def test_judgments_of_all_kinds(trec_eval: Command, version: str, qrels: bytes) -> None:
-    said = trec_eval("--as", version, "-q", "-m", "all_trec", "-m", "yaap", qrels=qrels)
-    assert (said.status, said.err) == (0, "")
-    for line in said.out.splitlines():
-        label, _, value = line.split("\t")
-        if label.rstrip() not in ("runid", "relstring"):
-            assert math.isfinite(float(value)), line
 
 
 @pytest.mark.parametrize(
