@@ -5,6 +5,7 @@ Both add up over batches, partitions and processes, whatever the order, and are 
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from base64 import b64decode, b64encode
@@ -233,10 +234,9 @@ class Accumulator:
 
     def copy(self, without: Collection[Hashable] = ()) -> Accumulator:
         """Return the same, which is added to apart, perhaps without some queries that have ids."""
-        made, rows = self.empty(), self.rows()
-        made.repeats, made.extra = self.repeats, self.extra
-        made._stored, made._row_of, made._size = [rows], dict(self._row_of), self._size
-        made._sums = self._sums
+        rows = self.rows()
+        made = copy.copy(self)
+        made._stored, made._waiting, made._row_of = [rows], [], dict(self._row_of)
         if without:
             kept = [query for query in self._row_of if query not in without]
             made._stored = [rows.take([self._row_of[query] for query in kept])]
@@ -291,8 +291,7 @@ class Accumulator:
                 items = [listed.tolist() for listed in rows.items.lists]
         if self.known is None:
             return state | {"items": None}
-        key = "lists" if self._sums is None else "counts"
-        return state | {"items": {"catalogue": self.known.fingerprint, key: items}}
+        return state | {"items": {"catalogue": self.known.fingerprint, "lists": items}}
 
     def read(self, state: Mapping[str, Any]) -> Accumulator:
         """Return what a state holds that was written of the same measures."""
@@ -301,8 +300,7 @@ class Accumulator:
         theirs = None if state["items"] is None else state["items"]["catalogue"]
         if mine != theirs:
             raise reject(f"'items' are of catalogue {shown(theirs)}, not of {mine!r}")
-        key = "lists" if made._sums is None else "counts"
-        lists = [] if catalogue is None else state["items"][key]
+        lists = [] if catalogue is None else state["items"]["lists"]
         if made._sums is None:
             made._read_rows(state, lists)
         else:

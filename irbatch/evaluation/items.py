@@ -25,7 +25,7 @@ from irbatch.engine.ties import Ordering, TiePolicy
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.rows import RunItems
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
+from irbatch.measures import Plan, apply_formula, needs_relevant
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.items import Wanted, judged_columns, judged_items, rank_columns, rank_run
 from irbatch.pack.join import Block
@@ -81,7 +81,8 @@ class ItemMeasures:
         for position, measure in self._places:
             if measure.aggregate == "run":
                 continue
-            rel = _rel_of(measure)
+            rel = measure["rel"] if "rel" in measure.declaration.parameters else None
+            rel = 1.0 if rel is None else float(rel)
             try:
                 values[:, position] = apply_formula(measure, at(measure.cutoff, rel), ())
             except InputError as problem:
@@ -126,12 +127,6 @@ def add_items(
             lists[place] = items
         values[places] = of_each
     return RunItems(measures.known.arrays, lists)
-
-
-def _rel_of(measure: Measure) -> float:
-    """Return the least relevant grade."""
-    rel = measure["rel"] if "rel" in measure.declaration.parameters else None
-    return 1.0 if rel is None else float(rel)
 
 
 DECIDED = ("id", "id_ascending", "index")  # policies of ties that make one ranking, by whatever

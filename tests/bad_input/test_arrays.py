@@ -156,7 +156,7 @@ TABLE: list[tuple[list[Callable[..., Any]], str, str | None, list[tuple[Any, ...
         (masked([[1, 9], [3, 8]], mask=[[0, 1], [0, 0]]), "query 0", "None"),
     ]),
     ([ids], "relevant", None, [
-        (None, "NoneType"), ("ab", "str"), ([[1]], "of 1 query"), ([1, 3], "query 0"),
+        (None, "reads judgments"), ("ab", "str"), ([[1]], "of 1 query"), ([1, 3], "query 0"),
         (["1", "3"], "query 0"), ([[1], None], "query 1"), (sp.csr_array([[0, 1]]), "of 1 query"),
     ]),
     ([ids], "relevant", "qrels", [
