@@ -154,21 +154,16 @@ def expect(documents: Documents, model: Model) -> Floats:
     for first in range(0, queries, step):
         last = min(first + step, queries)
         walk = Walk(documents, first, last)
-        reading = _read(walk, model)
+        reading = model(walk)
+        if not isinstance(reading, Reading):
+            if walk.is_cut:
+                reading[..., -1] = 0.0
+            reading = go_on(reading)
         if reading.views.ndim == walk.costs.ndim == 1:  # it is the same for all rankings
             _sum_by_rank(documents, reading, numbers)
             break
         _sum_up(walk, reading, numbers[:, first:last])
     return numbers
-
-
-def _read(walk: Walk, model: Model) -> Reading:
-    reading = model(walk)
-    if isinstance(reading, Reading):
-        return reading
-    if walk.is_cut:
-        reading[..., -1] = 0.0
-    return go_on(reading)
 
 
 def _sum_up(walk: Walk, reading: Reading, numbers: Floats) -> None:

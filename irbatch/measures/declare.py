@@ -334,11 +334,9 @@ class Measure:
             except ValueError as what:
                 problem = f"{self.name}: {name}={shown(value)} must be {what}"
                 raise InputError(problem, value=value) from None
-        changed = {
-            name: value for name, value in settings.items() if value != declared[name].default
-        }
-        ordered = tuple((name, changed[name]) for name in declared if name in changed)
-        return replace(self, parameters=ordered, asked="")
+        ordered = ((name, settings[name]) for name in declared if name in settings)
+        changed = tuple(pair for pair in ordered if pair[1] != declared[pair[0]].default)
+        return replace(self, parameters=changed, asked="")
 
     def __matmul__(self, cutoff: int) -> Measure:
         """Return the measure at a cutoff, 1 or more; InputError if it takes none or no such one."""

@@ -85,10 +85,8 @@ def parse_measures(
             some = _parse_text(name, CATALOGUE.users) if isinstance(name, str) else [_take(name)]
             for measure in some:
                 takes = measure.cutoff is None and measure.declaration.takes_cutoff
-                several = (
-                    [measure if k is None else measure @ k for k in at] if takes else [measure]
-                )
-                parsed.update(dict.fromkeys(several))
+                cuts = at if takes else [None]
+                parsed.update((measure if k is None else measure @ k, None) for k in cuts)
         except InputError as problem:
             problems.extend(problem.problems)
     if problems or not parsed:
@@ -171,17 +169,14 @@ def _parse_text(names: str, users: int) -> tuple[Measure, ...]:
             problems.append(problem)
             continue
         head, at, _ = text.partition("@")
-        if len(some) == 1:
-            some = [replace(some[0], asked=text)]
-        elif "(" not in text:
-            some = [
-                replace(
-                    measure,
-                    asked=f"{head}@{measure.cutoff}" if at else measure.spelled("trec_eval"),
-                )
-                for measure in some
-            ]
-        parsed += some
+        for measure in some:
+            if len(some) == 1:
+                asked = text
+            elif "(" in text:
+                asked = ""
+            else:
+                asked = f"{head}@{measure.cutoff}" if at else measure.spelled("trec_eval")
+            parsed.append(replace(measure, asked=asked))
     raise_problems(problems)
     return tuple(parsed)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.cwl_eval import five, meaning
+from support.cwl_eval import meaning
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.engine import walks
 from irbatch.measures import CATALOGUE, measure
 
 # d2 is not judged, d6 not retrieved.
@@ -57,22 +56,6 @@ def test_ap_is_over_all_relevant_documents_and_trap_over_those_retrieved() -> No
     assert (cwl_ap, cwl_trap) == (pytest.approx(ap), pytest.approx(found))
     assert (meaning("AP").name, meaning("TrAP").name) == ("cwlTrAP", "cwlAP")
     assert ap != found
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_all_numbers_come_of_one_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    walked: list[int] = []
-    read = walks._read
-
-    def spy(walk: walks.Walk, model: walks.Model) -> walks.Reading:
-        walked.append(walk.last - walk.first)
-        return read(walk, model)
-
-    monkeypatch.setattr(walks, "_read", spy)
-    irbatch.evaluate(QRELS, RUN, five(measure(name)(max_grade=3))[:5])
-    assert len(walked) == 1
-    irbatch.evaluate(QRELS, RUN, five(measure(name)(max_grade=3)))
-    assert len(walked) == 1 + 2  # the residuals' walk besides
 
 
 @pytest.mark.parametrize("name", MODELS)
