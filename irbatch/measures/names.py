@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
@@ -143,10 +142,14 @@ def _index(users: int) -> dict[str, Meaning]:
             plain = [form for form in (spelling.full, stem) if form and not set("({") & set(form)]
             meanings += [Meaning(name, form, spelling.parameters) for form in plain]
     index: dict[str, Meaning] = {}
+    alike = set()
     for meaning in meanings:
-        index.setdefault(normal(meaning.written), meaning)
-    alike = Counter(map(normal, names))
-    return {name: meaning for name, meaning in index.items() if alike[name] < 2}
+        known = index.setdefault(normal(meaning.written), meaning)
+        if meaning.written == meaning.measure != known.measure:
+            alike.add(normal(meaning.written))
+    for name in alike:
+        del index[name]
+    return index
 
 
 def _look_up(name: str) -> Measure | None:
