@@ -25,8 +25,8 @@ from irbatch.cli.terminal import note
 from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
+from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
 from irbatch.comparing.gate import MISSING, Limit, parse_condition
-from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.errors import InputError, imported, many
 from irbatch.measures import measure, parse_measures
 from irbatch.report import axes

@@ -11,8 +11,8 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.comparison import Comparison
+from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
 from irbatch.comparing.read import Aligned, align, is_read, read_results
-from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.data.frames import is_series, rows_by_label
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.differences import Differences
+from irbatch.comparing.differences import INTERVAL_NAMES, MARGIN_NAMES, NAMES, Differences
 from irbatch.comparing.gate import Outcome, check, failed
-from irbatch.comparing.settings import INTERVAL_NAMES, MARGIN_NAMES, NAMES
 from irbatch.errors import InputError, many, printable
 from irbatch.report.document import (
     BEST,

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +21,6 @@ from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.evaluation import Rankings, as_run
 from irbatch.pack.pairs import Pairs, check_kinds, pair_rankings, ranking_sizes
-from irbatch.report.document import Column, Document, Record, make_table
-from irbatch.report.numbers import check_digits, show
-from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.statistics.agreement import kendall_tau, tau_ap
@@ -68,12 +64,8 @@ class Overlap(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfQueries(Reported):
-    """Values of the queries that two runs have, in the order of the first.
-
-    Reports for people have the means, and with the option ``per_query=True`` a row a query;
-    `to_csv` and frames have a line a query.
-    """
+class _OfQueries:
+    """Values of the queries that two runs have, in the order of the first."""
 
     query_ids: list[Any]
 
@@ -86,48 +78,21 @@ class _OfQueries(Reported):
         numbers = [number for number in self._column(value).tolist() if not math.isnan(number)]
         return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
-    @property
-    def _names(self) -> list[str]:
-        return [field.name for field in fields(self)][1:]
-
     def _column(self, value: str) -> Any:
-        check_choice("value", value, ("", *self._names))
-        return getattr(self, value or self._names[0])
+        names = [field.name for field in fields(self)][1:]
+        check_choice("value", value, ("", *names))
+        return getattr(self, value or names[0])
 
     def __repr__(self) -> str:
-        value = f"{self._names[0]} {self.mean():.4f}"
-        return f"{type(self).__name__} of {many(len(self.query_ids), 'query')}: mean {value}"
-
-    def _document(self, form: str, *, digits: int = 4, per_query: bool = False) -> Document:
-        check_digits(digits)
-        means = {"query": "mean", **{name: self.mean(name) for name in self._names}}
-        rows = [*(self._records()[1] if per_query else ()), means]
-        columns = [Column("query", "name", value=itemgetter("query"))]
-        columns += [
-            Column(name.replace("_", " "), value=itemgetter(name),
-                   show=lambda value: str(value) if isinstance(value, int) else show(value, digits))
-            for name in self._names
-        ]  # fmt: skip
-        title = f"Two runs, {many(len(self.query_ids), 'query')}"
-        return Document(title, "", [], [make_table("", columns, rows)])
-
-    def _records(self) -> tuple[list[str], list[Record]]:
-        names = ["query", *self._names]
-        columns = (self._column(name).tolist() for name in self._names)
-        rows = zip(map(str, self.query_ids), *columns, strict=True)
-        return names, [dict(zip(names, row, strict=True)) for row in rows]
-
-    def _everything(self) -> Record:
-        means = {name: self.mean(name) for name in self._names}
-        return {"mean": means, "per_query": {row.pop("query"): row for row in self._records()[1]}}
+        queries = many(len(self.query_ids), "query")
+        return f"{type(self).__name__} of {queries}: mean {fields(self)[1].name} {self.mean():.4f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlaps(_OfQueries):
-    """Rank-biased overlap of the queries that two runs have; prints, and has frames.
+    """Rank-biased overlap of the queries that two runs have: `Overlap`'s, float64 ``(queries,)``.
 
-    The values are those of `Overlap`, float64 ``(queries,)``; `per_query` and `mean` are of the
-    extrapolated one by default.
+    `per_query` and `mean` are of the extrapolated one by default.
     """
 
     extrapolated: Floats
@@ -269,7 +234,7 @@ def _side(own: list[Any], other: list[Any], groups: list[tuple[int, int]]) -> Si
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingCorrelations(_OfQueries):
-    """Rank correlation of the queries that two runs have; prints, and has frames.
+    """Rank correlation of the queries that two runs have.
 
     Values are float64 ``(queries,)``, NaN where fewer than two documents are in both rankings, or
     (ties b) one ranking has them all at one rank.

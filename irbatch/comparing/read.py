@@ -90,9 +90,11 @@ def align(
     queries = _shared_queries(by_system)
     parts = [_Part(own, _rows_of(own, queries)) for own in of_systems]
     values = np.stack([part.values(names) for part in parts])
-    lacking: Bools = np.asarray(np.isnan(values).any(axis=0))
-    _check_lacking(systems, queries, values, columns)
-    values[:, lacking] = np.nan
+    nan: Bools = np.isnan(values)
+    lacking: Bools = np.asarray(nan.any(axis=0))
+    if lacking.any():
+        _check_lacking(systems, queries, nan, columns)
+        values[:, lacking] = np.nan
     kept = np.flatnonzero(~lacking.all(axis=1))
     if kept.size < len(queries):
         queries, values = [queries[row] for row in kept.tolist()], values[:, kept]
@@ -209,10 +211,9 @@ class _Part(NamedTuple):
 
 
 def _check_lacking(
-    systems: Sequence[str], queries: list[Any], values: Floats, columns: Sequence[Measure]
+    systems: Sequence[str], queries: list[Any], nan: Bools, columns: Sequence[Measure]
 ) -> None:
     """Reject a weighted mean of which one system has a query that another lacks."""
-    nan = np.isnan(values)
     is_weighted = np.array([column.aggregate == "weighted" for column in columns])
     odd = np.asarray(nan.any(axis=0) & ~nan.all(axis=0) & is_weighted)
     if odd.any():

@@ -12,7 +12,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import compare
-from irbatch.comparing.settings import NAMES
+from irbatch.comparing.differences import NAMES
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 
 stats = pytest.importorskip("scipy.stats")
