@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -75,52 +75,38 @@ def align(
     """
     by_system = _name(results)
     systems, of_systems = list(by_system), list(by_system.values())
-    first = of_systems[0]
-    names = list(first.measures if measures is None else measures)
-    for system, own in by_system.items():
-        odd = set(own.measures) ^ set(names) if measures is None else {*names} - {*own.measures}
-        if odd:
-            problem = f"{min(odd)} was not evaluated for every system"
-            raise InputError(problem, source=SOURCE, path=system)
-    columns = tuple(first.columns[first.measures.index(name)] for name in names)
-    for column in columns:
-        if column.aggregate == "run":
-            problem = f"{column} is a value of the whole run: it has none of queries to compare"
-            raise InputError(problem, source=SOURCE, value=str(column))
+    columns = _shared_columns(by_system, measures)
     queries = _shared_queries(by_system)
-    parts = [_Part(own, _rows_of(own, queries)) for own in of_systems]
-    values = np.stack([part.values(names) for part in parts])
-    nan: Bools = np.isnan(values)
-    lacking: Bools = np.asarray(nan.any(axis=0))
+    rows = [_rows_of(own, queries) for own in of_systems]
+    values = _stack(of_systems, rows, columns)
+    lacking: Bools = np.asarray(np.isnan(values).any(axis=0))
     if lacking.any():
-        _check_lacking(systems, queries, nan, columns)
         values[:, lacking] = np.nan
-    kept = np.flatnonzero(~lacking.all(axis=1))
-    if kept.size < len(queries):
+        kept = np.flatnonzero(~lacking.all(axis=1))
         queries, values = [queries[row] for row in kept.tolist()], values[:, kept]
-        parts = [_Part(part.results, part.rows[kept]) for part in parts]
+        rows = [own[kept] for own in rows]
     if len(queries) < 2:
         problem = "the systems have one query in common, which says nothing of others"
         raise InputError(problem, source=SOURCE, query=queries[0] if queries else None)
-    few = np.flatnonzero((~np.isnan(values[0])).sum(axis=0) < 2).tolist()
-    if few:
-        problem = f"fewer than two queries have a value of {names[few[0]]} for every system"
-        raise InputError(problem, source=SOURCE, value=names[few[0]])
+    for column, count in zip(columns, (~np.isnan(values[0])).sum(axis=0), strict=True):
+        if count < 2:
+            problem = f"fewer than two queries have a value of {column} for every system"
+            raise InputError(problem, source=SOURCE, value=str(column))
     check_comparable(by_system, queries)
-    alike = all(own.query_ids == first.query_ids for own in of_systems)
-    all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
-    unanswered = np.array([QueryMark.MISSING.holds(part.results.marks[part.rows])
-                           for part in parts])  # fmt: skip
+    unanswered = np.array(
+        [QueryMark.MISSING.holds(own.marks[at]) for own, at in zip(of_systems, rows, strict=True)]
+    )
     if (unanswered.sum(axis=0) >= len(systems) - 1).all() and not unanswered.all(axis=1).any():
         problem = "each system answers other queries: is it one run in parts?"
         warn(f"{problem} Give its files as one system, in a list or a folder")
-    judged: dict[int, Floats] = {}
-    for column in first.columns:
-        if column.name == "Judged" and column.cutoff is not None:
-            name = str(column)
-            if all(name in own.measures for own in of_systems):
-                shares = np.stack([part.values([name])[:, 0] for part in parts])
-                judged[column.cutoff] = np.where(unanswered, np.nan, shares)
+    judged = [
+        column for column in of_systems[0].columns
+        if column.name == "Judged" and column.cutoff is not None
+        and all(str(column) in own.measures for own in of_systems)
+    ]  # fmt: skip
+    shares = np.where(unanswered[..., None], np.nan, _stack(of_systems, rows, judged))
+    alike = all(own.query_ids == of_systems[0].query_ids for own in of_systems)
+    all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
     return Aligned(
         systems=systems,
         columns=columns,
@@ -132,11 +118,11 @@ def align(
             for system, own in by_system.items()
         },
         unanswered={
-            system: [queries[row] for row in np.flatnonzero(lacking).tolist()]
-            for system, lacking in zip(systems, unanswered, strict=True)
+            system: [queries[row] for row in np.flatnonzero(missing).tolist()]
+            for system, missing in zip(systems, unanswered, strict=True)
         },
-        judged=judged,
-        weights=_weights(systems, parts, queries, columns),
+        judged={column.cutoff or 0: shares[..., k] for k, column in enumerate(judged)},
+        weights=_weights(by_system, rows, queries, columns),
     )
 
 
@@ -151,6 +137,24 @@ def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Resul
         problem = f"a comparison is of two systems or more, not {len(by_system)}"
         raise InputError(problem, source=SOURCE)
     return by_system
+
+
+def _shared_columns(
+    by_system: Mapping[str, Results], measures: Sequence[str] | None
+) -> tuple[Measure, ...]:
+    first = next(iter(by_system.values()))
+    names = list(first.measures if measures is None else measures)
+    for system, own in by_system.items():
+        odd = set(own.measures) ^ set(names) if measures is None else {*names} - {*own.measures}
+        if odd:
+            problem = f"{min(odd)} was not evaluated for every system"
+            raise InputError(problem, source=SOURCE, path=system)
+    columns = tuple(first.columns[first.measures.index(name)] for name in names)
+    for column in columns:
+        if column.aggregate == "run":
+            problem = f"{column} is a value of the whole run: it has none of queries to compare"
+            raise InputError(problem, source=SOURCE, value=str(column))
+    return columns
 
 
 def _shared_queries(by_system: Mapping[str, Results]) -> list[Any]:
@@ -193,39 +197,20 @@ def _rows_of(results: Results, queries: Sequence[Any]) -> Ints:
     return np.array([results.rows[query] for query in queries], np.int64)
 
 
-class _Part(NamedTuple):
-    """Some queries of a system's results."""
-
-    results: Results
-    rows: Ints
-
-    def values(self, measures: Sequence[str]) -> Floats:
-        columns = [self.results.measures.index(name) for name in measures]
-        return self.results.values[self.rows][:, columns]
-
-    def weights(self, column: Measure) -> Floats:
-        """Return what the mean of a measure weighs queries by."""
-        results = self.results
-        place = weight_column(results.columns, results.column_of(str(column)))
-        return results.weighted_values[self.rows, place]
-
-
-def _check_lacking(
-    systems: Sequence[str], queries: list[Any], nan: Bools, columns: Sequence[Measure]
-) -> None:
-    """Reject a weighted mean of which one system has a query that another lacks."""
-    is_weighted = np.array([column.aggregate == "weighted" for column in columns])
-    odd = np.asarray(nan.any(axis=0) & ~nan.all(axis=0) & is_weighted)
-    if odd.any():
-        row, column = np.argwhere(odd)[0].tolist()
-        system = systems[int(nan[:, row, column].argmax())]
-        problem = f"{columns[column]} of system {system!r} is NaN, that of others is not"
-        raise InputError(problem, source=SOURCE, query=queries[row])
+def _stack(
+    of_systems: Sequence[Results], rows: Sequence[Ints], columns: Sequence[Measure]
+) -> Floats:
+    """Return values at rows of each system, ``(systems, queries, measures)``."""
+    names = [str(column) for column in columns]
+    return np.stack([
+        own.values[at][:, [own.measures.index(name) for name in names]]
+        for own, at in zip(of_systems, rows, strict=True)
+    ])  # fmt: skip
 
 
 def _weights(
-    systems: Sequence[str],
-    parts: Sequence[_Part],
+    by_system: Mapping[str, Results],
+    rows: Sequence[Ints],
     queries: Sequence[Any],
     columns: Sequence[Measure],
 ) -> Floats | None:
@@ -234,24 +219,22 @@ def _weights(
     Where systems weigh queries alike their weighted means differ by that of the differences, which
     can be tested. Else a query counts more for one than for the other.
     """
-    weighted = [k for k, column in enumerate(columns) if column.aggregate == "weighted"]
-    if not weighted:
-        return None
     weights = np.ones((len(queries), len(columns)))
+    weighted = [k for k, column in enumerate(columns) if column.aggregate == "weighted"]
     for k in weighted:
-        first, *others = (part.weights(columns[k]) for part in parts)
-        for system, of_system in zip(systems[1:], others, strict=True):
-            if (odd := np.flatnonzero(of_system != first)).size:
-                row = int(odd[0])
-                problem = (
-                    f"the mean of {columns[k]} weighs it {of_system[row]:g} for {system!r}, and "
-                    f"{first[row]:g} for {systems[0]!r}: such means cannot be compared query by "
-                    "query"
-                )
-                name = str(columns[k])
+        name = str(columns[k])
+        first, *others = (
+            own.weighted_values[at, weight_column(own.columns, own.column_of(name))]
+            for own, at in zip(by_system.values(), rows, strict=True)
+        )
+        one, *names = by_system
+        for system, of_system in zip(names, others, strict=True):
+            for row in np.flatnonzero(of_system != first).tolist():
+                problem = f"the mean of {name} weighs it {of_system[row]:g} for {system!r}, and "
+                problem += f"{first[row]:g} for {one!r}: such means cannot be compared by query"
                 raise InputError(problem, source="measures", query=queries[row], value=name)
         weights[:, k] = first
-    return weights
+    return weights if weighted else None
 
 
 def _join_settings(of_systems: Sequence[Results]) -> dict[str, str]:
