@@ -173,38 +173,6 @@ def list_means(compared: Differences) -> list[Record]:
     ]  # fmt: skip
 
 
-def list_everything(compared: Differences, per_query: bool, power: bool) -> Record:
-    """Return everything about a comparison, as JSON has it."""
-    everything: Record = {
-        "systems": list(compared.systems),
-        "measures": list(compared.measures),
-        **compared.options,
-        "queries": len(compared.query_ids),
-        "settings": dict(compared.settings),
-        "signature": compared.signature,
-        "caption": tell_all(compared),
-        "means": list_means(compared),
-        "judged": [
-            {"cutoff": cutoff, "system": system, "judged": share}
-            for cutoff, shares in compared.judged_shares.items()
-            for system, share in zip(compared.systems, shares.tolist(), strict=True)
-        ],
-        "pairs": list_pairs(compared, power),
-    }
-    if per_query:
-        values = compared.values.transpose(0, 2, 1).tolist()
-        everything["query_ids"] = [str(query) for query in compared.query_ids]
-        everything["per_query"] = {
-            system: dict(zip(compared.measures, of_system, strict=True))
-            for system, of_system in zip(compared.systems, values, strict=True)
-        }
-    everything["groups"] = {
-        str(name): list_everything(group, per_query, power)
-        for name, group in compared.groups.items()
-    }
-    return everything
-
-
 def count_significant(compared: Differences) -> str:
     """Say in one line what the table of pairs would."""
     pairs = len(compared.pairs)
@@ -315,11 +283,6 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
         tests = MARGIN_NAMES[compared.margin_test]
         sentences.append(f"Equivalent: within {within}, by two {tests}{how}.")
     return " ".join(sentences)
-
-
-def tell_all(compared: Differences) -> str:
-    """Say how systems were compared, and what the means hide."""
-    return " ".join([tell_how(compared), *tell_queries(compared), *remarks(compared)])
 
 
 def tell_test(compared: Differences) -> str:
@@ -475,7 +438,7 @@ class Comparison(Reported, Differences):
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
-        return tell_all(self)
+        return " ".join([tell_how(self), *tell_queries(self), *remarks(self)])
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
         """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
@@ -511,17 +474,15 @@ class Comparison(Reported, Differences):
 
             figures += plot_figures(self)
         few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
-        default = power or (not paper and (few or form in ("html", "notebook")))
-        listed = default if pairs is None else pairs
+        listed = power or (not paper and (few or form in ("html", "notebook")))
+        listed = listed if pairs is None else pairs
         means = not (paper and listed)
         sort = self.measures[0] if sort is None and page else sort
         with_intervals = {"means": intervals, "differences": listed}
-        hidden, settings = remarks(self, **with_intervals), self.signature
-        queries = tell_queries(self)
+        caption, note, comment = [tell_how(self, **with_intervals)], [f"{tell_test(self)}."], []
+        queries, hidden = tell_queries(self), remarks(self, **with_intervals)
         if paper:
-            hidden, settings = [], " | ".join([settings, *hidden])  # a comment
-        else:
-            hidden, queries = [*queries, *hidden], []
+            caption, note, comment = [*caption, *queries], [*note, *queries], hidden
         parts: list[Part] = []
         for name, group in (("all queries", self), *self.groups.items()):
             if self.groups:
@@ -531,23 +492,49 @@ class Comparison(Reported, Differences):
             sentences = [] if listed or pairs is not None or paper else [count_significant(group)]
             if group is self:
                 parts += figures
-                sentences += hidden
+                sentences += [] if paper else [*queries, *hidden]
             if listed:
                 parts.append(tabulate_pairs(group, digits, power, sort))
             if sentences:
                 parts.append(Sentences(sentences))
         title = f"Comparison of {many(len(self.systems), 'system')}"
         legend = legend_of(self) if means else []
-        caption = " ".join([tell_how(self, **with_intervals), *queries])
-        note = " ".join([f"{tell_test(self)}.", *queries])
-        document = Document(title, caption, legend, parts, settings, note)
+        settings = " | ".join([self.signature, *comment])
+        document = Document(title, " ".join(caption), legend, parts, settings, " ".join(note))
         return document.marked_by(DAGGERS) if daggers else document
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
     ) -> Record:
-        judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}
-        return {**list_everything(self, per_query, power), **judged}
+        everything: Record = {
+            "systems": list(self.systems),
+            "measures": list(self.measures),
+            **self.options,
+            "queries": len(self.query_ids),
+            "settings": dict(self.settings),
+            "signature": self.signature,
+            "caption": self.caption(),
+            "means": list_means(self),
+            "judged": [
+                {"cutoff": cutoff, "system": system, "judged": share}
+                for cutoff, shares in self.judged_shares.items()
+                for system, share in zip(self.systems, shares.tolist(), strict=True)
+            ],
+            "pairs": list_pairs(self, power),
+        }
+        if per_query:
+            everything["query_ids"] = [str(query) for query in self.query_ids]
+            everything["per_query"] = {
+                system: dict(zip(self.measures, values.T.tolist(), strict=True))
+                for system, values in zip(self.systems, self.values, strict=True)
+            }
+        everything["groups"] = {
+            str(name): group._everything(per_query=per_query, power=power)
+            for name, group in self.groups.items()
+        }
+        if gates:
+            everything["gates"] = [gate._asdict() for gate in gates]
+        return everything
 
     def _records(
         self, *, means: bool = False, power: bool = False

@@ -20,7 +20,7 @@ from irbatch.evaluation.results import Results
 from irbatch.measures import measure
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.tests import DRAWN, Margin
+from irbatch.statistics.tests import DRAWN, FEWEST, Margin
 
 OPERATORS = {
     "<=": operator.le,
@@ -432,6 +432,8 @@ def _why_not_shown(
         reasons.append("all queries differ alike")
     if least is not None and queries < least:
         reasons.append(f"{queries} queries are too few, {least} could show it if none were lost")
+    elif least is None and comparison.margin_test == "bounded" and queries < FEWEST:
+        reasons.append(f"{queries} queries are too few, {FEWEST} where a measure has no range")
     elif reasons:
         reasons.append(f"of which margin_test={comparison.margin_test!r} says nothing")
     return f": {', '.join(reasons)}" if reasons else ""
