@@ -116,11 +116,6 @@ def _warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> N
         warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
-def names_of_columns(table: Any, kind: str) -> list[str]:
-    """Return the names of a table's columns."""
-    return _open(table, kind, {})[0]
-
-
 def read_all(table: Any, source: str) -> dict[Any, Column]:
     """Return all columns of a table by name, as text or arrays."""
     names, read = _open(table, source, {})
@@ -267,22 +262,18 @@ def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any
     Raises:
         InputError: if a label comes twice, or one alone is a series with labels.
     """
-    labelled = [is_series(side) and not _is_plain(side) for side in (one, other)]
-    if is_series(one) and is_series(other):
-        same = sliced and one.index.dtype.kind == "i" and one.index.equals(other.index)
-        if same or not any(labelled):
-            return one, other
-        return rows_by_label(one), rows_by_label(other)
-    if not any(labelled) or isinstance(one, Mapping) or isinstance(other, Mapping):
+    labelled = [side for side in (one, other) if is_series(side) and not _is_plain(side)]
+    if not labelled or isinstance(one, Mapping) or isinstance(other, Mapping):
         return one, other
-    series, partner = (one, other) if labelled[0] else (other, one)
-    if sliced and series.index.dtype.kind == "i":
-        return (series.tolist(), other) if labelled[0] else (one, series.tolist())
-    raise InputError(
-        f"{kind_of(series)} has labels such as {shown(series.index.tolist()[0])}, and "
-        f"{kind_of(partner)} has none to pair with: give two series or mappings, or its .tolist() "
-        "where they stand in the same order"
-    )
+    may_be_slices = sliced and all(series.index.dtype.kind == "i" for series in labelled)
+    if is_series(one) and is_series(other):
+        same = may_be_slices and one.index.equals(other.index)
+        return (one, other) if same else (rows_by_label(one), rows_by_label(other))
+    if may_be_slices:
+        return tuple(side.tolist() if is_series(side) else side for side in (one, other))
+    label = shown(labelled[0].index.tolist()[0])
+    problem = f"a series has labels such as {label}, and the other side has none to pair with"
+    raise InputError(f"{problem}: give two series or mappings, or its .tolist()")
 
 
 def is_series(value: Any) -> bool:

@@ -370,12 +370,14 @@ class Qrels(Container):
 
     @cached_property
     def column(self) -> IdColumn:
-        """All judged documents, query after query; OverflowError for numbers beyond int64."""
+        """All judged documents, query after query."""
         if self.table is not None:
             sizes = self.table.ends - self.table.begins
             return self.table.documents.take(joined_ranges(self.table.begins, sizes))
         ids = list(itertools.chain.from_iterable(self.documents))
-        return np.array(ids, np.int64) if self.document_kind == "int" else TextColumn.encode(ids)
+        if self.document_kind == "str":
+            return TextColumn.encode(ids)
+        return as_ids(ids, "document", "qrels")
 
     def places_in(self, table: QueryTable, rows: Positions | None = None) -> Ints:
         """Return where queries, or those at some rows, stand in a table; -1 for those missing."""

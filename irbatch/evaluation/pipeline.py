@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Counted, Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import FormulaError, Plan
-from irbatch.pack.join import Block, pack_run, shortened
+from irbatch.pack.join import Block, pack_run, pack_table, shortened
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
@@ -205,9 +204,7 @@ def compute_run(
 def pack_blocks(work: Work, qrels: Qrels, run: Run, rows: Positions) -> Iterable[Block]:
     """Pack the queries at `rows` of the judgments, with what documents cost."""
     if work.in_order and isinstance(run.rankings, QueryTable):
-        from irbatch.pack.join import pack_ranked  # for those who have tables
-
-        return pack_ranked(qrels, run.rankings, rows)
+        return pack_table(qrels, run.rankings, rows, None)
     ordering = work.settings.ordering
     if work.costs is None:
         return pack_run(qrels, run, rows, ordering)
@@ -220,8 +217,7 @@ def pack_blocks(work: Work, qrels: Qrels, run: Run, rows: Positions) -> Iterable
 def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> None:
     """Evaluate a file as it is read; a query that comes once more is evaluated once more."""
     ordering, row_of = computed.work.settings.ordering, qrels.row_of
-    with suppress(OverflowError):  # of ids that are numbers beyond int64
-        _ = qrels.column  # is made here, not by each thread
+    _ = qrels.column  # is made here, not by each thread
     # Users' own formulas need not be made for threads: they are called in the caller's.
     in_threads = computed.work.plan.is_catalogued
 

@@ -86,10 +86,7 @@ def rank_run(
     Raises:
         InputError: naming a document that is not an item, or a tie that leaves open who is read.
     """
-    table = run.prepared().rankings
-    if not isinstance(table, QueryTable):  # ids are beyond int64
-        document = next(iter(next(filter(None, run.rankings.values()))))
-        raise InputError("ids beyond 64 bits are not items", source="run", document=document)
+    table = run.as_table()
     places = table.find(queries)
     sizes = np.where(places >= 0, (table.ends - table.begins)[places], 0) if len(table) else 0
     sizes = np.broadcast_to(sizes, places.shape)

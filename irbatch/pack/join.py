@@ -273,19 +273,19 @@ class _Join:
         firsts = map(next, map(iter, filter(None, self.rankings)))
         if not kinds_of(documents if kind == "int" else firsts) <= {kind}:
             for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-                self._check_kinds(row, ranking, kind)
+                for document in ranking:
+                    self._check_kind(row, document, kind)
 
-    def _check_kinds(self, row: int, ranking: Ranking, kind: str) -> None:
+    def _check_kind(self, row: int, document: Any, kind: str) -> None:
         query = self.qrels.queries[row]
-        for document in ranking:
-            check_id(document, "document", "run", query)
-            if id_kind(type(document)) != kind:
-                judged = next(iter(self.qrels.documents[row]), "?")
-                own = "text" if kind == "int" else "a whole number"
-                theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
-                problem = f"document id {document!r} is {own}, but {theirs}"
-                fields = {"query": query, "document": document}
-                raise InputError(problem, source="run", path=self.run.name, **fields)
+        check_id(document, "document", "run", query)
+        if id_kind(type(document)) != kind:
+            judged = next(iter(self.qrels.documents[row]), "?")
+            own = "text" if kind == "int" else "a whole number"
+            theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
+            problem = f"document id {document!r} is {own}, but {theirs}"
+            fields = {"query": query, "document": document}
+            raise InputError(problem, source="run", path=self.run.name, **fields)
 
     def _score_problems(self) -> Iterator[InputError]:
         queries = [self.qrels.queries[row] for row in self.rows.tolist()]
@@ -299,58 +299,38 @@ class _Join:
 
 def can_join(qrels: Qrels, table: QueryTable) -> bool:
     """Tell whether documents are of one kind, so that columns can be compared."""
-    if not len(table.documents):
-        return True
-    if qrels.document_kind not in (None, table.document_kind):
-        return False
-    try:
-        return qrels.column is not None
-    except OverflowError:  # whole numbers of any size are ids, but no columns
-        return False
+    return not len(table.documents) or qrels.document_kind in (None, table.document_kind)
 
 
 def pack_table(
-    qrels: Qrels, table: QueryTable, rows: Positions, ordering: Ordering
+    qrels: Qrels, table: QueryTable, rows: Positions, ordering: Ordering | None
 ) -> Iterator[Block]:
-    """Pack as `irbatch.pack.pack_run` a table of scores that `can_join` with the judgments."""
-    places, depths = _find_queries(qrels, table, rows)
-    for picks in plan_query_blocks(qrels, rows, depths):
-        bounds = _find_bounds(table, places[picks])
-        found_at = _find_judged(qrels, table, rows[picks], places[picks])
-        joined = _join(table, *bounds, found_at, ordering.score_dtype)
-        yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
+    """Pack as `pack_run` a table; without an ordering its rankings are in order as they stand.
 
-
-def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
-    """Do the same for rankings in order, whatever their values; reject ids of another kind."""
+    Raises:
+        InputError: if documents are of another kind than the judged ones.
+    """
     if not can_join(qrels, table):
         place = table.where(int(table.begins[table.begins < table.ends][0]))
         ours = f"document ids are {KINDS[table.document_kind]}, such as {place['document']!r}"
         problem = f"{ours}, but the relevant ones are {KINDS[str(qrels.document_kind)]}"
         raise InputError(problem, source="run", **place)
-    places, depths = _find_queries(qrels, table, rows)
-    for picks in plan_query_blocks(qrels, rows, depths):
-        matrix, codes, row_index = blank_matrix(qrels, rows[picks], depths[picks])
-        found_at = _find_judged(qrels, table, rows[picks], places[picks])
-        retrieved = np.flatnonzero(found_at >= 0)
-        ranks = found_at[retrieved] - table.begins[places[picks][row_index[retrieved]]]
-        matrix.codes[row_index[retrieved], ranks] = codes[retrieved]
-        yield Block(picks, matrix)
-
-
-def _find_queries(qrels: Qrels, table: QueryTable, rows: Positions) -> tuple[Ints, Ints]:
-    """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
     places = qrels.places_in(table, rows)
-    begins, ends = _find_bounds(table, places)
-    return places, ends - begins
-
-
-def _find_bounds(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
-    """Return where the rankings of some queries begin and end in a table."""
-    begins, ends = np.zeros((2, places.size), np.int64)
+    begins, ends = np.zeros((2, places.size), np.int64)  # of rankings; of queries missing 0
     present = places >= 0
     begins[present], ends[present] = table.begins[places[present]], table.ends[places[present]]
-    return begins, ends
+    for picks in plan_query_blocks(qrels, rows, ends - begins):
+        bounds = begins[picks], ends[picks]
+        found_at = _find_judged(qrels, table, rows[picks], places[picks])
+        if ordering is not None:
+            joined = _join(table, *bounds, found_at, ordering.score_dtype)
+            yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
+            continue
+        matrix, codes, row_index = blank_matrix(qrels, rows[picks], bounds[1] - bounds[0])
+        retrieved = np.flatnonzero(found_at >= 0)
+        in_rows = row_index[retrieved]
+        matrix.codes[in_rows, found_at[retrieved] - bounds[0][in_rows]] = codes[retrieved]
+        yield Block(picks, matrix)
 
 
 def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dtype: str) -> Joined:
@@ -382,18 +362,7 @@ def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints)
     if not len(table.documents) or not starts[-1]:
         return np.full(starts[-1], -1, np.int64)
     judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
-    return find_documents(table, judged, (starts[:-1], starts[1:]), places)
-
-
-def find_documents(
-    table: QueryTable, documents: IdColumn, bounds: tuple[Ints, Ints], places: Ints
-) -> Ints:
-    """Return the row of each document, -1 where its query's ranking doesn't have it.
-
-    `documents` are of the table's kind, of each query from one bound to the other; `places`
-    the places of their queries, or -1.
-    """
-    return find_rows(table.keyed, KeyedIds.of(documents, *bounds), places)
+    return find_rows(table.keyed, KeyedIds.of(judged, starts[:-1], starts[1:]), places)
 
 
 def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:

@@ -13,11 +13,11 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import find_in_rankings, read_judgments
 from irbatch.data.ids import kinds_of
+from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
 from irbatch.engine.ties import DESCENDING, check_order, id_texts
 from irbatch.errors import InputError
-from irbatch.pack.join import find_documents
 from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
@@ -88,9 +88,7 @@ def _as_tables(first: Run, second: Run) -> tuple[QueryTable, QueryTable] | None:
     """Return runs as tables whose documents are of one kind, if one is a table and both can be."""
     if not any(isinstance(run.rankings, QueryTable) for run in (first, second)):
         return None  # dictionaries are looked up in sooner than made columns of
-    one, other = first.prepared().rankings, second.prepared().rankings
-    if not isinstance(one, QueryTable) or not isinstance(other, QueryTable):
-        return None
+    one, other = first.as_table(), second.as_table()
     empty = not len(one.documents) or not len(other.documents)
     return (one, other) if empty or one.document_kind == other.document_kind else None
 
@@ -116,7 +114,8 @@ def _of_tables(
     (places, begins, _), (_, _, second_rows) = bounds
     one, other = sides
     documents = second.documents.take(second_rows)
-    rows = find_documents(first, documents, (other.starts[:-1], other.starts[1:]), places)
+    keyed = KeyedIds.of(documents, other.starts[:-1], other.starts[1:])
+    rows = find_rows(first.keyed, keyed, places)
     shift = (one.starts[:-1] - begins)[row_index_of(other.starts)]
     return one, other, np.where(rows >= 0, rows + shift, -1)
 
