@@ -379,12 +379,13 @@ def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vecto
 def read_interactions(interactions: Any, users: IdColumn | None = None) -> QueryTable:
     """Return who had what, see `Items`, a user after the other, and an item as often as it was had.
 
-    Items of a matrix are its columns' numbers. With `users`, rows or lists are those of these.
+    Users and items of a matrix are its rows' and columns' numbers. With `users`, a sequence of
+    lists has one for each of these.
     """
     if isinstance(interactions, Qrels | Run):
         had = interactions.as_table()
     elif hasattr(interactions, "tocsr"):
-        had = read_sparse(interactions, "qrels", users)
+        had = read_sparse(interactions, "qrels")
     elif users is not None and isinstance(interactions, Sequence | np.ndarray):
         if len(interactions) != len(users):
             problem = f"{many(len(interactions), 'list')} for {many(len(users), 'query')}"
@@ -408,7 +409,7 @@ def read_interactions(interactions: Any, users: IdColumn | None = None) -> Query
 def read_seen(interactions: Any, queries: IdColumn | None = None) -> QueryTable:
     """Return what users have had, each once, see `irbatch.evaluate`.
 
-    Lists or rows without ids of users are those of `queries`, in their order.
+    With `queries` there may be a list for each of these, in their order.
     """
     try:
         return read_interactions(interactions, queries).merged("first")

@@ -57,8 +57,9 @@ def evaluate_ids(
             index; one alone is rejected if that is not 0, 1, …. Also a sparse matrix of queries by
             documents, whose values are grades; or `Qrels`, all of whose queries are averaged. None,
             for measures of items that read no judgments: all rankings are averaged then.
-        measures, cutoffs, missing, no_relevant, judged_only, rel, items, exclude, threads: as in
+        measures, cutoffs, missing, no_relevant, judged_only, rel, items, threads: as in
             `irbatch.evaluate`.
+        exclude: as in `irbatch.evaluate`; or lists of ids that pair with `ranked` by position.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
             such as faiss' -1.
         query_ids: the ids of rankings that are not a mapping, by which they pair with `Qrels`;
@@ -85,7 +86,7 @@ def evaluate_ids(
     if exclude is not None:
         from irbatch.data.items import read_seen  # for those who leave out what was seen
 
-        seen = read_seen(exclude)
+        seen = read_seen(exclude, None if isinstance(ranked, Mapping) else rankings.queries)
         run, order = run.without(seen), tell_excluded(order, seen)
     work = Work(plan, settings, threads, order, in_order=True, items=items)
     every = (lambda computed: computed.rows) if unjudged else None

@@ -101,6 +101,19 @@ def test_what_users_have_seen_is_taken_out(form: str, tmp_path: Path) -> None:
     assert RUN[1][11] == 3.0
 
 
+@pytest.mark.parametrize("seen", [[[5], [3, 4]], np.array([[5, -1], [3, 4]]), [{5}, {3: 1, 4: 2}]])
+@pytest.mark.parametrize("query_ids", [None, ["a", "b"]])
+def test_lists_of_what_is_excluded_pair_by_position(seen: Any, query_ids: Any) -> None:
+    ids = {"ranked": [[5, 1, 2], [3, 4, 9]], "query_ids": query_ids}
+    results = evaluate_ids(**ids, relevant=[[1], [9]], measures="P@1 RR", exclude=seen)
+    assert results.mean() == {"P@1": 1.0, "RR": 1.0}
+    found = evaluate_ids(**ids, relevant=None, measures="CatalogueCoverage@2", items=Items(10),
+                         exclude=seen).mean()  # fmt: skip
+    assert found == {"CatalogueCoverage@2": 0.3}
+    call = {**ids, "relevant": [[1], [9]], "measures": "RR", "exclude": seen[:1]}
+    input_error(lambda: evaluate_ids(**call), "1 list for 2 queries", source="exclude")
+
+
 def test_excluded_ids_of_another_kind() -> None:
     qrels = {1: {10: 1}}
     input_error(lambda: evaluate(qrels, RUN, "RR", exclude={"1": [11]}), "'1'", source="exclude")
