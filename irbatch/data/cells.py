@@ -376,13 +376,18 @@ class LabelRows:
         elif isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
             raise InputError(f"{kind_of(labels)} is not a matrix of labels", source=name)
         else:
-            rows, depths = [np.empty(0, np.int64)], []
+            rows = [np.empty(0, np.int64)]
+            depths = []
             for row, values in enumerate(labels):
                 query = row if queries is None or row >= len(queries) else queries[row]
-                rows.append(_read_row(values, name, query))
-                depths.append(_count_unmasked(values, (1, rows[-1].size), name)[0])
+                labels_of_row = _read_row(values, name, query)
+                rows.append(labels_of_row)
+                depth = labels_of_row.size
+                if mask_of(values) is not None:
+                    depth = int(_count_unmasked(values, (1, depth), name)[0])
+                depths.append(depth)
             widths = np.array([row.size for row in rows[1:]], np.int64)
-            self._labels = np.concatenate([row for row in rows if row.size] or rows[:1])
+            self._labels = np.concatenate([row for row in rows if row.size] or rows)
             self.depths = np.array(depths, np.int64)
         self._starts = offsets_of(widths)
         self.queries = check_query_ids(queries, widths.size, name)
@@ -409,12 +414,13 @@ class LabelRows:
         """Return some queries' labels, 2-D, padded with 0."""
         depths = self.depths[picks]
         depth = int(depths.max(initial=0))
-        is_filled = np.arange(depth) < depths[:, None]
         if self._labels.ndim == 2:
             values = self._labels[picks, :depth]
-            values[~is_filled] = 0
+            if picks.size and depths.min() < depth:
+                values[np.arange(depth) >= depths[:, None]] = 0
         else:
             values = np.zeros((picks.size, depth), self._labels.dtype)
+            is_filled = np.arange(depth) < depths[:, None]
             values[is_filled] = self._labels[joined_ranges(self._starts[picks], depths)]
         return values
 
@@ -467,9 +473,6 @@ def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any
     """Return scores, labels and lengths with ragged rows padded; anything else as it is.
 
     Ragged rows are lists of lists, arrays or tensors, or torch's nested tensors.
-
-    Raises:
-        InputError: if rows differ in length, and labels are not rows of the same lengths.
     """
     both = [_as_rows(scores), _as_rows(relevance)]
     if len({len(row) for row in both[0] or ()}) < 2:

@@ -126,9 +126,7 @@ def choose_columns(
     Without scores, or where the ranks are named alone, a run has ``rank``. Judgments lack
     ``grade``, see `grade_of_all`, if a number was given for it, or if no column could be one.
 
-    Args:
-        names: what the columns are called.
-        given: by role, the names that a caller gave; those that are None are recognised.
+    Of `role_columns`, the names that a caller gave by role, those that are None are recognised.
 
     >>> choose_columns(["qid", "query", "docno", "score", "rank"], "run", {})
     {'query': 'qid', 'document': 'docno', 'score': 'score'}

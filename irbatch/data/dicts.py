@@ -115,14 +115,9 @@ def find_in_rankings(
 ) -> Found | None:
     """Find judged documents in rankings, dictionaries of text to scores.
 
-    None if they aren't such, or if sorting a ranking takes less time.
-
-    Args:
-        rankings, starts: one a query, and where each begins and ends, were they in a row.
-        documents, judged_starts: the ids of each query's judged documents, lists or dictionaries.
-        score_dtype: what scores are rounded to, see `as_compared`.
-        direction: which ids are before others where scores are the same: 1 the higher, -1 the lower
-            ones; 0: that isn't counted.
+    None if they aren't such, or if sorting a ranking takes less time. Starts are where each begins
+    and ends, were they in a row. Where scores are the same, ids that are higher (`direction` 1) or
+    lower (-1) come before others; with 0 that isn't counted.
     """
     standings = Found.empty(int(judged_starts[-1]))
     dicts = Dicts.of(rankings, starts), Dicts.of(documents, judged_starts)

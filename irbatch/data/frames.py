@@ -258,9 +258,6 @@ def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any
 
     Anything but two series comes back as it is; and so do, if they may be `sliced` from a longer
     one, those with the same whole numbers as an index.
-
-    Raises:
-        InputError: if a label comes twice, or one alone is a series with labels.
     """
     labelled = [side for side in (one, other) if is_series(side) and not _is_plain(side)]
     if not labelled or isinstance(one, Mapping) or isinstance(other, Mapping):
@@ -286,9 +283,6 @@ def check_same_labels(scores: Any, relevance: Any) -> None:
 
     Labels that are 0, 1, … of one frame say nothing of the other's, unless those are the same ones
     in another order.
-
-    Raises:
-        InputError: naming the first label that differs.
     """
     if not (_is_frame(scores) and _is_frame(relevance)) or scores.shape != relevance.shape:
         return
@@ -319,11 +313,7 @@ def _is_frame(value: Any) -> bool:
 
 
 def rows_by_label(table: Any) -> dict[Any, Any]:
-    """Return the rows of a series or a frame by the labels of its index.
-
-    Raises:
-        InputError: if a label comes twice.
-    """
+    """Return the rows of a series or a frame by the labels of its index."""
     labels = table.index.tolist()
     rows = dict(zip(labels, table.tolist() if table.ndim == 1 else table.to_numpy(), strict=True))
     if len(rows) < len(labels):
@@ -336,9 +326,6 @@ def by_label(table: Any) -> Any:
     """Return a series or a frame that is indexed by ids as a mapping of these to its rows.
 
     Anything else comes back as it is, and so does what is indexed by 0, 1, ….
-
-    Raises:
-        InputError: if a label comes twice.
     """
     framed = hasattr(table, "iloc") and hasattr(table, "index")
     return table if not framed or _is_plain(table) else rows_by_label(table)

@@ -51,16 +51,8 @@ def read_by_id(
 ) -> tuple[list[Any] | None, Floats]:
     """Read a number of each id: the ids, None of numbers in an order, and float64 ``(ids,)``.
 
-    Args:
-        name: what one number is called.
-        numbers: a mapping of ids to numbers, a series or a frame of pandas that is indexed by ids;
-            or numbers in the order of ids.
-        source: what errors call them.
-        limits: as `irbatch.runtime.numbers.check_number` takes them.
-        id_at: returns the id of a place, of numbers in an order; default: the place.
-
-    Raises:
-        InputError: naming the first that is not a finite number within the limits.
+    Ids come with a mapping, or a series or a frame of pandas that is indexed by them; or `id_at`
+    returns that of a place in the order. `limits` are those of `runtime.numbers.missed_limit`.
     """
     numbers = by_label(numbers)
     ids = list(numbers) if isinstance(numbers, Mapping) else None

@@ -175,11 +175,7 @@ class Marks:
         return {**vars(self), "_views": {}}
 
     def at(self, rels: Iterable[float | None]) -> tuple[Ints, dict[float | None, View]]:
-        """Return each judgment's kind, and how kinds look from some least relevant grades on.
-
-        Raises:
-            InputError: if a grade is not a whole number and one of `rels` is None, left open.
-        """
+        """Return each judgment's kind, and how kinds look from some least relevant grades on."""
         rels = list(rels)
         fractions = (self._grades % 1 != 0) & (self._grades > 0)
         if None in rels and fractions.any():

@@ -434,11 +434,7 @@ def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) 
 
 
 def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
-    """Turn counts into ranks.
-
-    Raises:
-        TieError: if the policy rejects a tie.
-    """
+    """Turn counts into ranks."""
     rows, ranks = row_index_of(counted.starts), counted.above + 1
     open_ties, tied, constant = None, np.zeros(counted.sizes.size, bool), 0
     shared = np.flatnonzero(counted.equal > 1)

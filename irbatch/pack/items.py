@@ -82,9 +82,6 @@ def rank_run(
 
     Args:
         ordering: what documents are ordered by; None: they are in order.
-
-    Raises:
-        InputError: naming a document that is not an item, or a tie that leaves open who is read.
     """
     table = run.as_table()
     places = table.find(queries)

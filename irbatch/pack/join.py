@@ -305,11 +305,7 @@ def can_join(qrels: Qrels, table: QueryTable) -> bool:
 def pack_table(
     qrels: Qrels, table: QueryTable, rows: Positions, ordering: Ordering | None
 ) -> Iterator[Block]:
-    """Pack as `pack_run` a table; without an ordering its rankings are in order as they stand.
-
-    Raises:
-        InputError: if documents are of another kind than the judged ones.
-    """
+    """Pack as `pack_run` a table; without an ordering its rankings are in order as they stand."""
     if not can_join(qrels, table):
         place = table.where(int(table.begins[table.begins < table.ends][0]))
         ours = f"document ids are {KINDS[table.document_kind]}, such as {place['document']!r}"

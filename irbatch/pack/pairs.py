@@ -54,10 +54,6 @@ def pair_rankings(
 
     Documents stand in order of their scores; those of one score by id descending, unless they are
     taken to be `tied`, and the depth cannot cut between them.
-
-    Raises:
-        InputError: if a score is not a number, or ids are text on one side and numbers on the
-            other.
     """
     tables = _as_tables(*runs)
     ends = np.cumsum(sum(ranking_sizes(run, queries, None) for run in runs))
