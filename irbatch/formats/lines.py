@@ -16,9 +16,8 @@ import operator
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -35,8 +34,7 @@ SPACES = re.compile(rb"[ \t]+")  # only these separate
 SKIPPED = re.compile(rb"(?:[ \t]*+(?:#\S*+(?:[ \t]++\S++){0,2}+[ \t]*+)?\r*+\n)*+")
 
 
-@dataclass(frozen=True)
-class LineForm:
+class LineForm(NamedTuple):
     """What a line holds: where its columns stand, from 0; -1 for those it has not."""
 
     source: str  # "qrels" or "run", for errors
@@ -71,7 +69,7 @@ class LineForm:
         if self.rank_at < 0:
             raise InputError("order_by='rank' is for runs, which have ranks", source=self.source)
         at = self.rank_at
-        return replace(self, value_at=at, value="rank", largest=LARGEST_WHOLE, rank_at=-1)
+        return self._replace(value_at=at, value="rank", largest=LARGEST_WHOLE, rank_at=-1)
 
 
 QRELS = LineForm("qrels", 4, 0, 2, 3, "grade", LARGEST_WHOLE)
@@ -122,14 +120,14 @@ def _form_of(
     source, columns = plain.source, line.split()
     if line.startswith(b"{") and (keys := _keys_of(line)):
         form, places = _form_by_names(source, kind, keys, column_names)
-        return replace(form, keys=tuple(keys[place] for place in places if place >= 0)), False
+        return form._replace(keys=tuple(keys[place] for place in places if place >= 0)), False
     separator = b"\t" if b"\t" in line else b","
     cells: list[bytes] = []
     try:
         cells = _split(line, separator)
         names = [cell.decode(errors="replace").strip() for cell in cells]
         form, _ = _form_by_names(source, kind, names, column_names)
-        return replace(form, separator=separator), True
+        return form._replace(separator=separator), True
     except InputError as problem:
         words = b" ".join(cells).split()
         are_words = not any(map(NUMBER.fullmatch, words)) and all(map(bytes.strip, cells))
@@ -151,7 +149,7 @@ def _form_by_names(
     query, document, last = (names.index(chosen[role]) if role in chosen else -1 for role in roles)
     largest = float("inf") if value == "score" else LARGEST_WHOLE
     form = LineForm(source, len(names), query, document, last, value, largest)
-    return replace(form, grade=grade_of_all(column_names)), (query, document, last)
+    return form._replace(grade=grade_of_all(column_names)), (query, document, last)
 
 
 def _keys_of(line: bytes) -> list[str]:
@@ -433,7 +431,7 @@ def _text(raw: bytes) -> str:
 
 MarkedColumns = tuple[list[str], list[str], list[float], list[Any]]
 
-SUBTOPICS = replace(QRELS, mark_at=1)
+SUBTOPICS = QRELS._replace(mark_at=1)
 STRATA = LineForm("qrels", 5, 0, 2, 4, "grade", LARGEST_WHOLE, mark_at=3)
 PROBABILITIES = LineForm("qrels", 5, 0, 1, 2, "grade", LARGEST_WHOLE, mark_at=4)
 MARKED_FORMS = {"subtopics": SUBTOPICS, "strata": STRATA, "probabilities": PROBABILITIES}
@@ -449,7 +447,7 @@ def _read_mark(columns: list[bytes], form: LineForm) -> Any:
         return read_id(raw)
     if raw == UNKNOWN or columns[METHOD_AT] in JUDGED_ANYWAY:
         return None if raw == UNKNOWN else 1.0
-    value = read_number(raw, replace(form, value="probability"))
+    value = read_number(raw, form._replace(value="probability"))
     if not 0 < value <= 1:
         raise InputError(f"probability {value:g} is not above 0 and at most 1", value=value)
     return value
