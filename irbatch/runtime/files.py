@@ -15,20 +15,11 @@ from irbatch.errors import imported
 O_BINARY = getattr(os, "O_BINARY", 0)  # on Windows
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file as UTF-8 in one step: readers see the old content or all of the new.
-
-    Raises:
-        OSError: as the system says; nothing is left behind then.
-    """
-    with replacing(path) as file:
-        file.write(text.encode())
-
-
 def written(text: str, path: str | os.PathLike[str] | None) -> str:
-    """Return a text, and write it where a path is given, see `write_text`."""
+    """Return a text, and write it as UTF-8 where a path is given, see `replacing`."""
     if path is not None:
-        write_text(path, text)
+        with replacing(path) as file:
+            file.write(text.encode())
     return text
 
 
@@ -38,7 +29,8 @@ def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[B
 
     Where a link leads to, that is replaced; a device or a pipe is written to, when the block has
     ended well, and stays what it is. With `pack`, what is written is compressed if the name ends
-    in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. After any error nothing is left behind.
+    in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Readers see the old content or all of the new; after
+    any error, an OSError as the system says it, nothing is left behind.
     """
     try:
         with _written_to(path) if _is_special(path) else _written_beside(path) as file:

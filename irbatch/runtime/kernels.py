@@ -486,19 +486,5 @@ kernel_on_objects = functools.partial(Kernel, holds_gil=True)
 
 
 def as_input(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array as kernels take theirs: contiguous, aligned, and not marked read-only.
-
-    Numba would compile each kernel once more for read-only arrays. No kernel writes to its input,
-    so what may not be written to is passed on, without copying it, under another mark.
-    """
-    array = np.require(array, requirements=["C", "A"])
-    return array if array.flags.writeable else np.asarray(_Unmarked(array))
-
-
-class _Unmarked:
-    """The memory of an array, which it keeps alive."""
-
-    def __init__(self, array: npt.NDArray[Any]) -> None:
-        self._array = array
-        place = array.__array_interface__["data"][0]
-        self.__array_interface__ = {**array.__array_interface__, "data": (place, False)}
+    """Return an array as kernels take theirs: contiguous and aligned."""
+    return np.require(array, requirements=["C", "A"])
