@@ -256,11 +256,6 @@ def test_batches_are_calls(clock: Clock) -> None:
     assert measured.record.throughput_cost_per_million == pytest.approx(1.0)
 
 
-def test_a_throughput_of_larger_calls_is_kept() -> None:
-    record = quick(search, QUERIES, throughput=900, throughput_batch_size=64).record
-    assert (record.throughput, record.throughput_batch_size, record.batch_size) == (900, 64, 1)
-
-
 # What search raises
 
 

@@ -83,21 +83,6 @@ def test_percentiles_of_few_calls_have_no_interval(
     assert (record.interval("latency_p99") is None) == ("p99" not in named)
 
 
-def test_intervals_are_the_seeds() -> None:
-    times = np.random.default_rng(7).gamma(2, 10, 600)
-    before = times.copy()
-    found = Latency.from_samples(times, draws=400, seed=3)
-    assert found == Latency.from_samples(times.tolist(), draws=400, seed=3)
-    assert found.intervals != Latency.from_samples(times, draws=400, seed=4).intervals
-    wide = Latency.from_samples(times, draws=400, seed=3, level=0.01)
-    for name in STATISTICS:
-        low, high = found.intervals[name]
-        assert low <= getattr(found, name) <= high, name
-        assert wide.intervals[name][0] <= low, name
-        assert high <= wide.intervals[name][1], name
-    assert (times == before).all()
-
-
 # ---------------------------------------------------------------- costs and quantities
 
 
@@ -232,13 +217,8 @@ def test_this_machine() -> None:
     [
         ({}, ""),
         ({"instance": "c6g.xlarge", "n_cpu": 4, "ram_gb": 8}, "c6g.xlarge, 4 CPU, 8 GB"),
-        ({"instance": "c6g.xlarge", "cpu": "ARM"}, "c6g.xlarge, ARM"),
         ({"cpu": "Xeon", "n_cpu": 2, "ram_gb": 16.84}, "2 cores of Xeon, 16.84 GB"),
-        ({"cpu": "Xeon"}, "Xeon"),
-        ({"n_cpu": 2}, "2 CPU"),
         ({"gpu": "H200", "n_gpu": 1, "cpu": "Xeon", "n_cpu": 16}, "1 × H200, 16 cores of Xeon"),
-        ({"gpu": "H200"}, "H200"),
-        ({"n_gpu": 2}, "2 GPU"),
         ({"n_gpu": 0, "n_cpu": 4}, "4 CPU"),
     ],
 )

@@ -16,7 +16,7 @@ from support.clocks import Clock, SharedClock, loop_on
 import irbatch.efficiency.load as sending
 from irbatch import InputError
 from irbatch.array_types import Ints
-from irbatch.efficiency.load import ANSWERED, FAILED, OUT_OF_TIME, Sending, due_times
+from irbatch.efficiency.load import ANSWERED, OUT_OF_TIME, Sending, due_times
 from irbatch.efficiency.load import MOST_DUE as MOST
 
 NAMES = {ANSWERED: queues.ANSWERED, OUT_OF_TIME: queues.OUT_OF_TIME}
@@ -105,43 +105,6 @@ def test_tasks_are_a_queue_too(
         assert abs(done - end) < 0.01 * MS
         ties = limit is not None and abs(abs(end - begin) - limit) < 0.01 * MS
         assert how == so or ties
-
-
-def send(
-    search: Any, due: list[int], monkeypatch: pytest.MonkeyPatch, clock: Clock, **options: Any
-) -> Sending:
-    monkeypatch.setattr(sending, "time", clock)
-    queries = options.get("queries", list(range(len(due))))
-    found = Sending(search, queries, np.array(due) * MS, options.get("timeout"))
-    found.in_threads(1)
-    return found
-
-
-def test_what_fails_is_counted_and_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def search(query: int) -> None:
-        if query % 2:
-            raise KeyError(query)
-
-    found = send(search, list(range(6)), monkeypatch, Clock())
-    assert found.outcome.tolist() == [ANSWERED, FAILED] * 3
-    assert found.problem == "KeyError: '1'"
-
-
-def test_a_sender_that_wakes_late_is_told_from_one_that_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Sluggish(Clock):
-        def sleep(self, seconds: float) -> None:
-            self.now += round(seconds * 1e9) + 3 * MS
-
-    clock = Sluggish()
-
-    def search(query: int) -> None:
-        clock.now += 20 * MS
-
-    found = send(search, [10, 15, 100], monkeypatch, clock)
-    assert (found.ready // MS).tolist() == [10, 33, 100]
-    assert (found.sent // MS).tolist() == [13, 33, 103], "late by 3 ms where it slept"
 
 
 @pytest.mark.parametrize("callers", [1, 3])

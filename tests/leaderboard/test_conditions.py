@@ -163,15 +163,3 @@ def test_results_may_be_of_rows() -> None:
         same = [record(instance, 40), record(instance, 10)]
         input_error(lambda same=same: Leaderboard({"dense": {"RR": 1}}, same),
                     "two records of 'dense'", "take an instance each")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("prices", "said"),
-    [
-        ({"smal": 0.1}, "no system was measured on 'smal'; did you mean small?"),
-        ({"small": -1}, "price_per_hour=-1"),
-        (0.1, "prices go from instances to numbers"),
-    ],
-)
-def test_prices_that_are_none(prices: Any, said: str) -> None:
-    input_error(lambda: on_machines().priced(prices), said)

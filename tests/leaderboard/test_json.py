@@ -112,16 +112,6 @@ def test_a_table_that_somebody_typed() -> None:
     assert board.constraints == []
 
 
-def test_measures_that_are_shown() -> None:
-    text = written(typed(accuracy={"P@1": 0.5, "AP": 0.25}))
-    for measures in ("P@1", ["P@1"], iter(["P@1"])):
-        assert read_leaderboard(text, measures=measures).measures == ["P@1"]
-    both = read_leaderboard(text, measures=["AP", "P@1"])
-    assert both.means.tolist() == [[0.25, 0.5]]
-    input_error(lambda: read_leaderboard(text, measures=["RR"]), "'bm25'", "RR is missing")
-    input_error(lambda: read_leaderboard(text, measures=[]), "no measure")
-
-
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": None}, ("accuracy is missing",)),
     ({"accuracy": {}}, ("accuracy is {}",)),

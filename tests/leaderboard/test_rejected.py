@@ -145,6 +145,8 @@ OF_BOARDS: list[Row] = [
     (BOARD.where, ["nDGC > 1", "latency_p42 < 5", "RR AP > 1"], ("axis",)),
     (BOARD.where, ["RR > 0 and AP > 0", "RR > 0 or AP > 0", "0 < RR < 1"], ("more than one",)),
     (NOBODY.pareto, ["RR"], ("no system is left",)),
+    (BOARD.priced, [{"small": 0.1}], ("no system was measured on 'small'",)),
+    (BOARD.priced, [0.1], ("prices go from instances to numbers",)),
 ]  # fmt: skip
 
 

@@ -184,29 +184,6 @@ def test_the_best_of_a_column_stands_out(name: str, values: list[Any], shown: li
     assert ("best of its column" in text) == ("**" in str(shown))
 
 
-def test_the_best_is_what_the_measure_says_is_better() -> None:
-    turned = Leaderboard(
-        {"a": {"FirstRank": 20.0}, "b": {"FirstRank": 30.0}},
-        [EfficiencyRecord(system=name, throughput=1 + i) for i, name in enumerate("ab")],
-    )
-    assert cells(turned) == [["a", "**20.0000**", "1"], ["b", "30.0000", "**2**"]]
-    assert [head.descends for head in columns_of(turned)] == [False, True]
-    input_error(lambda: make({"a": {"throughput": 0.5}}), "cannot be called throughput")
-
-
-def test_nothing_stands_out_among_several_currencies() -> None:
-    accuracy: dict[str, Any] = {"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}
-    more: dict[str, Any] = {"latency": [Latency(mean=3.6)] * 2, "price_per_hour": [1, 2]}
-    board = make(accuracy, currency=["USD", "EUR"], **more)
-    columns = ["P@1", "cost", "price_per_hour"]
-    assert heads(board, columns=columns)[1:] == [
-        "cost per million queries (USD/EUR)", "price (USD/EUR/h)",
-    ]  # fmt: skip
-    assert cells(board, columns=columns) == [
-        ["a", "**0.5000**", "1", "1"], ["b", "0.2500", "2", "2"],
-    ]  # fmt: skip
-
-
 def test_the_frontier_is_marked(three: Leaderboard) -> None:
     axes = ["MRR@10", "cost"]
     assert [row[:2] for row in cells(three, frontier=axes)] == [

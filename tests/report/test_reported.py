@@ -11,7 +11,6 @@ import pytest
 import irbatch
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
-from irbatch.measures import CATALOGUE
 from irbatch.report.reported import Reported
 
 QRELS = {q: {"d1": 1, "d2": 2} for q in "abc"}
@@ -78,23 +77,6 @@ def test_options_that_are_none(name: str, form: str) -> None:
     assert "_document" not in str(caught.value)
     if form == "latex":
         assert str(caught.value).endswith("; did you mean caption?")
-
-
-def test_what_objects_are_called() -> None:
-    seen = []
-
-    @irbatch.define_measure("SeenByReports", definition="-")
-    def look(s: irbatch.measures.PrefixStatistics) -> Any:
-        seen.append(repr(s))
-        return s.hits
-
-    irbatch.evaluate(QRELS, OLD, look)
-    del CATALOGUE["SeenByReports"]
-    assert seen[0] == "<PrefixStatistics: 3 queries>"
-    measures = irbatch.measures.parse_measures("AP RBP(p=0.5)@10")
-    assert repr(measures) == "(Measure('AP'), Measure('RBP(p=0.5)@10'))"
-    assert repr(irbatch.Qrels({"q": {"d": 1}})) == "<Qrels: 1 query, 1 judgment>"
-    assert repr(MADE["Explanation"]).startswith("Explanation of RR from A to B: 1 worse")
 
 
 def test_a_system_alone() -> None:
