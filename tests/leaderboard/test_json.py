@@ -313,19 +313,6 @@ def test_what_is_wrong_in_a_run_names_the_system_and_the_file(folder: Path) -> N
                                      measures="RR"), "qrels", "line 1")  # fmt: skip
 
 
-def test_every_digit_is_read_back() -> None:
-    runs = {
-        f"q{i}": {f"d{j}": 9.0 - j for j in range(1 + i % 8)} | {"good": 0.5} for i in range(21)
-    }
-    results = irbatch.evaluate({query: {"good": 1} for query in runs}, runs, ["RR", "nDCG@10"])
-    typed_so = {"RR": {"mean": 1 / 3, "low": None, "high": 1.0}, "nDCG@10": 5e-324}
-    records = [EfficiencyRecord(system="a", price_per_hour=1 / 3), EfficiencyRecord(system="b")]
-    board = Leaderboard({"a": results, "b": typed_so}, records)
-    assert not np.isnan(board.intervals[0]).any()
-    assert_same(board, read_leaderboard(board.to_json()))
-    input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "takes qrels")
-
-
 def test_stated_accuracy_stands_beside_evaluated_runs(tmp_path: Path) -> None:
     (tmp_path / "own.run").write_text("q1 Q0 d2 1 2.0 own\nq1 Q0 d1 2 1.0 own\n")
     systems = [
@@ -337,3 +324,7 @@ def test_stated_accuracy_stands_beside_evaluated_runs(tmp_path: Path) -> None:
     board = Leaderboard.from_json(path, qrels={"q1": {"d1": 1}}, measures="MRR@10")
     assert board.values("MRR@10").tolist() == [0.5, 0.4]
     assert "Somebody 2020" in board.to_text()
+
+
+def test_settings_take_runs() -> None:
+    input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "takes qrels")

@@ -1,14 +1,16 @@
-"""The picture of a leaderboard: what is in it, and that every name in it can be read."""
+"""Pictures and pages of leaderboards: what is in them, and that every name can be read."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.pages import Page, pictures
 
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Latency
@@ -17,19 +19,26 @@ from irbatch.leaderboard.plots import stairs
 
 Floats = npt.NDArray[np.float64]
 
+AXES = ("RR@10", "latency")
+to_html = Leaderboard.to_html
 NUMBERS = re.compile(r"\d+")
 LONG = "a dense retriever with a long name, checkpoint"
 
 
 def made_board(
-    latency: Any, accuracy: Any, names: list[str] | None = None, bounds: bool = True
+    latency: Any,
+    accuracy: Any,
+    names: list[str] | None = None,
+    bounds: bool = True,
+    **more: Any,
 ) -> Leaderboard:
-    """Put systems s0, s1, … on a leaderboard, with intervals of both numbers."""
+    """Put systems s0, s1, … on a leaderboard, with intervals of both numbers, and more fields."""
     names = names or [f"s{i}" for i in range(len(latency))]
     records = [
         EfficiencyRecord(
             system=name,
             latency=Latency(mean=ms, intervals={"mean": (ms * 0.9, ms * 1.2)} if bounds else {}),
+            **more,
         )
         for name, ms in zip(names, map(float, latency), strict=True)
     ]
@@ -38,6 +47,11 @@ def made_board(
         for name, mean in zip(names, map(float, accuracy), strict=True)
     }
     return Leaderboard(means, records)
+
+
+def four(**more: Any) -> Leaderboard:
+    names = ["bm25", "dense", "slow", "big"]
+    return made_board([8, 30, 90, 300], [0.19, 0.33, 0.31, 0.40], names, **more)
 
 
 def random_board(count: int, seed: int = 0, **more: Any) -> Leaderboard:
@@ -156,6 +170,9 @@ def test_names_can_be_read(shape: str) -> None:
     )
     for one, other in itertools.combinations(boxes, 2):
         assert not one.overlaps(other)
+    line = ax.transData.transform(ax.lines[-1].get_xydata())
+    steps = [np.linspace(*ends, 500) for ends in itertools.pairwise(line)]
+    points = np.vstack([points, *steps])
     for box in boxes:
         assert frame.x0 <= box.x0 < box.x1 <= frame.x1
         assert frame.y0 <= box.y0 < box.y1 <= frame.y1
@@ -171,7 +188,7 @@ def test_names_can_be_read(shape: str) -> None:
 
 
 def test_what_is_drawn() -> None:
-    board = made_board([8, 30, 90, 300], [0.19, 0.33, 0.31, 0.40], ["bm25", "dense", "slow", "big"])
+    board = four()
     ax = drawn(board)
     assert ax.get_xlabel() == "mean latency (ms)   ← better"
     assert ax.get_ylabel() == "RR@10   better →"
@@ -218,3 +235,66 @@ def test_given_axes_are_drawn_on_and_small_ones_say_what_is_missing() -> None:
         assert not one.overlaps(other)
     parts = pytest.importorskip("matplotlib.figure").Figure(layout="constrained").subfigures(1, 2)
     assert len(drawn(random_board(4), ax=parts[0].subplots()).texts) == 4
+
+
+# Pages
+
+
+def test_the_table_is_sorted_by_exact_values() -> None:
+    board = made_board([8, 1 / 3, 12345.678], [0.1, 0.2, 1 / 3], index_memory=5)
+    page = Page(to_html(board))
+    cells = [attrs["data-v"] for attrs, _ in page.of("td") if attrs.get("class") == "n"]
+    exact = np.stack([board.values(name) for name in ("RR@10", "latency", "index_memory")], axis=1)
+    assert [float(cell) for cell in cells] == exact.ravel().tolist()
+    assert "<strong>0.3333</strong>" in to_html(board)
+    assert '<td class="n" data-v="12345.678">12,350</td>' in to_html(board)
+    heads = {text: attrs.get("data-first") for attrs, text in page.of("th") if
+             attrs["scope"] == "col"}  # fmt: skip
+    assert heads["RR@10"] == "descending"
+    assert heads["mean latency (ms)"] == "ascending"
+    assert heads["system"] is None
+    some = Leaderboard({"a": {"P": 0.5}, "b": {"P": 0.5}}, [
+        EfficiencyRecord(system="a", throughput=5), EfficiencyRecord(system="b")])  # fmt: skip
+    assert '<td class="n" data-v="">–</td>' in to_html(some)
+    turned = Page(to_html(four(), columns=["hardware", "qps", "RR@10"]))
+    columns = [text for attrs, text in turned.of("th") if attrs["scope"] == "col"]
+    assert columns[:4] == ["system", "hardware", "throughput (queries/s)", "RR@10"]
+    assert "[0.180, 0.210]" in to_html(four(), intervals=True, digits=3)
+    assert "[0.180, 0.210]" not in to_html(four(), digits=3)
+
+
+def test_the_frontier_is_a_column() -> None:
+    source = to_html(four(), frontier=AXES)
+    marks = re.findall(r'<tr( class="behind")?><td data-v="([01])">(●?)</td>', source)
+    strong, behind = ("", "1", "●"), (' class="behind"', "0", "")
+    assert marks == [strong, strong, behind, strong]
+    assert "●: on the Pareto frontier of RR@10 and mean latency" in source
+    plain = to_html(four())
+    assert "●" not in plain
+    assert '<tr class="behind">' not in plain
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "title"),
+    [
+        ({}, {}, "RR@10 against mean latency"),
+        ({"price_per_hour": 1}, {}, "RR@10 against cost per million queries"),
+        ({"peak_memory": 3}, {"x": "memory"}, "RR@10 against peak memory"),
+        ({"peak_memory": 3}, {"y": "memory"}, "peak memory against mean latency"),
+        ({"peak_memory": 3}, {"frontier": ["memory", "RR@10"]}, "RR@10 against peak memory"),
+        ({}, {"plots": False}, "none"),
+    ],
+)
+def test_what_the_picture_is_of(fields: Any, options: Any, title: str) -> None:
+    found = pictures(to_html(four(**fields), **options))
+    assert (found[0][0]["title"] if found else "none") == title
+
+
+def test_under_the_picture_is_what_it_shows() -> None:
+    some = four()
+    bm25 = EfficiencyRecord(system="bm25", price_per_hour=3)
+    some = some._with(rows=[replace(some.rows[0], record=bm25), *some.rows[1:]])
+    source = to_html(some)
+    assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in source
+    assert "Grey: dominated. Bars: 95% intervals." in source
+    assert not pictures(to_html(four().where("RR@10 > 1")))

@@ -285,27 +285,3 @@ def test_csv_has_every_number(three: Leaderboard) -> None:
 
 
 # What all forms share
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_forms_of_every_leaderboard(form: str, three: Leaderboard) -> None:
-    """One system is not the best; nobody may be left; odd numbers are shown; nothing changes."""
-    write = FORMATS[form]
-    text = write(make({"bm25": {"P@1": 0.5}}, throughput=[12.5]))
-    assert "0.5" in text
-    assert "12.5" in text
-    assert not re.search(r"best|\*\d|textbf|<strong>", text)
-    left = three.where("RR@10 > 1")
-    options: Any = {"frontier": ["RR@10", "cost"], "intervals": True} if form in PEOPLES else {}
-    text = write(left, **options)
-    assert "RR@10" in text
-    assert "Pareto" not in text
-    for value in (1e308, 5e-324, 0.0, 1.0):
-        assert write(make({"a": {"P@1": -value}, "b": {"P@1": value}}, flops=[value, None]))
-    before = three.to_json()
-    assert write(three, **options)
-    assert three.to_json() == before
-    if form in PEOPLES:
-        assert "Left out by them: slow" in write(three.where("latency_p95 < 100"))
-        assert "0.93750000" in write(three, digits=8)
-        assert "0.9375" not in write(three, digits=2)
