@@ -38,32 +38,33 @@ USUAL = (
 MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "GPU",
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
 NO_FACTS = {*QUANTITIES, "system", "hardware", "latency", "stated_cost"}  # fields of records
-FACTS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
+OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
 OF_LATENCY = ("loop", "rate", "arrivals", "errors", "timeouts")
+FACTS = MACHINE | {
+    name: name.replace("_", " ") for name in (*OF_RECORDS, *OF_LATENCY, "queries")
+}  # fmt: skip
 NAMED = 6  # systems that are named where they are many
 
 
 def _list_facts(board: Board) -> dict[str, Column]:
     """Return the columns of what is known beside the axes, by their names."""
     columns: dict[str, Column] = {}
-
-    def add(name: str, heading: str, value: Callable[[Row], Any]) -> None:
-        is_text = any(isinstance(value(row), str) for row in board.rows)
-        kind, show = ("text", str) if is_text else ("number", "{:,.10g}".format)
-        columns[name] = Column(heading, kind, name in MACHINE, name, value, show)  # type: ignore[arg-type]
-
-    for name, heading in MACHINE.items():
-        add(name, heading, attrgetter(f"record.hardware.{name}"))
-    for name in FACTS:
-        add(name, name.replace("_", " "), attrgetter(f"record.{name}"))
-    for name in OF_LATENCY:
-        add(name, name, partial(_of_latency, name))
-    add("queries", "queries", attrgetter("queries"))
+    for name, heading in FACTS.items():
+        value = partial(_fact, name)
+        if any(isinstance(value(row), str) for row in board.rows):
+            columns[name] = Column(heading, "text", name=name, value=value)
+        else:
+            columns[name] = Column(heading, descends=name in MACHINE, name=name, value=value,
+                                   show="{:,.10g}".format)  # fmt: skip
     return columns
 
 
-def _of_latency(name: str, row: Row) -> Any:
-    return getattr(row.record.latency, name, None)
+def _fact(name: str, row: Row) -> Any:
+    record = row.record
+    for owner in (row, record, record.hardware, record.latency):
+        if hasattr(owner, name):
+            return getattr(owner, name)
+    return None
 
 
 def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> list[Column]:
