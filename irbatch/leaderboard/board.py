@@ -205,8 +205,11 @@ class Leaderboard(Reported):
     @property
     def axes(self) -> list[str]:
         """Name the axes that some system has a value of: measures, then quantities."""
-        quantities = (name for name in QUANTITIES if not np.isnan(self.values(name)).all())
-        return [*self.measures, *quantities]
+        records = self.records
+        return [
+            *self.measures,
+            *(name for name in QUANTITIES if any(r.value(name) is not None for r in records)),
+        ]
 
     def values(self, name: str) -> Floats:
         """Return the systems' values along an axis, float64 ``(systems,)``; NaN where unknown.

@@ -40,28 +40,30 @@ MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "G
 NO_FACTS = {*QUANTITIES, "system", "hardware", "latency", "stated_cost"}  # fields of records
 OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
 OF_LATENCY = ("loop", "rate", "arrivals", "errors", "timeouts")
-FACTS = MACHINE | {
-    name: name.replace("_", " ") for name in (*OF_RECORDS, *OF_LATENCY, "queries")
-}  # fmt: skip
+QUERIES = "queries"
+FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OF_RECORDS, *OF_LATENCY, QUERIES)}
+FACTS |= MACHINE  # columns to headings
 NAMED = 6  # systems that are named where they are many
 
 
-def _list_facts(board: Board) -> dict[str, Column]:
-    """Return the columns of what is known beside the axes, by their names."""
-    columns: dict[str, Column] = {}
-    for name, heading in FACTS.items():
-        value = partial(_fact, name)
-        if any(isinstance(value(row), str) for row in board.rows):
-            columns[name] = Column(heading, "text", name=name, value=value)
-        else:
-            columns[name] = Column(heading, descends=name in MACHINE, name=name, value=value,
-                                   show="{:,.10g}".format)  # fmt: skip
-    return columns
+def _make_fact(board: Board, name: str) -> Column:
+    """Return a column of what is known beside the axes; a name is a key of `FACTS`."""
+    values = {row.name: _fact(name, row) for row in board.rows}
+
+    def value(row: Row) -> Any:
+        return values[row.name]
+
+    if any(isinstance(fact, str) for fact in values.values()):
+        return Column(FACTS[name], "text", name=name, value=value)
+    is_size = name in MACHINE
+    return Column(FACTS[name], descends=is_size, name=name, value=value, show="{:,.10g}".format)
 
 
 def _fact(name: str, row: Row) -> Any:
     record = row.record
-    for owner in (row, record, record.hardware, record.latency):
+    if name == HARDWARE:
+        return str(record.hardware) or None
+    for owner in (record, record.hardware, record.latency, row):
         if hasattr(owner, name):
             return getattr(owner, name)
     return None
@@ -72,12 +74,14 @@ def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0
     axis, best = board.axis(name), _find_best(board, name)
     not_worse = [] if board.significance is None else board.significance.not_worse(name)
 
+    figures = {row.name: row.figure(name) for row in board.rows}
+
     def number(row: Row, part: int) -> float | None:
-        value = row.figure(name)[part]
+        value = figures[row.name][part]
         return None if math.isnan(value) else value
 
     def tell(row: Row) -> Record:
-        figure = row.figure(name)
+        figure = figures[row.name]
         texts = [show(x, digits) if name in board.measures else show_quantity(x) for x in figure]
         is_best, has_bound = figure[0] == best, not all(map(math.isnan, figure[1:]))
         return {
@@ -89,7 +93,7 @@ def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0
 
     of_value, of_low, of_high = (partial(number, part=part) for part in range(3))
     columns = [Column(axis.heading, descends=axis.sign > 0, name=name, value=of_value, more=tell)]
-    if not np.isnan(board.bounds(name)).all():
+    if not np.isnan([figure[1:] for figure in figures.values()]).all():
         columns.append(Column("", name=f"{name} low", value=of_low))
         columns.append(Column("", name=f"{name} high", value=of_high))
     return columns
@@ -107,17 +111,16 @@ def _find_best(board: Board, name: str) -> float:
 
 def list_board(board: Board) -> tuple[list[str], list[Record]]:
     """Return the names of the columns of `Leaderboard.to_csv`, and a record for each system."""
-    facts = _list_facts(board)
     columns = [Column("system", name="system", value=attrgetter("name"))]
-    columns += [facts.pop(name) for name in MACHINE]
+    columns += [_make_fact(board, name) for name in MACHINE]
     columns += [column for axis in board.axes for column in _list_axis(board, axis)]
     p_values = {} if board.significance is None else board.significance.p_values
     for measure in filter(p_values.get, board.measures):
         name, of_systems = f"{measure} p against the best", p_values[measure]
         columns.append(Column("", name=name, value=partial(_p_value, of_systems)))
-    columns += [
-        fact for fact in facts.values() if any(fact.value(row) is not None for row in board.rows)
-    ]
+    for name in (*OF_RECORDS, *OF_LATENCY, QUERIES):
+        fact = _make_fact(board, name)
+        columns += [fact] if any(fact.value(row) is not None for row in board.rows) else []
     return list_records(columns, board.rows)
 
 
@@ -155,7 +158,8 @@ def make_document(
     )
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.insert(0, (BEST, "the best of its column"))
-    sure = tell_levels(board, [name for name in columns if name in board.axes])
+    axes = [name for name in columns if name not in FACTS or name in board.measures]
+    sure = tell_levels(board, axes)
     if intervals and sure is not None:
         legend.append(("[low, high]", f"{sure or 'bounds of'} intervals"))
     if (tests := board.significance) is not None:
@@ -188,15 +192,15 @@ def _choose_columns(
     if not isinstance(names, Iterable):
         problem = f"columns are names, not {shown(names)}"
         raise InputError(problem, source="columns", value=names)
-    facts = _list_facts(board)
-    facts[HARDWARE] = Column(HARDWARE, "text", value=lambda row: str(row.record.hardware) or None)
     chosen: dict[str, Column] = {}
     for name in names:
-        is_fact = name in facts and name not in board.measures
+        is_fact = name in FACTS and name not in board.measures
         own = name if is_fact else find_axis(name, board.measures).name
         if own in chosen:
             raise InputError(f"{own} is given twice", source="columns", value=name)
-        chosen[own] = facts[own] if is_fact else _list_axis(board, own, intervals, digits)[0]
+        chosen[own] = (
+            _make_fact(board, own) if is_fact else _list_axis(board, own, intervals, digits)[0]
+        )
     if not chosen:
         raise InputError("there is no column to show", source="columns")
     return chosen
