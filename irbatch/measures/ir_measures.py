@@ -10,9 +10,9 @@ import functools
 import sys
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from irbatch.measures.declare import CATALOGUE, Measure, measure_error
+from irbatch.measures.declare import CATALOGUE, Declaration, Measure, measure_error
 from irbatch.measures.table import ROWS, Spelling, names_of
 
 STYLE = "ir_measures"
@@ -25,59 +25,20 @@ RENAMED = {"gains": "gain", "max_rel": "max_grade", "beta": "weight"}
 """Its names of parameters, to ours."""
 
 
-class Form:
+class Form(NamedTuple):
     """A form that ir_measures' measures have, a name as ``P@{k}``, and what it means here."""
 
-    def __init__(self, theirs: Any, template: str, spelling: Spelling, name: str) -> None:
-        base = theirs.providers.base
-        declaration = CATALOGUE[name]
-        self._meaning = declaration.measure(**dict(spelling.parameters))
-        self._at_cutoff = "{k}" in template
-        # Parameters of theirs that are settings of ours, but none of our measure's parameters.
-        beside = ("cutoff", "judged_only") if self._at_cutoff else ("judged_only",)
-        self._ours: dict[str, str] = {}  # their parameters to ours
-        # What is set in an example of the form, P@1, has to be set in all that are of the form.
-        example = theirs.parse_measure(template.format_map(defaultdict(lambda: 1)))
-        values: dict[str, Any] = {}
-        for name in example.SUPPORTED_PARAMS:
-            own = RENAMED.get(name, name)
-            own = own if own in declaration.parameters else name
-            if own in declaration.parameters:
-                self._ours[name] = own
-            if own in declaration.parameters or name in beside:
-                values[name] = base.Any(name in example.params)
-            else:
-                values[name] = base.Choices(example[name])
-        self.supported = type(example)(**values)
-        self._not_provided = base.NOT_PROVIDED
-
-    def fits(self, measure: Any) -> bool:
-        """Tell whether a measure of theirs has this form."""
-        if measure.NAME != self.supported.NAME:
-            return False
-        return all(values.validate(measure[name]) for name, values in self.supported.params.items())
-
-    def meaning(self, measure: Any, *, opened: bool) -> Measure:
-        """Return our measure for one of theirs that fits, with all its parameters.
-
-        Or, if `opened`, without those that ours leaves open and that have their default: a level
-        of 1, precision and recall of one weight.
-        """
-        settings = {}
-        for name, own in self._ours.items():
-            default = measure.SUPPORTED_PARAMS[name].default
-            left = opened and self._meaning[own] is None and measure[name] == default
-            if measure[name] is not self._not_provided and not left:
-                settings[own] = measure[name]
-        meaning = self._meaning(**settings)
-        return meaning @ measure["cutoff"] if self._at_cutoff else meaning
+    supported: Any  # theirs, with what its parameters may be
+    meaning: Measure
+    ours: dict[str, str]  # their parameters to ours
+    at_cutoff: bool
 
 
 @functools.cache
 def list_forms(theirs: Any) -> list[Form]:
     """List the forms of ir_measures, the module, that have a meaning here."""
     return [
-        Form(theirs, template, spelling, name)
+        _make_form(theirs, template, spelling, CATALOGUE[name])
         for name in ROWS
         for spelling in (*names_of(name)[1], *ASKED.get(name, ()))
         if spelling.style == STYLE
@@ -86,16 +47,49 @@ def list_forms(theirs: Any) -> list[Form]:
     ]
 
 
+def _make_form(theirs: Any, template: str, spelling: Spelling, declaration: Declaration) -> Form:
+    base, at_cutoff = theirs.providers.base, "{k}" in template
+    # Parameters of theirs that are settings of ours, but none of our measure's parameters.
+    beside = ("cutoff", "judged_only") if at_cutoff else ("judged_only",)
+    # What is set in an example of the form, P@1, has to be set in all that are of the form.
+    example = theirs.parse_measure(template.format_map(defaultdict(lambda: 1)))
+    ours: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    for name in example.SUPPORTED_PARAMS:
+        own = next((own for own in (RENAMED.get(name), name) if own in declaration.parameters), "")
+        if own:
+            ours[name] = own
+        is_free = own or name in beside
+        values[name] = base.Any(name in example.params) if is_free else base.Choices(example[name])
+    meaning = declaration.measure(**dict(spelling.parameters))
+    return Form(type(example)(**values), meaning, ours, at_cutoff)
+
+
 def find_meaning(measure: Any, *, opened: bool = False) -> Measure | None:
-    """Return what a measure of ir_measures is here, or None if it is not here.
+    """Return what a measure of ir_measures is here, with all its parameters; None if it is not.
+
+    Or, if `opened`, without those that ours leaves open and that have their default: a level of 1,
+    precision and recall of one weight.
 
     Raises:
         InputError: if a parameter cannot be what it is.
     """
-    forms = list_forms(sys.modules[STYLE])
-    return next(
-        (form.meaning(measure, opened=opened) for form in forms if form.fits(measure)), None
-    )
+    not_provided = sys.modules[STYLE].providers.base.NOT_PROVIDED
+    for supported, meaning, ours, at_cutoff in list_forms(sys.modules[STYLE]):
+        possible = supported.params.items()
+        if measure.NAME != supported.NAME or not all(
+            values.validate(measure[name]) for name, values in possible
+        ):
+            continue
+        settings = {}
+        for name, own in ours.items():
+            default = measure.SUPPORTED_PARAMS[name].default
+            left = opened and meaning[own] is None and measure[name] == default
+            if measure[name] is not not_provided and not left:
+                settings[own] = measure[name]
+        meant = meaning(**settings)
+        return meant @ measure["cutoff"] if at_cutoff else meant
+    return None
 
 
 def read_object(wish: Any) -> Measure:

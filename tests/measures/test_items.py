@@ -568,17 +568,3 @@ def test_rexmex_and_rs_metrics(run: str) -> None:
     (name,) = (each for each in expected if each.startswith("rexmex.novelty"))
     novelty = found["Novelty(of=users)@10"]
     assert math.isclose(novelty, float(expected[name]), rel_tol=1e-11)
-
-
-def test_lists_that_concentrate_less_are_marked_best() -> None:
-    catalogue = irbatch.Items(["a", "b", "c"])
-    runs = {"one": {1: ["a"], 2: ["a"]}, "two": {1: ["a"], 2: ["b"]}}
-    ranked = {
-        name: {user: dict.fromkeys(items, 1.0) for user, items in run.items()}
-        for name, run in runs.items()
-    }
-    judged = {1: {"a": 1}, 2: {"b": 1}}
-    found = irbatch.evaluate_runs(judged, ranked, "Gini@1", items=catalogue)
-    rows = found.to_text().splitlines()
-    assert found["one"]["Gini@1"] > found["two"]["Gini@1"]
-    assert [row.split()[0] for row in rows if "*0." in row] == ["two"]

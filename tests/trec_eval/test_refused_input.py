@@ -1,7 +1,8 @@
-"""`irbatch trec_eval` on what cannot be evaluated: measures, options, files, lines, topics."""
+"""`irbatch trec_eval` on what cannot be evaluated, and the files that it takes."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from support import trec_eval_command
 from support.input_errors import input_error
 from support.trec_eval_command import Command, Printed
 
+from irbatch.cli import main
 from irbatch.trec_eval import TrecEval
 
 QRELS, RUN = trec_eval_command.QRELS.encode(), trec_eval_command.RUN.encode()
@@ -189,3 +191,35 @@ def test_reader_that_has_seen_enough(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_measures_are_refused_before_files_are_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["trec_eval", "-m", "nope", str(tmp_path / "none"), str(tmp_path / "none")]) == 2
+    assert "illegal measure 'nope'" in capsys.readouterr().err
+
+
+def test_compressed_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    qrels, run, table = tmp_path / "qrels.gz", tmp_path / "run.gz", tmp_path / "z.gz"
+    qrels.write_bytes(gzip.compress(QRELS))
+    run.write_bytes(gzip.compress(RUN))
+    table.write_bytes(gzip.compress(b"q1 map 0 1\nq2 map 0 1\n"))
+    assert main(["trec_eval", "-m", "map", str(qrels), str(run)]) == 0
+    assert main(["trec_eval", "-m", "map", "-Z", str(table), str(qrels), str(run)]) == 0
+    assert capsys.readouterr().out == (
+        "map                   \tall\t0.6667\nZmap                   \tall\t0.6667\n"
+    )
+
+
+def test_a_run_from_standard_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qrels").write_bytes(QRELS)
+    # As a pipe has it: a text stream over a buffered one.
+    pipe = io.TextIOWrapper(io.BufferedReader(io.BytesIO(RUN)))
+    monkeypatch.setattr(sys, "stdin", pipe)
+    assert main(["trec_eval", "-m", "map", "-m", "runid", str(tmp_path / "qrels"), "-"]) == 0
+    assert capsys.readouterr().out == (
+        "runid                 \tall\tlast\nmap                   \tall\t0.6667\n"
+    )
