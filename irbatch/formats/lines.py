@@ -400,10 +400,12 @@ def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
 
 
 def _explain_width(columns: list[bytes], form: LineForm) -> str:
-    """Say that a line has another number of columns, perhaps those of the other side."""
-    other = QRELS if form.source == "run" else RUN
-    is_other = len(columns) == other.width and not form.separator
-    hint = f"; is this a {other.source} file?" if is_other else ""
+    """Say that a line has another number of columns, and what that may come from."""
+    other, hint = QRELS if form.source == "run" else RUN, ""
+    if len(columns) == other.width and not form.separator:
+        hint = f"; is this a {other.source} file?"
+    elif len(columns) > form.width:
+        hint = "; does an id contain a space?"
     line = _text(b" ".join(columns))[:80]
     plural = "s" * (len(columns) != 1)
     return f"{len(columns)} column{plural} where {form.width} are expected: {line!r}{hint}"
