@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 import pytest
 from support.input_errors import ANYTHING, input_error
-from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.comparing.gate import (
@@ -122,49 +119,23 @@ def test_what_is_none(text: Any) -> None:
     input_error(lambda: TIED.failures(text), shown, value=text)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nDGC@10", "did you mean nDCG@10?"),
-        ("nope", "unknown measure 'nope'"),
-        ("P@0", "must be a whole number of at least 1"),
-        ("P@{5,10}", "stands for 2 measures"),
-        ("iprec_at_recall", "stands for 11 measures"),
-        ("AP(rel=x)", "rel='x' must be a number"),
-    ],
-)
-def test_what_is_no_measure(name: str, said: str) -> None:
-    input_error(lambda: parse_condition(f"{name} drops 1%", required=False), said)
-    input_error(lambda: TIED.failures(f"{name} drops 1%"), said)
-
-
 # ---------------------------------------------------------------- when it holds
 
 
 @pytest.mark.parametrize(
     ("comparison", "condition", "holds"),
     [
-        (FALLEN, "drops", True),
         (FALLEN, "drops 24.9%", True),
         (FALLEN, "drops 25.1%", False),
         (FALLEN, "drops 0.19", True),
         (FALLEN, "drops 0.21", False),
-        (FALLEN, "changes 24.9%", True),
-        (FALLEN, "changes 0.21", False),
         (FALLEN, "rises", False),
-        (FALLEN, "rises 0%", False),
         (RISEN, "rises 24.9%", True),
-        (RISEN, "rises 25.1%", False),
-        (RISEN, "rises 0.09", True),
         (RISEN, "rises 0.11", False),
         (RISEN, "changes", True),
-        (RISEN, "drops", False),
         (RISEN, "drops 0", False),
         (MIXED, "drops", True),
         (MIXED, "drops p<0.05", False),
-        (MIXED, "changes 1% p<0.05", False),
-        (TIED, "drops", False),
-        (TIED, "rises 0", False),
         (TIED, "changes 0%", False),
         (TIED, "changes p<1", False),
         (FALLEN, "drops p<0.05", True),
@@ -266,29 +237,6 @@ def test_what_was_not_compared() -> None:
                 f"{canonical} was not evaluated", "there are: P@10", value=ANYTHING)  # fmt: skip
     text = "P@10 not worse than new by 1%"
     input_error(lambda: FALLEN.unmet(text), "the baseline is 'old'", value=text)
-
-
-# ---------------------------------------------------------------- the example
-
-
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    path = REPOSITORY / "examples" / "regression_gate.py"
-    spec = importlib.util.spec_from_file_location("regression_gate", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_example_as_a_script(example: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    assert example.main() == 0
-    assert capsys.readouterr().out.endswith("\naccepted\n")
-    assert example.main(example.DATA / "pca10.run") == 1
-    printed = capsys.readouterr().out
-    assert "failed: candidate: nDCG@10 -0.0846 (-9.7%) against accepted, p " in printed
-    assert printed.endswith("\nheld back\n")
 
 
 # ---------------------------------------------------------------- which way is worse

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
-import multiprocessing
 import pickle
 import sys
 import warnings
@@ -41,22 +39,6 @@ def updated(evaluator: BatchEvaluator, rows: slice) -> irbatch.Results:
     return evaluator.update(SCORES[rows], LABELS[rows], query_ids=named)
 
 
-@KEEPS
-@pytest.mark.parametrize("size", [1, 7, 60])
-def test_batches_are_the_whole(keep: str, size: int) -> None:
-    evaluator = BatchEvaluator(MEASURES, keep=keep)
-    order = RANDOM.permutation(range(0, QUERIES, size)).tolist()
-    for start in order:
-        updated(evaluator, slice(start, start + size))
-    computed, expected = evaluator.compute(), whole()
-    assert computed.mean() == expected.mean()
-    assert computed.counts == expected.counts
-    assert computed.settings == expected.settings
-    assert len(evaluator) == QUERIES
-    if computed.has_values:
-        assert computed.to_dict() == expected.to_dict()
-
-
 def test_an_update_returns_its_batch() -> None:
     evaluator = BatchEvaluator("R@1")
     batch = evaluator.update([[2, 1], [3, 4]], positives="diagonal")
@@ -88,33 +70,6 @@ def test_a_query_with_other_values() -> None:
     evaluator.update([[1, 2], [2, 1]], positives=[0, 0], query_ids=["a", "b"])
     assert evaluator.compute().to_dict() == {"a": {"RR": 1.0}, "b": {"RR": 1.0}}
     assert evaluator.repeats == 1
-
-
-@KEEPS
-def test_processes_add_up_to_the_bits_of_one(keep: str) -> None:
-    parts = [BatchEvaluator(MEASURES, keep=keep) for _ in range(3)]
-    for start, part in zip(range(0, QUERIES, 7), parts * 3, strict=True):
-        updated(part, slice(start, start + 7))
-    parts[0].merge(parts[1], parts[2].state_dict())
-    assert parts[0].compute().mean() == whole().mean()
-    assert parts[0].compute().counts == whole().counts
-
-
-@KEEPS
-def test_a_state_goes_anywhere(keep: str) -> None:
-    evaluator = BatchEvaluator(MEASURES, keep=keep)
-    updated(evaluator, slice(0, 50))
-    evaluator.update_columns(["z", "z"], ["a", "b"], [1.0, 2.0], [1, 0])
-    state = evaluator.state_dict()
-    before = json.dumps(state)
-    resumed = BatchEvaluator(MEASURES, keep=keep)
-    resumed.load_state_dict(json.loads(before))
-    pickled = pickle.loads(pickle.dumps(evaluator))
-    for each in (evaluator, resumed, pickled, copy.deepcopy(evaluator)):
-        updated(each, slice(50, 60))
-        assert each.compute().mean() == evaluator.compute().mean()
-        assert len(each) == QUERIES + 1
-    assert json.dumps(state) == before, "a state is nobody else's"
 
 
 def test_sums_are_additive_arrays() -> None:
@@ -254,27 +209,6 @@ def test_options_that_there_are_not(options: dict[str, Any]) -> None:
     input_error(lambda: BatchEvaluator("RR", **options), f"{name}={value!r}", value=value)
     with pytest.raises(InputError, match="nDCH"):
         BatchEvaluator("nDCH@10")
-
-
-def _compute(evaluator: BatchEvaluator, answer: Any) -> None:
-    updated(evaluator, slice(30, 60))
-    answer.send(evaluator.compute().mean())
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_other_processes_go_on_with_it(method: str) -> None:
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"no {method} here")
-    evaluator = BatchEvaluator(MEASURES, threads=2)
-    updated(evaluator, slice(0, 30))
-    context = multiprocessing.get_context(method)
-    here, there = context.Pipe()
-    process = context.Process(target=_compute, args=(evaluator, there))
-    process.start()
-    assert here.poll(60)
-    assert here.recv() == whole().mean()
-    process.join(300)
 
 
 WAYS: list[tuple[dict[str, Any], str]] = [
