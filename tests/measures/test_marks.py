@@ -179,28 +179,6 @@ def test_expected_ties_are_the_mean_over_orders(kind: str) -> None:
             assert math.isclose(expected, math.fsum(values) / len(values), rel_tol=1e-12), each
 
 
-def test_more_orders_than_are_tried() -> None:
-    """Of 40,320 orders some are drawn: StatP comes out exactly, StatAP near the mean of all."""
-    chances = [1.0, 0.5, 0.4, 0.25, 0.2, 0.125, 0.1]
-    judged = {f"d{place}": (1, chance) for place, chance in enumerate(chances)}
-    judgments = {"q": judged | {"e": (0, 0.5)}}
-
-    def evaluate(documents: list[str]) -> dict[str, float]:
-        run = {"q": dict.fromkeys(documents, 1.0)}
-        return irbatch.evaluate(judgments, run, "StatAP StatP@3", ties="expected").mean()
-
-    documents = [*judged, "e"]
-    weights = [1 / chance for chance in chances]
-    # E(w (1 + weights above)) at rank r: each other one is above with chance (r - 1) / (n - 1).
-    total, n = sum(weights), len(documents)
-    products = total**2 - sum(weight**2 for weight in weights)
-    terms = [(total + (r - 1) / (n - 1) * products) / n / r for r in range(1, n + 1)]
-    found = evaluate(documents)
-    assert found["StatAP"] == pytest.approx(sum(terms) / total, rel=0.01)
-    assert found["StatP@3"] == pytest.approx(total / n, rel=1e-12)
-    assert evaluate(documents[::-1]) == found
-
-
 def test_measures_of_several_rels_share_a_join() -> None:
     """Values are those of measures one by one, bit for bit, and what is to be said is said once."""
     names = ["alpha_nDCG@3", "NRBP(rel=2)", "ERR_IA(rel=0)@2", "AP_IA(rel=2)", "P_IA(rel=3)@2"]
