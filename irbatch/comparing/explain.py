@@ -479,10 +479,9 @@ def _choose_rows(
     """Return the rows of ids, or of so many queries that changed most, worst or best first."""
     if ids is not None:
         rows = {query: row for row, query in enumerate(queries)}
-        for query in ids:
-            if query not in rows:
-                problem = "this query has no values with both systems, or is not judged"
-                raise InputError(problem, source="queries", query=query)
+        if unknown := [query for query in ids if query not in rows]:
+            problem = "this query has no values with both systems, or is not judged"
+            raise InputError(problem, source="queries", query=unknown[0])
         return [rows[query] for query in ids]
     chosen = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
     chosen = chosen[np.argsort(-np.abs(changes[chosen]), kind="stable")][:most]
@@ -601,7 +600,6 @@ class Explainer:
         return dict(zip((documents[k] for k in judged.tolist()), added.tolist(), strict=True))
 
     def _moved(self, before: int | None, after: int | None) -> str:
-        """Say how a document moved, as far as the measure looks."""
         last = self.measure.cutoff or math.inf
         was, now = (rank if rank and rank <= last else 0 for rank in (before, after))
         if was and now:

@@ -201,7 +201,7 @@ def _check(p: Any, depth: Any, ties: Any) -> None:
 
 
 def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]:
-    """Return a ranking's ids, and for each the ranks that its group takes; refuse repeated ids."""
+    """Return a ranking's ids, and for each the ranks that its group takes; reject repeated ids."""
     if isinstance(ranking, str | bytes) or not isinstance(ranking, Sequence | np.ndarray):
         problem = f"the {name} ranking is a list of ids, not {kind_of(ranking)}"
         raise InputError(problem, source=name)

@@ -302,7 +302,7 @@ def _tables(part: Any, name: str) -> Iterator[tuple[Any, str]]:
         except FileNotFoundError:
             raise InputError("there is no such file", path=path) from None
         except (OSError, ValueError) as problem:
-            raise InputError(f"this is no Parquet file: {problem}", path=path) from None
+            raise InputError(f"this is not a Parquet file: {problem}", path=path) from None
         yield table, path
 
 
@@ -357,7 +357,7 @@ def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Re
         try:
             measures.append(measure(column))
         except InputError as error:
-            problem = f"column {shown(column)} is no measure: {error.message}"
+            problem = f"column {shown(column)} is not a measure: {error.message}"
             raise InputError(problem, value=column) from None
         if measures[-1].aggregate == "weighted":
             problem = f"the mean of {column} is weighted, and weights come with partial results"

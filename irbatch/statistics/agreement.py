@@ -78,7 +78,7 @@ def tau_ap(x: Sequence[float], y: Sequence[float], ties: str | None = None) -> f
 
 
 def _scores(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return two lists of scores as float64; refuse what cannot be compared."""
+    """Return two lists of scores as float64; reject what cannot be compared."""
     first, second = _floats(x, "x"), _floats(y, "y")
     if first.size != second.size:
         sizes = f"x has {first.size} scores, y has {second.size}"

@@ -154,7 +154,7 @@ WHOLE = table(RESULTS["old"])
 REFUSED: dict[str, tuple[Any, str]] = {
     "no queries": (WHOLE.drop(["query_id"]), "one column is to be of queries"),
     "no measures": (WHOLE.select(["query_id"]), "there is no column of a measure"),
-    "no measure": (WHOLE.append_column("time", [[1.0] * 40]), "column 'time' is no measure"),
+    "no measure": (WHOLE.append_column("time", [[1.0] * 40]), "column 'time' is not a measure"),
     "text": (WHOLE.append_column("RR", [["x"] * 40]), "column 'RR' holds no numbers"),
     "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with partial results"),
     "twice": (pa.concat_tables([WHOLE, WHOLE.slice(0, 1)]), "it stands there twice"),
@@ -189,7 +189,7 @@ def test_dicts_as_pytrec_eval_returns_them() -> None:
         ({"q1": 0.25}, "(query 'q1'): a query's values are a mapping of measures to numbers"),
         ({"q1": {"AP": "0.25"}}, "(query 'q1'): a query's values are a mapping of measures to"),
         ({"q1": {"AP": 0.25}, "q2": {"RR": 1.0}}, "(query 'q2'): AP is not of every query"),
-        ({"q1": {"apples": 1}}, "'apples' is no measure: unknown measure"),
+        ({"q1": {"apples": 1}}, "'apples' is not a measure: unknown measure"),
         ({}, "there are no values"),
         ({"q1": {"AP": 1.0}, 2: {"AP": 1.0}}, "2"),
     ],
