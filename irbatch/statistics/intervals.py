@@ -205,10 +205,8 @@ MOST_QUERIES = 1e9
 FEW = 50  # queries up to which the usual approximation is off by one or more
 
 
-def detectable_difference(
-    differences: Floats, level: float | Floats, power: float = POWER
-) -> Floats:
-    """Find the least true difference that as many queries of this spread show with some power.
+def detectable_difference(differences: Floats, level: float | Floats) -> Floats:
+    """Find the least true difference that as many queries of this spread show with that power.
 
     A two-sided test of ``(queries, columns)`` finds by `level`, one or one a column, what is not
     there; a one-sided test by half of it.
@@ -219,28 +217,29 @@ def detectable_difference(
     error = differences.std(axis=0, ddof=1) / np.sqrt(n)
     special = imported("power", "stats", "scipy.special")
     edge = _stats().t.ppf(1 - np.asarray(level) / 2, n - 1)
-    shift: Floats = special.nctdtrinc(n - 1.0, 1 - power, edge)  # of the non-central t distribution
+    shift: Floats = special.nctdtrinc(n - 1.0, 1 - POWER, edge)  # of the non-central t distribution
     return shift * np.where(error > 0, error, np.nan)
 
 
-def queries_needed(differences: Floats, level: float | Floats, power: float = POWER) -> Floats:
+def queries_needed(differences: Floats, level: float | Floats) -> Floats:
     """Find how many queries show the observed differences; infinite where there is none."""
     mean = np.abs(differences.mean(axis=0))
     spread = differences.std(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(mean > 0, spread / mean, np.inf)
-    needed = np.full(mean.shape, 2.0)
+    needed, t = np.full(mean.shape, 2.0), _stats().t
     for _ in range(50):  # the t distribution depends on the number; a few rounds settle it
         freedom = np.minimum(needed, MOST_QUERIES) - 1
         before = needed
-        needed = np.maximum(np.ceil((_reach(freedom, level, power) * ratio) ** 2), 2)
+        reach = t.ppf(1 - level / 2, freedom) + t.ppf(POWER, freedom)  # in standard errors
+        needed = np.maximum(np.ceil((reach * ratio) ** 2), 2)
         if (before == needed).all():
             break
     # What that leaves of few queries is found by the exact power. Where two numbers lead to each
     # other, the larger one is enough.
     few = np.minimum(before, needed) < FEW
     needed = np.where(few, 2.0, np.maximum(before, needed))
-    while (short := few & (_power(needed, ratio, level) < power)).any():
+    while (short := few & (_power(needed, ratio, level) < POWER)).any():
         needed[short] += 1
     return needed
 
@@ -253,12 +252,6 @@ def _power(queries: Floats, ratio: Floats, level: float | Floats) -> Floats:
     edge = stats.t.ppf(1 - level / 2, queries - 1)
     power: Floats = stats.nct.sf(edge, queries - 1, shift)
     return np.where(ratio > 0, power, 1.0)
-
-
-def _reach(freedom: Any, level: float | Floats, power: float) -> Any:
-    """Return how many standard errors a difference has to be."""
-    t = _stats().t
-    return t.ppf(1 - level / 2, freedom) + t.ppf(power, freedom)
 
 
 def _stats() -> Any:

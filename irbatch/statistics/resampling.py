@@ -326,11 +326,6 @@ class Sample:
         """The number of queries."""
         return int(self.values.shape[1])
 
-    def differences(self) -> Floats:
-        """Return `paired_differences` as ``(queries, pairs, measures)``."""
-        differences = paired_differences(self.values, self.pairs)
-        return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
-
     @cached_property
     def ranges(self) -> Floats:
         """Best less worst mean of permuted systems, in order: ``(draws, measures)``."""
@@ -338,19 +333,14 @@ class Sample:
         drawn = draw_ranges(by_query, self.draws, self.seed)
         return np.sort(np.concatenate(list(drawn)), axis=0)
 
-    def blocks(self) -> Iterator[Floats]:
-        """Yield `flat` of some pairs at a time: ``(queries, some pairs x measures)``."""
-        for differences in blocks_of_differences(self.values, self.pairs):
-            yield np.ascontiguousarray(np.moveaxis(differences, 1, 0)).reshape(self.queries, -1)
-
     def find(self, find: Callable[[Floats], Any]) -> Floats:
-        """Return ``(pairs, measures)`` of what is found of each column of `flat`."""
-        return self.shaped(np.concatenate([find(block) for block in self.blocks()]))
+        """Return ``(pairs, measures)`` of what is found of each column of their differences.
 
-    def flat(self) -> Floats:
-        """Return them ``(queries, pairs x measures)``."""
-        return self.differences().reshape(self.queries, -1)
-
-    def shaped(self, columns: Any) -> Floats:
-        """Return a number a column as one a pair and measure."""
-        return np.asarray(columns, np.float64).reshape(len(self.pairs), self.values.shape[2])
+        `find` takes those of some pairs at a time, ``(queries, some pairs x measures)``.
+        """
+        parts = []
+        for differences in blocks_of_differences(self.values, self.pairs):
+            by_query = np.ascontiguousarray(np.moveaxis(differences, 1, 0))
+            parts.append(find(by_query.reshape(self.queries, -1)))
+        columns = np.asarray(np.concatenate(parts), np.float64)
+        return columns.reshape(len(self.pairs), self.values.shape[2])

@@ -155,13 +155,17 @@ def _wilcoxon(sample: Sample) -> Floats:
 
 def _sign(sample: Sample) -> Floats:
     """Test by the number of queries won, ties left out (Arbuthnot 1710)."""
-    stats = import_scipy("sign")
-    flat = _turned(sample.flat(), sample)
-    wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
-    if sample.alternative != "two-sided":
-        return sample.shaped(stats.binom.cdf(losses, wins + losses, 0.5))
-    p = 2.0 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
-    return sample.shaped(np.minimum(p, 1.0))
+    binomial = import_scipy("sign").binom
+
+    def find(flat: Floats) -> Any:
+        flat = _turned(flat, sample)
+        wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
+        if sample.alternative != "two-sided":
+            return binomial.cdf(losses, wins + losses, 0.5)
+        p = 2.0 * binomial.cdf(np.minimum(wins, losses), wins + losses, 0.5)
+        return np.minimum(p, 1.0)
+
+    return sample.find(find)
 
 
 def _randomised_tukey(sample: Sample) -> Floats:
