@@ -328,7 +328,14 @@ def _interpolate(
             values[q] = best
 
 
-LARGEST_CUTOFF = 10**7  # of what is divided by sums over all ranks up to it
+MOST_SUMMED = 10**7  # ranks
+
+
+def check_summed(cutoff: float) -> None:
+    """Reject a cutoff, unless infinite, up to which there are too many ranks to sum over."""
+    if MOST_SUMMED < cutoff < math.inf:
+        problem = f"cutoff {cutoff:.0f} is beyond {MOST_SUMMED:,}: all ranks up to it count"
+        raise InputError(problem, source="measures", value=cutoff)
 
 
 class Groups(NamedTuple):
@@ -508,13 +515,8 @@ class SubtopicRanks(KindRanks):
 
     def ranks_to_sum(self) -> int:
         """Return up to which rank `most` adds up; InputError if that is beyond reason."""
-        deepest = int(self.depth.max(initial=1))
-        if deepest > LARGEST_CUTOFF:
-            problem = (
-                f"cutoff {self.cutoff:.0f} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
-            )
-            raise InputError(problem, source="measures", value=self.cutoff)
-        return max(deepest, self.longest)
+        check_summed(self.cutoff)
+        return max(int(self.depth.max(initial=1)), self.longest)
 
 
 def powers(base: float, count: int) -> Floats:

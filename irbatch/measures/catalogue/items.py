@@ -16,7 +16,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.items import GroupShares, ItemArrays, ItemCounts, ItemRanks, expose
-from irbatch.engine.kinds import LARGEST_CUTOFF
+from irbatch.engine.kinds import check_summed
 from irbatch.engine.similarity import (
     AS_GIVEN,
     SIMILARITIES,
@@ -272,11 +272,8 @@ OF_EXPECTED: dict[str, Parameter] = {**AGAINST, "of": Choice("relevant", ("relev
 
 
 def _target_exposure(r: ItemRanks, target: str, discount: str) -> Floats:
-    endless = math.isinf(r.cutoff)
-    if not endless and r.cutoff > LARGEST_CUTOFF:
-        problem = f"cutoff {r.cutoff:.0f} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
-        raise InputError(problem, source="measures", value=r.cutoff)
-    depth = r.longest if endless else np.full(len(r.queries), int(r.cutoff))
+    check_summed(r.cutoff)
+    depth = r.longest if math.isinf(r.cutoff) else np.full(len(r.queries), int(r.cutoff))
     deepest = int(depth.max(initial=1))
     sums = np.concatenate(([0.0], np.cumsum(_attention(discount, deepest))))
     return _target_shares(r, target) * sums[depth, None]
