@@ -60,11 +60,6 @@ class Found(NamedTuple):
     equal: Ints  # how many score the same, itself included
     before: Ints  # of these, how many ids put before it, or NOT_COUNTED
 
-    @classmethod
-    def empty(cls, judged: int) -> Found:
-        """Make room for the answers."""
-        return cls(np.empty(judged), *np.empty((3, judged), np.int64))
-
 
 class Space(NamedTuple):
     """Memory that the kernels work in."""
@@ -119,7 +114,7 @@ def find_in_rankings(
     and ends, were they in a row. Where scores are the same, ids that are higher (`direction` 1) or
     lower (-1) come before others; with 0 that isn't counted.
     """
-    standings = Found.empty(int(judged_starts[-1]))
+    standings = Found(np.empty(judged_starts[-1]), *np.empty((3, judged_starts[-1]), np.int64))
     dicts = Dicts.of(rankings, starts), Dicts.of(documents, judged_starts)
     sizes = (int(np.diff(lists.starts).max(initial=0)) for lists in reversed(dicts))
     # By other means: a score an eighth of a cell's time in plain Python, a look-up a half.

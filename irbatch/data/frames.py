@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.column_names import (
-    MARK,
     RANKS,
     ROLES,
     choose_columns,
@@ -55,7 +54,7 @@ def read_table(
     With `by_rank` ranks order the documents, not scores.
     """
     with ErrorsIn(source=source, path=name):
-        opened = _open(table, source, role_columns)
+        opened = _open(table, source)
         kind = "ranking" if by_rank else source
         (queries, documents, values), ranks = _read_roles(opened, kind, role_columns)
         read = read_columns(queries, documents, values, source, repeats=repeats)
@@ -76,7 +75,7 @@ def read_named(table: Any, kind: str, role_columns: Mapping[str, Any]) -> list[A
 
     Ranks in place of scores become scores, and a grade that all have becomes a column.
     """
-    return _read_roles(_open(table, kind, role_columns), kind, role_columns)[0]
+    return _read_roles(_open(table, kind), kind, role_columns)[0]
 
 
 def _read_roles(
@@ -118,12 +117,12 @@ def _warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> N
 
 def read_all(table: Any, source: str) -> dict[Any, Column]:
     """Return all columns of a table by name, as text or arrays."""
-    names, read = _open(table, source, {})
+    names, read = _open(table, source)
     columns = zip(names, read(names), strict=True)
     return {name: as_column(column, f"value of {name!r}", source) for name, column in columns}
 
 
-def _open(table: Any, kind: str, role_columns: Mapping[str, Any]) -> Opened:
+def _open(table: Any, kind: str) -> Opened:
     if isinstance(table, Mapping):
         return list(table), lambda picks: [table[name] for name in picks]
     for fits, open_table in () if is_series(table) else KINDS:
@@ -132,9 +131,7 @@ def _open(table: Any, kind: str, role_columns: Mapping[str, Any]) -> Opened:
     hint = ""
     if isinstance(table, str | os.PathLike) and kind != "popularity":
         reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
-        named = {role: name for role, name in role_columns.items() if name is not None}
-        options = f", columns={named}" * bool(named) + f", marks={kind!r}" * (kind in MARK)
-        hint = f"; files are read by irbatch.{reader}({os.fspath(table)!r}{options})"
+        hint = f"; files are read by irbatch.{reader}({os.fspath(table)!r}, …)"
     elif kind in RECORDS:
         hint = f"; records are read by irbatch.{RECORDS[kind]}.from_records(…)"
     problem = f"{kind_of(table)} is neither a table of columns nor a mapping{hint}"
@@ -223,7 +220,7 @@ def _open_records(records: Iterable[Any], source: str) -> Opened:
     left = iter(records)
     first = next(left, None)
     if first is None:
-        return _open({role: [] for role in ROLES[source]}, source, {})
+        return _open({role: [] for role in ROLES[source]}, source)
 
     def read(picks: list[str]) -> Sequence[Any]:
         getter = operator.itemgetter if isinstance(first, Mapping) else operator.attrgetter

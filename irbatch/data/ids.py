@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -125,15 +126,11 @@ def check_query_ids(ids: Sequence[Any] | None, n: int, source: str) -> Sequence[
 
 
 def first_repeated(ids: Sequence[Any]) -> Any:
-    """Return the first id that comes a second time; None if each comes once."""
+    """Return the first id that comes more than once; None if each comes once."""
     if len(set(ids)) == len(ids):
         return None
-    seen: set[Any] = set()
-    for item in ids:
-        if item in seen:
-            return item
-        seen.add(item)
-    return None
+    counts = Counter(ids)
+    return next(item for item in ids if counts[item] > 1)
 
 
 IdHashes = npt.NDArray[np.uint64]

@@ -226,9 +226,9 @@ def test_ranks_that_contradict_scores(kind: str) -> None:
 
 
 def test_paths_are_read_by_others() -> None:
-    said = "files are read by irbatch.read_run('run.csv', columns={'query': 'who'})"
+    said = "files are read by irbatch.read_run('run.csv', …)"
     input_error(lambda: irbatch.Run.from_table("run.csv", query="who"), said, source="run")
-    said = "irbatch.read_qrels('q.parquet', marks='subtopics')"
+    said = "irbatch.read_qrels('q.parquet', …)"
     input_error(lambda: irbatch.Qrels.from_table(Path("q.parquet"), marks="subtopics"), said)
 
 
