@@ -95,14 +95,14 @@ def join_rows(
     names = name_rows(listed)
     of_rows = _results_of_rows(results, dict(zip(names, listed, strict=True)))
     spelled = [_spellings(of_row) for of_row in of_rows]
-    known: dict[str, str] = {}  # canonical names to those of the first system
+    first_names: dict[str, str] = {}  # canonical names to those of the first system
     for spellings in spelled:
         for canonical, own in spellings.items():
-            known.setdefault(canonical, own)
-    chosen = list(known) if measures is None else _choose(measures, known)
+            first_names.setdefault(canonical, own)
+    chosen = list(first_names) if measures is None else _choose(measures, first_names)
     if not chosen:
         raise InputError("there is no measure of accuracy", source="measures")
-    shown_names = [known.get(name, name) for name in chosen]
+    shown_names = [first_names.get(name, name) for name in chosen]
     for name in shown_names:
         if shown_names.count(name) > 1:
             raise InputError(f"{name} is given twice", source="measures", value=name)
@@ -154,7 +154,7 @@ def _spellings(results: Any) -> dict[str, str]:
     return spellings
 
 
-def _choose(measures: Any, known: Mapping[str, str]) -> list[str]:
+def _choose(measures: Any, first_names: Mapping[str, str]) -> list[str]:
     """Return the canonical names of the measures that are asked for."""
     chosen: list[str] = []
     is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
@@ -164,7 +164,7 @@ def _choose(measures: Any, known: Mapping[str, str]) -> list[str]:
             raise InputError(problem, source="measures", value=measures)
         name = canonical_name(str(measure)) or str(measure)
         try:  # "P@{5,10}" names two
-            chosen += [name] if name in known else map(str, parse_measures(str(measure)))
+            chosen += [name] if name in first_names else map(str, parse_measures(str(measure)))
         except InputError:  # a measure of another tool
             chosen.append(name)
     return chosen

