@@ -92,10 +92,8 @@ def as_qrels(
     return Qrels.of_table(qrels, column_names, marks=marks, repeats=repeats)
 
 
-def as_run(
-    run: Rankings, name: str | None = None, columns: Columns = None, order_by: str = "score"
-) -> Run:
-    """Return rankings, whatever they come as; `name` is for those that bring none."""
+def as_run(run: Rankings, columns: Columns = None, order_by: str = "score") -> Run:
+    """Return rankings, whatever they come as."""
     if isinstance(run, Run):
         return run
     if is_file(run):
@@ -104,12 +102,10 @@ def as_run(
         problem = "Qrels are given where a run belongs: first qrels, then run"
         raise InputError(problem, source="run")
     if isinstance(run, Mapping):
-        return Run(run, name)
+        return Run(run)
     from irbatch.data.frames import read_table
 
-    return Run(
-        read_table(run, "run", names_for(columns, "run"), name, by_rank=order_by == "rank"), name
-    )
+    return Run(read_table(run, "run", names_for(columns, "run"), by_rank=order_by == "rank"))
 
 
 def tell_excluded(order: str, seen: QueryTable) -> str:
@@ -216,7 +212,7 @@ class Evaluation:
 
     def rankings(self, run: Rankings) -> Run:
         """Return rankings, whatever they come as, read whole, without what is excluded."""
-        whole = as_run(run, None, self.columns, self.order_by)
+        whole = as_run(run, self.columns, self.order_by)
         return whole if self.exclude is None else whole.without(self.exclude)
 
     def evaluate(

@@ -27,7 +27,7 @@ from irbatch.evaluation.queries import count_queries, notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import Settings, check_option
-from irbatch.measures import Plan, parse_measures, plan_of
+from irbatch.measures import CATALOGUE, Plan, parse_measures, plan_of
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
     CountedCandidates,
@@ -93,13 +93,29 @@ def choose_settings(
     nan: str = "error",
     scored_by: str = "score",
 ) -> ScoreSettings:
-    """Return what `irbatch.evaluate_scores` is asked for by these arguments."""
-    ties = choose_ties(ties, document_ids)
+    """Return what is asked for; lately made ones are kept, which take as long as a small batch."""
+    how = choose_ties(ties, document_ids), no_relevant, nan, scored_by
+    plain = cutoffs is None and rel is None and items is None
+    if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
+        return _kept_settings(measures, CATALOGUE.users, *how)
+    return _make_settings(parse_measures(measures, cutoffs), None, *how, rel, items)
+
+
+def _make_settings(
+    measures: Measures,
+    users: int | None,  # what names mean depends on the measures that these have defined
+    ties: str,
+    no_relevant: str,
+    nan: str,
+    scored_by: str,
+    rel: float | None = None,
+    items: Items | None = None,
+) -> ScoreSettings:
     check_option("ties", ties)
     check_choice("nan", nan, NAN)
     settings = Settings(no_relevant=no_relevant, rel=rel)
-    parsed = parse_measures(measures, cutoffs)
-    plan = plan_of(parsed, settings.open_parameters(), items=items is not None)
+    defaults = settings.open_parameters()
+    plan = plan_of(parse_measures(measures), defaults, items=items is not None)
     last = ", NaN last" if nan == "last" else ""
     signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
     if plan.of_items:
@@ -107,6 +123,9 @@ def choose_settings(
 
         signature["items"] = check_items(items).arrays.fingerprint
     return ScoreSettings(plan, settings, TiePolicy(ties), nan, signature)
+
+
+_kept_settings = functools.lru_cache(64)(_make_settings)
 
 
 class ScoreEvaluator:
