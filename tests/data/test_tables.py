@@ -16,7 +16,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import scipy.sparse as sp
 from support.input_errors import input_error
 
 import irbatch
@@ -158,28 +157,6 @@ def test_records_have_the_same_bits(kind: str, ints: bool) -> None:
     ranked = as_records(as_columns(run, *OURS[1]), RECORDS[kind][1])
     found = irbatch.evaluate(Qrels.from_records(judged), Run.from_records(ranked), MEASURES)
     assert_same(found, irbatch.evaluate(qrels, run, MEASURES))
-
-
-@pytest.mark.parametrize("ints", [False, True], ids=["text", "ints"])
-def test_columns_and_sparse_matrices_have_the_same_bits(ints: bool) -> None:
-    qrels, run = problem(ints=ints)
-    expected = irbatch.evaluate(qrels, run, MEASURES)
-    ours = [as_columns(each, *names) for each, names in zip((qrels, run), OURS, strict=True)]
-    kinds = Qrels, Run
-    found = [kind.from_columns(*each.values()) for kind, each in zip(kinds, ours, strict=True)]
-    assert_same(irbatch.evaluate(*found, MEASURES), expected)
-    found = [kind.from_table(each) for kind, each in zip(kinds, ours, strict=True)]
-    assert_same(irbatch.evaluate(*found, MEASURES), expected)
-    found = [sparse(kind, each) for kind, each in zip(kinds, ours, strict=True)]
-    assert_same(irbatch.evaluate(*found, MEASURES), expected)
-
-
-def sparse(kind: type[Any], columns: Columns) -> Any:
-    queries, documents, values = columns.values()
-    rows, columns_ = list(dict.fromkeys(queries)), sorted(set(documents))
-    places = [rows.index(q) for q in queries], [columns_.index(d) for d in documents]
-    matrix = sp.coo_array((values, places), shape=(len(rows), len(columns_)))
-    return kind.from_sparse(matrix, query_ids=rows, document_ids=columns_)
 
 
 def test_datasets_of_hugging_face() -> None:
