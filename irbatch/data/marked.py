@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -162,7 +162,7 @@ class Marks:
                 row_of, itertools.pairwise(self._starts.tolist()), strict=True
             )
         }
-        self._views: dict[tuple[float, ...], tuple[Ints, dict[float, View]]] = {}
+        self._views: dict[tuple[float, ...], tuple[Any, dict[float, View]]] = {}
         if reads == "probabilities":
             self._check_probabilities()
         elif reads == "strata":
@@ -174,8 +174,13 @@ class Marks:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_views": {}}
 
-    def at(self, rels: Iterable[float | None]) -> tuple[Ints, dict[float | None, View]]:
-        """Return each judgment's kind, and how kinds look from some least relevant grades on."""
+    def at(
+        self, rels: Iterable[float | None], regraded: Callable[[Floats], Any]
+    ) -> tuple[Any, dict[float | None, View]]:
+        """Return judgments by kind, and how kinds look from some least relevant grades on.
+
+        `regraded` makes judgments of kinds in place of grades; they are kept for the next call.
+        """
         rels = list(rels)
         fractions = (self._grades % 1 != 0) & (self._grades > 0)
         if None in rels and fractions.any():
@@ -187,12 +192,13 @@ class Marks:
         least = {rel: 1.0 if rel is None else max(float(rel), lowest) for rel in rels}
         distinct = tuple(dict.fromkeys(least.values()))
         if distinct not in self._views:
-            self._views[distinct] = self._join(distinct)
-        kinds, views = self._views[distinct]
-        return kinds, {rel: views[at] for rel, at in least.items()}
+            kinds, views = self._join(distinct)
+            self._views[distinct] = regraded(kinds.astype(np.float64)), views
+        by_kind, views = self._views[distinct]
+        return by_kind, {rel: views[at] for rel, at in least.items()}
 
     def _join(self, rels: tuple[float, ...]) -> tuple[Ints, dict[float, View]]:
-        """Return what `at` does; a kind stands for a judgment's kinds at all `rels`."""
+        """Return each judgment's kind, which stands for its kinds at all `rels`, and the views."""
         view = {
             "subtopics": self._subtopics, "strata": self._strata,
             "probabilities": self._probabilities,

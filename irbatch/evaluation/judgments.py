@@ -44,9 +44,9 @@ class MarkedValues:
             raise InputError(problem, source="ties", value=settings.ties)
         self._measures, self._skips = measures, settings.no_relevant == "skip"
         self._rels = [settings.rel if of["rel"] is None else of["rel"] for of in measures]
-        kinds, self._views = marks.at(dict.fromkeys(self._rels))
         self._relevant, self._own = qrels.levels >= settings.least_relevant, qrels
-        self.qrels = qrels.regraded(kinds.astype(np.float64))
+        self.qrels: Qrels
+        self.qrels, self._views = marks.at(dict.fromkeys(self._rels), qrels.regraded)
         self._values = np.zeros((len(self.qrels), len(measures)))
         depths = [of.cutoff for of in measures if of.declaration.takes_cutoff]
         deepest = None if None in depths else max(filter(None, depths), default=1)

@@ -378,4 +378,6 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     scores = table.numbers, begins, ends[deep], table.numbers[last]
     above, equal = find_ranks(*scores, np.arange(deep.size), last)
     ends[deep] = begins + above + equal
-    return Run(QueryTable(table.queries, table.begins, ends, table.documents, table.numbers))
+    starts, rows = offsets_of(ends - table.begins), joined_ranges(table.begins, ends - table.begins)
+    first = table.documents.take(rows), table.numbers[rows]
+    return Run(QueryTable(table.queries, starts[:-1], starts[1:], *first))
