@@ -58,54 +58,204 @@ def plain(values: Any) -> Any:
     return values.item()
 
 
-def named(metric: Any, ids: Any) -> dict[str, Any]:
-    """The queries' ids, for metrics that keep queries."""
+def ids_of(metric: Any, queries: Any) -> dict[str, Any]:
+    """The queries' ids, for metrics that take them: one a query, or one a document."""
     first = next(iter(metric.values())) if hasattr(metric, "values") else metric
-    return {"query_ids": ids} if first._keep == "queries" else {}
+    if not hasattr(first, "_keep"):
+        return {"indexes": np.repeat(queries, CANDIDATES).reshape(-1, CANDIDATES)}
+    return {"query_ids": queries} if first._keep == "queries" else {}
 
 
-def feed(metric: Any, parts: Any = PARTS, **more: Any) -> Any:
+def feed(metric: Any, parts: Any = PARTS) -> Any:
     for part in parts:
-        ids = named(metric, np.arange(QUERIES)[part])
-        metric.update(SCORES[part], LABELS[part], **ids, **more)
+        metric.update(SCORES[part], LABELS[part], **ids_of(metric, np.arange(QUERIES)[part]))
     return metric
 
 
-KEEPS = pytest.mark.parametrize("keep", ["sums", "queries"])
+KINDS = pytest.mark.parametrize("kind", ["sums", "queries", "columns"])
 
 
-@KEEPS
-def test_by_hand(ours: Any, torch: Any, keep: str) -> None:
-    metric = ours.RankingMetric("nDCG RR", [1, 10], keep=keep)
-    metric.update(torch.tensor([[0.1, 0.9, 0.4]]), torch.tensor([[0, 0, 1]]), **named(metric, [8]))
-    ids = named(metric, torch.tensor([9]))
-    metric.update(torch.tensor([[0.3, 0.1]]), torch.tensor([[1, 0]]), **ids)
-    assert plain(metric.compute()) == pytest.approx(
-        {"nDCG@1": 0.5, "nDCG@10": (1 / math.log2(3) + 1) / 2, "RR@1": 0.5, "RR@10": 0.75}
-    )
+def make(ours: Any, kind: str, measures: Any = MEASURES, **options: Any) -> Any:
+    if kind == "columns":
+        return ours.RetrievalMetric(measures, **options)
+    return ours.RankingMetric(measures, keep=kind, **options)
 
 
-@KEEPS
-def test_one_measure_is_a_number(ours: Any, keep: str) -> None:
-    assert plain(feed(ours.RankingMetric("RR", keep=keep)).compute()) == WHOLE["RR"]
-    metric = feed(ours.RankingMetric(MEASURES, report="mrr", keep=keep))
-    assert plain(metric.compute()) == WHOLE["RR"]
+def states(metric: Any) -> Any:
+    return {
+        name: [each.tolist() for each in state] if isinstance(state, list) else state.tolist()
+        for name, state in metric.metric_state.items()
+    }
 
 
+@KINDS
 @pytest.mark.parametrize(
     "options",
     [{}, {"ties": "pessimistic"}, {"ties": "index"}, {"no_relevant": "skip"},
-     {"measures": [*MEASURES, "NumRel", "NumRet", "GMAP"]}],
+     {"measures": [*MEASURES, "NumRel", "NumRet", "GMAP"]},
+     {"measures": "nDCG RR", "cutoffs": [1, 10]}],
 )  # fmt: skip
-@KEEPS
-def test_options(ours: Any, options: dict[str, Any], keep: str) -> None:
-    options = {"measures": MEASURES, **options}
-    expected = evaluate_scores(SCORES, LABELS, **options).mean()
-    metric = feed(ours.RankingMetric(keep=keep, **options))
+def test_options(ours: Any, options: dict[str, Any], kind: str) -> None:
+    if kind == "columns" and "GMAP" in options.get("measures", ""):
+        pytest.skip("the mean of columns is arithmetic")
+    expected = evaluate_scores(SCORES, LABELS, **{"measures": MEASURES, **options}).mean()
+    skips = options == {"no_relevant": "skip"} and kind == "columns"
+    options = {"empty_target_action": "skip"} if skips else options
+    metric = feed(make(ours, kind, **options))
     assert plain(metric.compute()) == expected
     assert (list(metric.compute()), metric.update_count) == (list(expected), 3)
-    backwards = feed(ours.RankingMetric(keep=keep, **options), PARTS[::-1])
-    assert plain(backwards.compute()) == expected
+    assert plain(feed(make(ours, kind, **options), PARTS[::-1]).compute()) == expected
+
+
+@KINDS
+def test_one_measure_is_a_number(ours: Any, kind: str) -> None:
+    assert plain(feed(make(ours, kind, "RR")).compute()) == WHOLE["RR"]
+    if kind != "columns":
+        assert plain(feed(make(ours, kind, report="mrr")).compute()) == WHOLE["RR"]
+
+
+@KINDS
+@pytest.mark.filterwarnings("ignore:.*no query has a rel")
+def test_forward_is_the_batch_s(ours: Any, kind: str) -> None:
+    metric = make(ours, kind)
+    for part in PARTS:
+        found = metric(SCORES[part], LABELS[part], **ids_of(metric, np.arange(QUERIES)[part]))
+        assert plain(found) == evaluate_scores(SCORES[part], LABELS[part], MEASURES).mean()
+    assert plain(metric.compute()) == WHOLE
+
+
+BAD = np.where(np.arange(CANDIDATES) == 4, math.nan, SCORES)
+BAD_COLUMNS: list[tuple[Any, str]] = [
+    (([0.1, 0.2], [1], [0, 0]), "shape"),
+    (([0.1, 0.2], [1, 0], None), "indexes"),
+    (([0.1, 0.2], [1, 0], [0.5, 0.0]), "indexes"),
+    (([0.1, 0.2], [1, math.nan], [0, 0]), "nan"),
+    ((["a", "b"], [1, 0], [0, 0]), "preds"),
+]
+
+
+@KINDS
+@pytest.mark.parametrize("way", ["update", "forward"])
+def test_bad_input_leaves_the_state(ours: Any, kind: str, way: str) -> None:
+    metric = feed(make(ours, kind))
+    before, call = states(metric), getattr(metric, way)
+    ids = ids_of(metric, np.arange(QUERIES))
+    input_error(lambda: call(BAD, LABELS, **ids), "nan")
+    input_error(lambda: call(SCORES, LABELS[:, 1:], **ids))
+    for columns, fact in BAD_COLUMNS if kind == "columns" else []:
+        input_error(lambda columns=columns: call(*columns), fact)
+    assert states(metric) == before
+    assert plain(metric.compute()) == WHOLE
+    metric.reset()
+    assert plain(feed(metric).compute()) == WHOLE
+
+
+@KINDS
+def test_before_the_first_batch_and_one_of_nothing(ours: Any, torch: Any, kind: str) -> None:
+    metric = make(ours, kind)
+    with pytest.warns(UserWarning, match="before the ``update`` method"):
+        assert all(map(math.isnan, plain(metric.compute()).values()))
+    nothing = torch.zeros(0, CANDIDATES)
+    metric.update(nothing, nothing, **ids_of(metric, np.zeros(0, np.int64)))
+    assert plain(feed(metric).compute()) == WHOLE
+
+
+@KINDS
+def test_states_travel(ours: Any, torch: Any, kind: str, tmp_path: Path) -> None:
+    """As copies, through files and merged; the types of models do not reach them."""
+    metric = feed(make(ours, kind), PARTS[:1])
+    partial = plain(metric.clone().compute())
+    assert partial == evaluate_scores(SCORES[:5], LABELS[:5], MEASURES).mean()
+    assert metric.state_dict() == {}
+    metric.persistent(True)
+    model = torch.nn.ModuleDict({"validation": metric, "layer": torch.nn.Linear(1, 1)})
+    model.half().to(torch.bfloat16)
+    metric.set_dtype(torch.float16)
+    torch.save(model.state_dict(), tmp_path / "saved")
+    loaded, merged = make(ours, kind), make(ours, kind)
+    saved = torch.load(tmp_path / "saved", weights_only=True)
+    torch.nn.ModuleDict({"validation": loaded, "layer": model["layer"]}).load_state_dict(saved)
+    merged.merge_state(metric)
+    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), loaded]
+    for each in (*copies, merged):
+        assert plain(feed(each, PARTS[1:]).compute()) == WHOLE
+        each.reset()
+        assert plain(feed(each, PARTS[:1]).compute()) == partial
+    assert plain(metric.compute()) == partial
+    if kind != "columns":
+        other = feed(make(ours, kind, MEASURES[::-1]), PARTS[1:])
+        with pytest.raises(ValueError, match="Expected state variable"):
+            metric.merge_state(other)
+
+
+def test_metrics_of_different_measures_are_not_merged(ours: Any, theirs: Any) -> None:
+    """One document a query: every measure's first values, and so their sums, are the same."""
+    settings: dict[str, dict[str, Any]] = {
+        "a": {"measures": "nDCG@10"}, "b": {"measures": "RR"}, "c": {"measures": "P@1"},
+        "d": {"measures": "RR", "ties": "pessimistic"}, "e": {"measures": "RR", "nan": "last"},
+        "f": {"measures": "RR", "no_relevant": "skip"}, "g": {"measures": "RR"},
+    }  # fmt: skip
+    metrics = {name: ours.RankingMetric(**each) for name, each in settings.items()}
+    collection = theirs.MetricCollection(metrics, prefix="val/")
+    collection.update([[1.0]], [[1]])
+    groups = sorted(map(sorted, collection.compute_groups.values()))
+    assert groups == [["a"], ["b", "g"], ["c"], ["d"], ["e"], ["f"]]
+    collection.reset()
+    found = plain(feed(collection).compute())
+    for name, each in settings.items():
+        (expected,) = evaluate_scores(SCORES, LABELS, **each).mean().values()
+        assert found[f"val/{name}"] == expected
+
+
+@pytest.mark.parametrize("names", [[], ["as given"]])
+def test_collections_share_the_work_and_names(ours: Any, theirs: Any, names: list[str]) -> None:
+    options: dict[str, Any] = {"measures": "MRR hit_rate", "cutoffs": [1, 5], "ties": "pessimistic"}
+    named = options | dict(zip(["names"], names, strict=False))
+
+    def expected(part: slice) -> Any:
+        return evaluate_scores(SCORES[part], LABELS[part], **options).mean(*names)
+
+    collection = ours.make_collection(prefix="val/", **named)
+    for part in PARTS:
+        found = plain(collection(SCORES[part], LABELS[part]))
+        assert found == {f"val/{name}": value for name, value in expected(part).items()}
+    whole = expected(slice(None))
+    flat = theirs.MetricCollection([ours.RankingMetric(**named)], prefix="val/")
+    for each in (collection, feed(flat)):
+        assert plain(each.compute()) == {f"val/{name}": value for name, value in whole.items()}
+    collection.reset()
+    feed(collection)
+    assert list(collection.compute_groups.values()) == [list(whole)]
+    assert {each.update_count for each in collection.values()} == {3}
+    clone = collection.clone(prefix="x/")
+    assert plain(clone.compute()).keys() == {f"x/{name}" for name in whole}
+
+
+@KINDS
+def test_torchmetrics_keywords(ours: Any, theirs: Any, torch: Any, kind: str) -> None:
+    """A collection with torchmetrics' own metrics is called by keyword; gradients may be wanted."""
+    scores, labels = torch.tensor(SCORES, requires_grad=True), torch.tensor(LABELS)
+    own, metric = theirs.retrieval.RetrievalMRR(), make(ours, kind, "RR")
+    both = theirs.MetricCollection({"ours": metric.clone(), "theirs": own})
+    indexes = torch.arange(QUERIES)[:, None].expand(-1, CANDIDATES)
+    ids = {"query_ids": torch.arange(QUERIES)} if kind == "queries" else {}
+    both(preds=scores * 1, target=labels > 0, indexes=indexes, **ids)
+    found = both.compute()
+    assert plain(found["ours"]) == evaluate_scores(SCORES, LABELS > 0, "RR")["RR"]
+    assert not metric.is_differentiable
+    assert metric.higher_is_better
+    if kind != "columns":
+        metric.update(preds=scores, target=labels > 0, **ids)
+        assert plain(metric.compute()) == plain(found["ours"])
+        both_said = {"preds": scores, "scores": scores}
+        input_error(lambda: metric.update(**both_said), "scores as well")
+        input_error(lambda: metric.update(target=labels), "the score of each candidate")
+
+
+def test_scores_that_are_nan_on_request(ours: Any, torch: Any) -> None:
+    metric = ours.RankingMetric("RR", nan="last")
+    metric.update(torch.tensor([[math.nan, 1.0, 2.0]]), torch.tensor([[1, 0, 0]]))
+    assert metric.compute().item() == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -125,168 +275,6 @@ def test_arguments(ours: Any, arguments: dict[str, Any]) -> None:
     metric.update(SCORES, **arguments)
     expected = evaluate_scores(SCORES, measures=MEASURES, ties=ties, **arguments).mean()
     assert plain(metric.compute()) == expected
-
-
-@KEEPS
-def test_forward_is_the_batch_s(ours: Any, keep: str) -> None:
-    metric = ours.RankingMetric(MEASURES, keep=keep)
-    for part in PARTS:
-        ids = named(metric, np.arange(QUERIES)[part])
-        found = metric(SCORES[part], LABELS[part], **ids)
-        assert plain(found) == evaluate_scores(SCORES[part], LABELS[part], MEASURES).mean()
-    assert plain(metric.compute()) == WHOLE
-
-
-def states(metric: Any) -> Any:
-    return {
-        name: [each.tolist() for each in state] if isinstance(state, list) else state.tolist()
-        for name, state in metric.metric_state.items()
-    }
-
-
-@KEEPS
-@pytest.mark.parametrize("way", ["update", "forward"])
-def test_bad_input_leaves_the_state(ours: Any, keep: str, way: str) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep))
-    before = states(metric)
-    bad = SCORES.copy()
-    bad[3, 4] = math.nan
-    ids = named(metric, np.arange(QUERIES))
-    input_error(lambda: getattr(metric, way)(bad, LABELS, **ids), "nan")
-    input_error(lambda: getattr(metric, way)(SCORES, LABELS[:, 1:], **ids))
-    assert states(metric) == before
-    assert plain(metric.compute()) == WHOLE
-    metric.reset()
-    assert plain(feed(metric).compute()) == WHOLE
-
-
-@KEEPS
-def test_before_the_first_batch_and_one_of_nothing(ours: Any, torch: Any, keep: str) -> None:
-    metric = ours.RankingMetric(MEASURES, keep=keep)
-    with pytest.warns(UserWarning, match="before the ``update`` method"):
-        assert all(map(math.isnan, plain(metric.compute()).values()))
-    metric.update(torch.zeros(0, 4), torch.zeros(0, 4), **named(metric, []))
-    assert plain(feed(metric).compute()) == WHOLE
-
-
-@KEEPS
-def test_states_travel(ours: Any, torch: Any, keep: str, tmp_path: Path) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
-    partial = plain(metric.compute())
-    assert partial == evaluate_scores(SCORES[:5], LABELS[:5], MEASURES).mean()
-    assert metric.state_dict() == {}
-    metric.persistent(True)
-    torch.save(torch.nn.ModuleDict({"validation": metric}).state_dict(), tmp_path / "saved")
-    loaded, merged = (ours.RankingMetric(MEASURES, keep=keep) for _ in range(2))
-    saved = torch.load(tmp_path / "saved", weights_only=True)
-    torch.nn.ModuleDict({"validation": loaded}).load_state_dict(saved)
-    merged.merge_state(metric)
-    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), loaded]
-    for each in (*copies, merged):
-        assert plain(feed(each, PARTS[1:]).compute()) == WHOLE
-        each.reset()
-        assert plain(feed(each, PARTS[:1]).compute()) == partial
-    assert plain(metric.compute()) == partial
-    other = feed(ours.RankingMetric(MEASURES[::-1], keep=keep), PARTS[1:])
-    with pytest.raises(ValueError, match="Expected state variable"):
-        metric.merge_state(other)
-
-
-@KEEPS
-def test_types_of_models_do_not_reach_it(ours: Any, torch: Any, keep: str) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
-    module = torch.nn.ModuleDict({"validation": metric, "layer": torch.nn.Linear(1, 1)})
-    module.half()
-    module.to(torch.bfloat16)
-    metric.set_dtype(torch.float16)
-    assert module["layer"].weight.dtype == torch.bfloat16
-    assert plain(feed(metric, PARTS[1:]).compute()) == WHOLE
-
-
-def test_tensors_that_want_gradients(ours: Any, torch: Any) -> None:
-    scores = torch.tensor(SCORES, requires_grad=True)
-    metric = ours.RankingMetric(MEASURES)
-    metric(scores * 1, torch.tensor(LABELS))
-    assert plain(metric.compute()) == WHOLE
-    assert not metric.is_differentiable
-    assert metric.higher_is_better
-
-
-def test_metrics_of_different_measures_are_not_merged(ours: Any, theirs: Any) -> None:
-    """One document a query: every measure's first values, and so their sums, are the same."""
-    settings: dict[str, dict[str, Any]] = {
-        "a": {"measures": "nDCG@10"}, "b": {"measures": "RR"}, "c": {"measures": "P@1"},
-        "d": {"measures": "RR", "ties": "pessimistic"},
-        "e": {"measures": "RR", "no_relevant": "skip"}, "f": {"measures": "RR"},
-    }  # fmt: skip
-    collection = theirs.MetricCollection(
-        {name: ours.RankingMetric(**each) for name, each in settings.items()}, prefix="val/"
-    )
-    collection.update([[1.0]], [[1]])
-    assert sorted(map(sorted, collection.compute_groups.values())) == [
-        ["a"], ["b", "f"], ["c"], ["d"], ["e"],
-    ]  # fmt: skip
-    collection.update(SCORES, LABELS)
-    found = plain(collection.compute())
-    for name, each in settings.items():
-        metric = ours.RankingMetric(**each)
-        metric.update([[1.0]], [[1]])
-        metric.update(SCORES, LABELS)
-        assert found[f"val/{name}"] == plain(metric.compute())
-    assert len(set(found.values())) == 5
-
-
-def test_collections_that_share_the_work(ours: Any, theirs: Any) -> None:
-    collection = ours.make_collection("nDCG RR", [1, 5], prefix="val/", ties="pessimistic")
-    for part in PARTS:
-        found = plain(collection(SCORES[part], LABELS[part]))
-        expected = evaluate_scores(SCORES[part], LABELS[part], "nDCG RR", [1, 5],
-                                   ties="pessimistic").mean()  # fmt: skip
-        assert found == {f"val/{name}": value for name, value in expected.items()}
-    collection.reset()
-    feed(collection)
-    expected = evaluate_scores(SCORES, LABELS, "nDCG RR", [1, 5], ties="pessimistic").mean()
-    assert plain(collection.compute()) == {f"val/{name}": v for name, v in expected.items()}
-    assert list(collection.compute_groups.values()) == [list(expected)]
-    assert {each.update_count for each in collection.values()} == {3}
-    collection.reset()
-    assert plain(feed(collection.clone(prefix="x/"), PARTS[:1]).compute()).keys() == {
-        f"x/{name}" for name in expected
-    }
-    assert list(ours.make_collection("RBP(p=0.8)")) == ["RBP(p=0,8)"]
-    flat = theirs.MetricCollection([ours.RankingMetric(MEASURES)], prefix="val/")
-    assert plain(feed(flat).compute()) == {f"val/{name}": v for name, v in WHOLE.items()}
-
-
-def test_names_as_they_were_given(ours: Any, theirs: Any) -> None:
-    options: dict[str, Any] = {"measures": "MRR@10 hit_rate@5", "names": "as given"}
-    expected = evaluate_scores(SCORES, LABELS, options["measures"]).mean("as given")
-    assert plain(feed(ours.RankingMetric(**options)).compute()) == expected
-    collection = ours.make_collection(prefix="val/", **options)
-    assert plain(feed(collection).compute()) == {f"val/{k}": v for k, v in expected.items()}
-    input_error(lambda: ours.RankingMetric("RR", names="theirs"), "names")
-
-
-@KEEPS
-def test_torchmetrics_keywords(ours: Any, theirs: Any, torch: Any, keep: str) -> None:
-    """A collection with torchmetrics' own metrics is called by keyword."""
-    scores, labels = torch.tensor(SCORES), torch.tensor(LABELS)
-    each = torch.arange(QUERIES)
-    own = theirs.retrieval.RetrievalMRR()
-    both = theirs.MetricCollection({"ours": ours.RankingMetric("RR", keep=keep), "theirs": own})
-    indexes = each[:, None].expand(-1, CANDIDATES)
-    ids = {"query_ids": each} if keep == "queries" else {}
-    both(preds=scores, target=labels > 0, indexes=indexes, **ids)
-    found = both.compute()
-    assert plain(found["ours"]) == evaluate_scores(SCORES, LABELS > 0, "RR")["RR"]
-    metric = ours.RankingMetric("RR", keep=keep)
-    metric.update(preds=scores, target=labels > 0, **ids)
-    assert plain(metric.compute()) == plain(found["ours"])
-    for wrong, said in (
-        ({"preds": scores, "scores": scores}, "scores as well"),
-        ({"target": labels}, "the score of each candidate"),
-    ):
-        input_error(lambda wrong=wrong: metric.update(**wrong), said)
 
 
 def test_plot(ours: Any) -> None:
@@ -394,47 +382,21 @@ def test_measures_of_labels(
     assert metric.compute().item() == pytest.approx(expected.item(), abs=1e-6)
 
 
-def test_a_weighted_mean_of_columns(ours: Any, torch: Any) -> None:
-    """GAUC weights queries by their relevant documents; one without others counts nothing."""
-    metric = ours.RetrievalMetric("GAUC")
-    metric.update(preds=[3.0, 2.0, 1.0, 2.0, 1.0, 0.0, 1.0], target=[1, 1, 0, 0, 1, 0, 1],
-                  indexes=[1, 1, 1, 2, 2, 2, 3])  # fmt: skip
-    assert metric.compute().item() == (2 * 1 + 1 * 0.5) / 3
-
-
-@pytest.mark.parametrize("action", ["neg", "pos", "skip"])
-def test_queries_without_pairs(ours: Any, theirs: Any, torch: Any, action: str) -> None:
-    """One of relevant documents alone has no pair; it is not one without relevant documents."""
-    given = (
-        torch.tensor([0.3, 0.2, 0.1, 0.2]),
-        torch.tensor([1, 1, 1, 0]),
-        torch.tensor([1, 1, 2, 2]),
-    )
-    metrics = [theirs.retrieval.RetrievalAUROC(empty_target_action=action),
-               ours.RetrievalMetric("AUC", empty_target_action=action)]  # fmt: skip
-    assert metrics[0](*given).item() == metrics[1](*given).item()
-
-
 @pytest.mark.parametrize("action", ["neg", "pos", "skip"])
 @pytest.mark.parametrize("nothing", [False, True])
-def test_queries_without_relevant_documents(
-    ours: Any, theirs: Any, torch: Any, action: str, nothing: bool
+@pytest.mark.parametrize(("name", "measure"), [("RetrievalMRR", "RR"), ("RetrievalAUROC", "AUC")])
+def test_queries_without_relevant_documents_or_others(
+    ours: Any, theirs: Any, torch: Any, action: str, nothing: bool, name: str, measure: str
 ) -> None:
     scores, grades, index = map(torch.tensor, flat(5))
-    target = (grades > 0).long() * (index % 3 > 0) * (not nothing)
-    metrics = [theirs.retrieval.RetrievalMRR(empty_target_action=action),
-               ours.RetrievalMetric("RR", empty_target_action=action)]  # fmt: skip
+    target = (((grades > 0) | (index % 3 == 2)) & (index % 3 > 0)).long() * (not nothing)
     told = nothing and action == "neg"
+    metrics = [getattr(theirs.retrieval, name)(empty_target_action=action),
+               ours.RetrievalMetric(measure, empty_target_action=action)]  # fmt: skip
     expected = metrics[0](scores, target, index).item()
     with pytest.warns(InputWarning, match="no query has a rel") if told else nullcontext():
         found = metrics[1](scores, target, index).item()
     assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_queries_without_relevant_documents_may_be_errors(ours: Any, torch: Any) -> None:
-    metric = ours.RetrievalMetric("RR", empty_target_action="error")
-    metric.update([0.1, 0.2, 0.3], [1, 0, 0], [4, 4, 7])
-    input_error(metric.compute, "no relevant document", query=7)
 
 
 def test_ignore_index(ours: Any, theirs: Any, torch: Any) -> None:
@@ -447,68 +409,20 @@ def test_ignore_index(ours: Any, theirs: Any, torch: Any) -> None:
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_several_measures_of_columns(ours: Any) -> None:
-    scores, grades, index = flat(7)
-    metric = ours.RetrievalMetric("nDCG RR", [2, 10], aggregation=lambda values: values.sum())
-    metric.update(scores, grades, index)
-    found = plain(metric.compute())
-    means = ours.RetrievalMetric("nDCG RR", [2, 10])
-    means.update(scores, grades, index)
-    assert list(found) == ["nDCG@2", "nDCG@10", "RR@2", "RR@10"]
-    expected = {name: value * 15 for name, value in plain(means.compute()).items()}
-    assert found == pytest.approx(expected)
-
-
-def test_columns_and_matrices_agree(ours: Any) -> None:
-    index = np.repeat(np.arange(QUERIES), CANDIDATES).reshape(SCORES.shape)
-    for ties in ("expected", "pessimistic", "index"):
-        metric = ours.RetrievalMetric(MEASURES, ties=ties)
-        metric.update(SCORES[:, :5], LABELS[:, :5], index[:, :5])
-        metric.update(SCORES[:, 5:], LABELS[:, 5:], index[:, 5:])
-        expected = evaluate_scores(SCORES, LABELS, MEASURES, ties=ties).mean()
-        assert plain(metric.compute()) == expected
-
-
-def test_states_of_columns(ours: Any, torch: Any) -> None:
-    scores, grades, index = flat(8)
-    parts = [slice(30), slice(30, None)]
-
-    def take(metric: Any, part: slice) -> Any:
-        metric.update(scores[part], grades[part], index[part])
-        return metric
-
-    def make() -> Any:
-        return ours.RetrievalMetric(MEASURES)
-
-    whole = plain(take(make(), slice(None)).compute())
-    first = take(make(), parts[0])
-    for each in (first.clone(), pickle.loads(pickle.dumps(first))):
-        each.to(torch.bfloat16).set_dtype(torch.float16)
-        assert plain(take(each, parts[1]).compute()) == whole
-    input_error(lambda: first(scores[:3] * math.nan, grades[:3], index[:3]), "nan")
-    first.merge_state(take(make(), parts[1]))
-    assert plain(first.compute()) == whole
-    first.reset()
-    assert plain(take(first, slice(None)).compute()) == whole
-
-
-@pytest.mark.parametrize(
-    ("columns", "fact"),
-    [
-        (([0.1, 0.2], [1], [0, 0]), "shape"),
-        (([0.1, 0.2], [1, 0], None), "indexes"),
-        (([0.1, 0.2], [1, 0], [0.5, 0.0]), "indexes"),
-        (([0.1, math.nan], [1, 0], [0, 0]), "nan"),
-        (([0.1, 0.2], [1, math.nan], [0, 0]), "nan"),
-        ((["a", "b"], [1, 0], [0, 0]), "preds"),
-    ],
-)
-def test_bad_columns(ours: Any, columns: Any, fact: str) -> None:
-    metric = ours.RetrievalMetric("RR")
-    metric.update([0.1, 0.2], [1, 0], [3, 3])
-    before = states(metric)
-    input_error(lambda: metric.update(*columns), fact)
-    assert states(metric) == before
+def test_what_columns_alone_have(ours: Any) -> None:
+    """GAUC weights queries by their relevant documents; one without others counts nothing."""
+    columns = [3.0, 2.0, 1.0, 2.0, 1.0, 0.0, 1.0], [1, 1, 0, 0, 1, 0, 1], [1, 1, 1, 2, 2, 2, 3]
+    assert ours.RetrievalMetric("GAUC")(*columns).item() == (2 * 1 + 1 * 0.5) / 3
+    total = ours.RetrievalMetric("nDCG RR", [2, 10], aggregation=lambda values: values.sum())
+    total.update(*columns)
+    mean = ours.RetrievalMetric("nDCG RR", [2, 10])
+    mean.update(*columns)
+    assert list(plain(total.compute())) == ["nDCG@2", "nDCG@10", "RR@2", "RR@10"]
+    expected = {name: value * 3 for name, value in plain(mean.compute()).items()}
+    assert plain(total.compute()) == pytest.approx(expected)
+    metric = ours.RetrievalMetric("RR", empty_target_action="error")
+    metric.update([0.1, 0.2, 0.3], [1, 0, 0], [4, 4, 7])
+    input_error(metric.compute, "no relevant document", query=7)
 
 
 # Several processes.
@@ -557,15 +471,3 @@ def test_without_torchmetrics() -> None:
             "import irbatch.integrations.torchmetrics")  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert b"pip install 'irbatch[torchmetrics]'" in done.stderr
-
-
-def test_scores_that_are_nan_on_request(ours: Any, theirs: Any, torch: Any) -> None:
-    scores, labels = torch.tensor([[math.nan, 1.0, 2.0]]), torch.tensor([[1, 0, 0]])
-    strict, lenient = ours.RankingMetric("RR"), ours.RankingMetric("RR", nan="last")
-    input_error(lambda: strict.update(scores, labels), "nan")
-    lenient.update(scores, labels)
-    assert lenient.compute().item() == pytest.approx(1 / 3)
-    both = theirs.MetricCollection({"strict": strict, "lenient": lenient})
-    both.reset()
-    both.update(torch.tensor([[3.0, 1.0, 2.0]]), labels)
-    assert len(both.compute_groups) == 2, "they don't share a state"
