@@ -21,7 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch explain QRELS A B [-m MEASURE] [options]"
     parser.description = (
         "Show the queries whose values changed most from one run to another, the documents that "
-        "moved, were lost or missed, what each adds to the value, and both rankings side by side."
+        "moved, were lost or missed, and what each adds to the value."
     )
     parser.epilog = (
         "example: irbatch explain qrels.txt old.run new.run -m nDCG@10 --only worse "

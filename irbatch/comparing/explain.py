@@ -88,7 +88,8 @@ class ExplainedQuery(NamedTuple):
     relevant: int  # how many documents are, to the measure
     unjudged: tuple[int, int]  # documents without a judgment, to the cutoff or the depth shown
     # Those shown of either ranking, and relevant ones: first those that changed the value, the
-    # worst first; then other relevant ones, then the others, those that stand highest first.
+    # worst first; then other relevant ones, then the others; of these first those that moved,
+    # those that stand highest first.
     documents: tuple[ExplainedDocument, ...]
     text: str | None = None
 
@@ -97,18 +98,12 @@ class ExplainedQuery(NamedTuple):
         """The second value less the first."""
         return self.values[1] - self.values[0]
 
-    def ranking(self, side: int, depth: int) -> dict[int, ExplainedDocument]:
-        """Return the first documents of the first (0) or second (1) system by rank."""
-        ranked = {row.ranks[side] or 0: row for row in self.documents}
-        return {rank: ranked[rank] for rank in range(1, depth + 1) if rank in ranked}
-
 
 SHORT = 18  # columns of a system's name in headings
 NO_GRADE = "?"  # before a document that is not judged
-FEW_QUERIES = 3  # of which text has the rankings, too
-FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that changed the value: without rankings, with
-# How many letters of a document's text are shown where it changed the value, and in rankings.
-TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
+FEW_QUERIES = 3  # of which text has as many documents as other forms
+FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that are shown: in text of more queries, else
+TEXTS = {"markdown": 100, "html": 240, "notebook": 240}  # letters shown of a document's text
 ARROWS = {"up": "↑ up", "down": "↓ down"}
 
 
@@ -116,10 +111,10 @@ ARROWS = {"up": "↑ up", "down": "↓ down"}
 class Explanation(Reported):
     """What `irbatch.explain` returns: queries that changed, and reports of them.
 
-    Reports for people have as options `digits`, how many decimals of values (default: 4), and
-    `rankings`, whether they have both rankings side by side, by default but in text of more than
-    three queries, which also has no more than five documents of each; `to_csv` and frames have one
-    line a query.
+    Reports for people have as option `digits`, how many decimals of values (default: 4). Of each
+    query they have the documents that changed the value most, then other relevant ones, then those
+    that stand highest: 50, or all ranks shown if these are more; five in text of more than three
+    queries. `to_csv` and frames have one line a query.
 
     Pairs are of the first system and the second one. What a document adds to a value is what the
     value grows by where, going down the ranking, one comes to the document: the gain over the
@@ -159,17 +154,13 @@ class Explanation(Reported):
         changed = f"{self.worse} worse, {self.better} better, {self.same} the same"
         return f"Explanation of {self.measure} from {first} to {second}: {changed}"
 
-    def _document(self, form: str, *, digits: int = 4, rankings: bool | None = None) -> Document:
+    def _document(self, form: str, *, digits: int = 4) -> Document:
         check_digits(digits)
-        if rankings is None:
-            rankings = form != "text" or len(self.queries) <= FEW_QUERIES
-        beside, below = TEXTS.get(form, (0, 0))
-        most = MOST_DOCUMENTS if rankings else FEW_DOCUMENTS
+        most = max(MOST_DOCUMENTS, 2 * self.depth)
+        if form == "text" and len(self.queries) > FEW_QUERIES:
+            most = FEW_DOCUMENTS
         parts = [
-            [
-                *([_tabulate_rankings(self, query, below)] if rankings else []),
-                _tabulate_changed(self, query, digits, beside, most),
-            ]
+            [_tabulate_documents(self, query, digits, TEXTS.get(form, 0), most)]
             for query in self.queries
         ]
         table = make_table(f"{self.measure} of queries", _query_columns(self, digits), self.queries)
@@ -184,13 +175,12 @@ class Explanation(Reported):
             f"{self.better} {words[1]}, {self.same} the same with {self.systems[1]}; "
             f"shown: {many(len(self.queries), 'query') if self.queries else 'none'}."
         )
-        if not rankings:
-            caption += f" rankings=True (--html) shows both rankings of each, and more than {most} "
-            caption += "documents."
+        if any(len(query.documents) > most for query in self.queries):
+            caption += f" Of each query no more than {most} documents"
+            caption += "; --html shows more." if most == FEW_DOCUMENTS else "."
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
         title = f"Where {self.systems[1]} differs from {self.systems[0]}"
-        legend = _legend(self, rankings)
-        return Document(title, caption, legend, [Details(table, parts)], settings)
+        return Document(title, caption, _legend(self), [Details(table, parts)], settings)
 
     def _everything(self) -> Record:
         everything = {name: _plain(value) for name, value in vars(self).items()}
@@ -207,16 +197,14 @@ def _plain(value: Any) -> Any:
     return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def _legend(explanation: Explanation, rankings: bool) -> list[tuple[str, str]]:
+def _legend(explanation: Explanation) -> list[tuple[str, str]]:
     (a, b), cutoff = explanation.systems, explanation.cutoff
     where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
     first = f"the first {cutoff or explanation.depth}"
-    ranks = ("now, was", f"its rank with {b}, with {a}")
-    added = ("+ after its rank", f"what the document adds to {explanation.measure} there")
+    added = ("+ after a rank", f"what the document adds to {explanation.measure} there")
     return [
         (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),
-        *([ranks] if rankings else []),
-        ("lost, new", f"{where} of {a} only, of {b} only"),
+        ("lost, new, missed", f"{where} of {a} only, of {b} only, of neither"),
         ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
         *([added] if explanation.adds else []),
     ]
@@ -244,9 +232,6 @@ def _query_columns(explanation: Explanation, digits: int = 4) -> list[Column]:
         Column("query", "name", name="query", value=lambda query: query.query),
         Column("text" if has_texts else "", "text", value=lambda query: query.text or "",
                show=lambda text: _start(text, 300)),
-        Column("", name="measure", value=lambda query: explanation.measure),
-        Column("", name="a", value=lambda query: explanation.systems[0]),
-        Column("", name="b", value=lambda query: explanation.systems[1]),
         value(0, "value_a"),
         value(1, "value_b"),
         Column("change", name="difference", descends=False, value=lambda query: query.difference,
@@ -259,64 +244,36 @@ def _query_columns(explanation: Explanation, digits: int = 4) -> list[Column]:
     ]  # fmt: skip
 
 
-def _tabulate_changed(
+def _tabulate_documents(
     explanation: Explanation, query: ExplainedQuery, digits: int, letters: int, most: int
 ) -> Table:
-    """Lay out the documents that changed the value: those that moved, where that isn't known."""
+    """Lay out the documents of a query: those that changed the value most, if there are more."""
+    headings = shorten_all(explanation.systems, SHORT)
 
     def rank(side: int) -> Column:
         def after(row: ExplainedDocument) -> Record:
             added = row.adds[side] if row.adds and row.ranks[side] else 0
             return {"after": show_change(added, digits) if added else ""}
 
-        return Column(shorten_all(explanation.systems, SHORT)[side], descends=False,
-                      value=lambda row: row.ranks[side], more=after)  # fmt: skip
+        return Column(headings[side], descends=False, value=lambda row: row.ranks[side], more=after)
 
     columns = [
-        Column("judged document", "text", value=lambda row: str(row.document),
-               more=lambda row: _badge(explanation, row, "", letters)),
+        Column("document", "text", value=lambda row: str(row.document),
+               more=lambda row: _badge(explanation, row, letters)),
         rank(0),
         rank(1),
         Column("moved", "text", value=lambda row: ARROWS.get(row.moved, row.moved)),
         Column("change" if explanation.adds else "", descends=False, value=lambda row: row.change,
                show=lambda change: show_change(change, digits)),
     ]  # fmt: skip
-    if explanation.adds:
-        changed = [row for row in query.documents if row.adds and row.change]
-    else:
-        relevant = (row for row in query.documents if row.grade in explanation.grades)
-        changed = [row for row in relevant if row.moved not in ("same", "missed")]
-    largest = sorted(changed, key=lambda row: -abs(row.change))[:most]
-    rows = [row for row in changed if row in largest]
-    return make_table("Documents that changed the value", columns, rows, whole=True)
+    by_change = sorted(query.documents, key=lambda row: -abs(row.change) if row.adds else 0.0)
+    shown_ids = {row.document for row in by_change[:most]}
+    rows = [row for row in query.documents if row.document in shown_ids]
+    return make_table("Documents, and their ranks", columns, rows, whole=True)
 
 
-def _tabulate_rankings(explanation: Explanation, query: ExplainedQuery, letters: int) -> Table:
-    """Lay out one row a rank, with the documents of both systems side by side."""
-    rankings = [query.ranking(side, explanation.depth) for side in (0, 1)]
-
-    def ranked(side: int, word: str) -> Column:
-        def more(rank: int) -> Record:
-            if (row := rankings[side].get(rank)) is None:
-                return {}
-            other = row.ranks[1 - side]
-            return _badge(explanation, row, "" if other == rank else f"{word} {other or 'absent'}",
-                          letters)  # fmt: skip
-
-        def name(rank: int) -> str:
-            return str(rankings[side][rank].document) if rank in rankings[side] else ""
-
-        return Column(shorten_all(explanation.systems, SHORT)[side], "text", more=more, value=name)
-
-    columns = [Column("rank", descends=False), ranked(0, "now"), ranked(1, "was")]
-    ranks = sorted({*rankings[0], *rankings[1]})
-    return make_table(f"Rankings down to rank {explanation.depth}", columns, ranks, whole=True)
-
-
-def _badge(
-    explanation: Explanation, document: ExplainedDocument, other: str, letters: int
-) -> Record:
-    """Return what a document's cell has besides its id: grade, rank elsewhere, start of its text.
+def _badge(explanation: Explanation, document: ExplainedDocument, letters: int) -> Record:
+    """Return what a document's cell has besides its id: its grade, and the start of its text.
 
     That is how a page shows whether it is relevant: by a number, too, not by its colour alone.
     """
@@ -327,7 +284,7 @@ def _badge(
             below = len(explanation.grades) - 1
             tone = TONES[4 - 3 * (below - explanation.grades.index(grade)) // max(below, 1)]
     start = _start(document.text or "", letters) if letters else ""
-    return {"after": " · ".join(filter(None, (other, start))), "badge": badge, "tone": tone}
+    return {"after": start, "badge": badge, "tone": tone}
 
 
 def _start(text: str, letters: int) -> str:
@@ -611,7 +568,7 @@ class Explainer:
         gain = (self.measure.sign or 1) * row.change if row.adds else 0.0
         kind = 0 if gain else 1 if row.grade in self.grades else 2
         highest = min(rank or math.inf for rank in row.ranks)
-        return kind, gain, highest, -(row.grade or 0)
+        return kind, gain, row.moved in ("same", "missed"), highest, -(row.grade or 0)
 
 
 def _add_texts(
