@@ -32,8 +32,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     pair = ("ORIGINAL", "REPRODUCED")
     add("--baseline", nargs=2, metavar=pair, required=True, help="two runs of the baseline")
     add("--advanced", nargs=2, metavar=pair, help="two runs of what improves on it")
-    text = "judgments of the reproduced runs, if they are of another collection"
-    add("--reproduced-qrels", metavar="QRELS", help=text)
     add_measures(parser)
     add = parser.add_argument_group("rankings").add_argument
     text = "rankings are compared down to this one (default: 1000)"
@@ -46,15 +44,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    paths = [*options.baseline, *(options.advanced or []), options.qrels, options.reproduced_qrels]
+    paths = [*options.baseline, *(options.advanced or []), options.qrels]
     check_inputs(*paths)
-    output = Output(options, filter(None, paths))
+    output = Output(options, paths)
     comparison = reproducibility(
         options.qrels,
         options.baseline,
         options.advanced,
         measures,
-        reproduced_qrels=options.reproduced_qrels,
         depth=options.depth,
         p=options.p,
         **{name: getattr(options, name) for name in SETTINGS},

@@ -15,7 +15,6 @@ from irbatch.comparing.read import align
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_run
-from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import parse_measures
@@ -28,7 +27,6 @@ from irbatch.statistics.agreement import (
     effect_ratio,
     paired_p,
     rmse,
-    unpaired_p,
 )
 
 LEVEL = 0.05  # p-values are not rounded across it
@@ -45,45 +43,37 @@ class Reproducibility(Reported):
 
     runs: list[str]  # ["baseline"], or with "advanced" after it
     measures: list[str]
-    n_queries: list[tuple[int, int]]  # of each run: of the original and of the reproduced values
+    n_queries: list[int]  # of each run: those that both its original and its reproduction have
     means: Floats  # (runs, 2, measures), original and reproduced
-    # (runs, measures): root mean square error of the queries' values; NaN on other judgments, where
-    # there are no values of the next two either.
-    rmse: Floats
+    rmse: Floats  # (runs, measures): root mean square error of the queries' values
     tau_union: list[dict[Any, float]]  # of each run's rankings, query to value; see `rankings`
     rbo: list[dict[Any, float]]  # likewise, extrapolated
-    # (runs, measures): of Student's t-test, two-sided, of the difference between original and
-    # reproduced values: paired of the same queries, else unpaired.
+    # (runs, measures): of Student's paired t-test, two-sided, of the difference between original
+    # and reproduced values.
     p_values: Floats
     # (measures,), NaN without advanced runs. Reproduced exactly an effect has the ratio 1, and the
     # other is 0.
     effect_ratio: Floats
     delta_relative_improvement: Floats
-    replicated: bool  # whether the reproduced runs have judgments of their own
     settings: dict[str, str]  # how the numbers came about
 
     _label: ClassVar[str] = "tab:reproducibility"
 
     def __repr__(self) -> str:
-        kind = "Replication" if self.replicated else "Reproduction"
-        return f"{kind} of {', '.join(self.runs)} on {', '.join(self.measures)}"
+        return f"Reproduction of {', '.join(self.runs)} on {', '.join(self.measures)}"
 
     def _document(self, form: str, *, digits: int = 4) -> Document:
         check_digits(digits)
-        absent = {"rmse", "tau_union", "rbo"} if self.replicated else set()
-        absent |= set() if ADVANCED in self.runs else {"effect_ratio", "delta_relative_improvement"}
-        columns = [column for column in self._columns(digits) if column.name not in absent]
-        title = f"{'Replication' if self.replicated else 'Reproduction'} of an experiment"
+        columns = self._columns(digits)
+        if ADVANCED not in self.runs:
+            columns = columns[:-2]  # of the effect
+        title = "Reproduction of an experiment"
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
         sentences = []
-        for i, (run, (original, reproduced)) in enumerate(
-            zip(self.runs, self.n_queries, strict=True)
-        ):
-            sentence = f"{run.capitalize()}: {many(original, 'query')}"
-            if self.replicated:
-                sentence += f", and {reproduced} of the other judgments"
-            elif len(self.tau_union[i]) != original:
-                sentence += f"; rankings of {many(len(self.tau_union[i]), 'query')}"
+        for run, count, of_rankings in zip(self.runs, self.n_queries, self.rbo, strict=True):
+            sentence = f"{run.capitalize()}: {many(count, 'query')}"
+            if len(of_rankings) != count:
+                sentence += f"; rankings of {many(len(of_rankings), 'query')}"
             sentences.append(f"{sentence}.")
         table = make_table(title, columns, self._places())
         return Document(title, " ".join(sentences), [], [table], settings)
@@ -91,10 +81,9 @@ class Reproducibility(Reported):
     def _everything(self) -> Record:
         rankings = {
             run: {"tau_union": _as_text(tau), "rbo": _as_text(overlaps)}
-            for run, tau, overlaps in zip(self.runs, self.tau_union, self.rbo, strict=False)
+            for run, tau, overlaps in zip(self.runs, self.tau_union, self.rbo, strict=True)
         }
         return {
-            "replicated": self.replicated,
             "settings": dict(self.settings),
             "values": self._records()[1],
             "rankings": rankings,
@@ -119,8 +108,7 @@ class Reproducibility(Reported):
                           **more)  # fmt: skip
 
         def of_rankings(values: list[dict[Any, float]]) -> Floats:
-            means = [math.nan] * shape[0] if self.replicated else list(map(_mean, values))
-            return np.broadcast_to(np.array(means)[:, None], shape)
+            return np.broadcast_to(np.array(list(map(_mean, values)))[:, None], shape)
 
         def of_advanced(values: Floats) -> Floats:
             return np.stack([np.full(shape[1], np.nan), values])[: shape[0]]
@@ -128,8 +116,7 @@ class Reproducibility(Reported):
         return [
             Column("measure", "name", name="measure", value=lambda at: self.measures[at[1]]),
             Column("run", "name", name="run", value=lambda at: self.runs[at[0]]),
-            Column("", name="queries", value=lambda at: self.n_queries[at[0]][0]),
-            Column("", name="queries_reproduced", value=lambda at: self.n_queries[at[0]][1]),
+            Column("", name="queries", value=lambda at: self.n_queries[at[0]]),
             number("original", "original", self.means[:, 0]),
             number("reproduced", "reproduced", self.means[:, 1]),
             number("RMSE", "rmse", self.rmse, "root mean square error of the queries' values",
@@ -165,7 +152,6 @@ def reproducibility(
     measures: Measures = "nDCG@10 AP",
     cutoffs: Cutoffs = None,
     *,
-    reproduced_qrels: Judgments | None = None,
     depth: int = 1000,
     p: float = 0.95,
     **settings: Unpack[EvaluateOptions],
@@ -174,8 +160,7 @@ def reproducibility(
 
     Of each run, original and reproduced, it compares the rankings (Kendall's tau union, rank-biased
     overlap) and the queries' values (RMSE, Student's paired t-test); and with an advanced run its
-    improvement on the baseline (effect ratio, delta relative improvement). On judgments of another
-    collection rankings and queries have nothing in common: then the t-test is unpaired.
+    improvement on the baseline (effect ratio, delta relative improvement).
 
     The numbers are those of repro_eval 0.5, but for these. Its tau union is in the order of
     document ids, so that it depends on names, and fails where rankings differ in length. Its
@@ -186,7 +171,6 @@ def reproducibility(
     Args:
         qrels, measures, cutoffs: as in `irbatch.evaluate`; measures are means over queries.
         baseline, advanced: the original run and the reproduced one, as in `irbatch.evaluate`.
-        reproduced_qrels: judgments of the reproduced runs, if these are of another collection.
         depth: of tau union and overlap: leave out documents beyond this rank.
         p: persistence of rank-biased overlap.
         **settings: the keyword arguments of `irbatch.evaluate`.
@@ -215,39 +199,36 @@ def reproducibility(
     pairs = {BASELINE: _as_pair(BASELINE, baseline, reading)}
     if advanced is not None:
         pairs[ADVANCED] = _as_pair(ADVANCED, advanced, reading)
-    same = reproduced_qrels is None
-    judged = (qrels, qrels) if reproduced_qrels is None else (qrels, reproduced_qrels)
     evaluated = [
         {
-            f"{side} {name}": evaluate(judgments, run, columns, **settings)
-            for side, judgments, run in zip(("original", "reproduced"), judged, pair, strict=True)
+            f"{side} {name}": evaluate(qrels, run, columns, **settings)
+            for side, run in zip(("original", "reproduced"), pair, strict=True)
         }
         for name, pair in pairs.items()
     ]
-    sides = [_together(results) if same else _apart(results) for results in evaluated]
+    sides = list(map(_together, evaluated))
     # (runs, 2, measures): original and reproduced.
     means = np.array([[_means(values) for values in side] for side in sides])
     nothing = np.full(len(columns), np.nan)
     by_side = means.swapaxes(0, 1)
-    how = {"test": "unpaired t-test, equal variances"}
-    if same:
-        how = {"test": "paired t-test", "depth": str(depth), "RBO": f"p {p:g}"}
     return Reproducibility(
         runs=list(pairs),
         measures=list(map(str, columns)),
-        n_queries=[(len(original), len(reproduced)) for original, reproduced in sides],
+        n_queries=[side.shape[1] for side in sides],
         means=means,
-        rmse=np.array([rmse(*values) if same else nothing for values in sides]),
-        tau_union=[tau_union(*pair, depth) for pair in pairs.values() if same],
-        rbo=[overlap(*pair, p, depth).per_query() for pair in pairs.values() if same],
-        p_values=np.array([(paired_p if same else unpaired_p)(*values) for values in sides]),
+        rmse=np.array([rmse(*side) for side in sides]),
+        tau_union=[tau_union(*pair, depth) for pair in pairs.values()],
+        rbo=[overlap(*pair, p, depth).per_query() for pair in pairs.values()],
+        p_values=np.array([paired_p(*side) for side in sides]),
         effect_ratio=nothing if advanced is None else effect_ratio(*by_side),
         delta_relative_improvement=(
             nothing if advanced is None else delta_relative_improvement(*by_side)
         ),
-        replicated=not same,
-        settings={**next(iter(evaluated[0].values())).settings, **how},
-    )
+        settings={
+            **next(iter(evaluated[0].values())).settings,
+            "test": "paired t-test", "depth": str(depth), "RBO": f"p {p:g}",
+        },
+    )  # fmt: skip
 
 
 def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run]:
@@ -258,22 +239,10 @@ def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run
     return as_run(pair[0], **reading), as_run(pair[1], **reading)
 
 
-def _together(results: dict[str, Results]) -> Floats:
-    """Return both sides' values of the queries that have all."""
+def _together(results: Mapping[str, Any]) -> Floats:
+    """Return both sides' values of the queries that have all, ``(2, queries, measures)``."""
     values = align(results).values
     return values[:, ~np.isnan(values[0]).any(axis=1)]
-
-
-def _apart(results: dict[str, Results]) -> list[Floats]:
-    """Return values of either side's own queries."""
-    sides = []
-    for name, own in results.items():
-        values = own.values[~np.isnan(own.values).any(axis=1)]
-        if len(values) < 2:
-            problem = f"{many(len(values), 'query')} of the {name} run: a test takes two"
-            raise InputError(problem, source="results")
-        sides.append(values)
-    return sides
 
 
 def _means(values: Floats) -> list[float]:

@@ -139,27 +139,16 @@ def delta_relative_improvement(original: Floats, reproduced: Floats) -> Floats:
 
 
 def paired_p(original: Floats, reproduced: Floats) -> Floats:
-    """Test values of the same queries ``(queries, measures)`` by Student's t: ``(measures,)``."""
+    """Test values of the same queries ``(queries, measures)`` by Student's t: ``(measures,)``.
+
+    p-values of differences without spread are 0, of none 1.
+    """
     differences = original - reproduced
     differences[np.abs(differences) <= ROUNDING * np.abs(original)] = 0.0
     n = len(differences)
-    error = differences.std(axis=0, ddof=1) / math.sqrt(n)
-    return _two_sided(differences.mean(axis=0), error, n - 1)
-
-
-def unpaired_p(first: Floats, second: Floats) -> Floats:
-    """Test two samples ``(queries, measures)`` by t of equal variances: ``(measures,)``."""
-    n, m = len(first), len(second)
-    squares = sum(((values - values.mean(axis=0)) ** 2).sum(axis=0) for values in (first, second))
-    errors = np.sqrt(squares / (n + m - 2) * (1 / n + 1 / m))
-    return _two_sided(first.mean(axis=0) - second.mean(axis=0), errors, n + m - 2)
-
-
-def _two_sided(means: Floats, errors: Floats, freedom: int) -> Floats:
-    """Return p-values of means by their standard errors; of means without spread 0, of none 1."""
-    sizes = np.abs(means)
+    errors, sizes = differences.std(axis=0, ddof=1) / math.sqrt(n), np.abs(differences.mean(axis=0))
     tiny = errors <= ROUNDING * sizes
-    tails = 2.0 * student_tails(sizes / np.where(tiny, 1.0, errors), freedom)
+    tails = 2.0 * student_tails(sizes / np.where(tiny, 1.0, errors), n - 1)
     return np.where(tiny, np.where(sizes > 0, 0.0, 1.0), tails)
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.commands import QUERIES, Cli, ranking
+from support.commands import Cli, ranking
 
 from irbatch.comparing.reproducibility import reproducibility
 
@@ -36,15 +36,6 @@ def test_several_measures_follow_one_option(cli: Cli) -> None:
     status, out, err = cli(*PAIRS, "-m", "RR", "P@1", "--format", "json")
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads(cli(*PAIRS, "-m", "RR,P@1", "--format", "json")[1])
-
-
-def test_another_collection(cli: Cli) -> None:
-    few = "".join(f"{query} 0 good 1\n" for query in QUERIES[:5])
-    Path("others").write_text(few)
-    status, out, _ = cli(*PAIRS, "-m", "RR", "--reproduced-qrels", "others")
-    assert status == 0
-    assert "12 queries, and 5 of the other judgments" in out
-    assert "RMSE" not in out
 
 
 @pytest.mark.parametrize(

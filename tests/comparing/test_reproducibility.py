@@ -12,7 +12,6 @@ from importlib import import_module
 from random import Random
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from oracle import reproducibility as twin
 from support.input_errors import input_error
@@ -74,7 +73,7 @@ def experiment(**options: Any) -> Reproducibility:
 def test_numbers_are_those_of_evaluated_runs() -> None:
     found = experiment()
     results = [irbatch.evaluate(QRELS, some_run(seed), "nDCG@10 AP") for seed in (1, 2, 3, 4)]
-    assert found.n_queries == [(8, 8), (8, 8)]
+    assert found.n_queries == [8, 8]
     for k in range(2):
         b, rb, a, ra = (each.values[:, k].tolist() for each in results)
         assert found.means[:, :, k].ravel().tolist() == [twin.mean(each) for each in (b, rb, a, ra)]
@@ -93,26 +92,6 @@ def test_the_same_runs_are_reproduced_exactly() -> None:
     assert (found.effect_ratio[0], found.delta_relative_improvement[0]) == (1.0, 0.0)
     assert set(found.rbo[0].values()) == {1.0}, "however short rankings are"
     assert {each for each in found.tau_union[0].values() if not math.isnan(each)} == {1.0}
-
-
-def test_another_collection_has_neither_rankings_nor_queries_in_common() -> None:
-    others = {f"other {query}": grades for query, grades in list(QRELS.items())[:5]}
-    runs = [{f"other {query}": each for query, each in some_run(seed).items()} for seed in (2, 4)]
-    baseline, advanced = (some_run(1), runs[0]), (some_run(3), runs[1])
-    found = reproducibility(QRELS, baseline, advanced, "AP", reproduced_qrels=others)
-    assert found.n_queries == [(8, 5), (8, 5)]
-    assert found.replicated
-    assert np.isnan(found.rmse).all()
-    assert found.tau_union == found.rbo == []
-    values = [
-        irbatch.evaluate(q, run, "AP").values[:, 0].tolist()
-        for q, run in zip([QRELS, others] * 2, [*baseline, *advanced], strict=True)
-    ]
-    b, rb, a, ra = values
-    gains = [twin.mean(x) - twin.mean(y) for x, y in ((a, b), (ra, rb))]
-    assert found.effect_ratio[0] == pytest.approx(gains[1] / gains[0])
-    assert "RBO" not in str(found)
-    assert "unpaired" in str(found)
 
 
 # Reports.
@@ -161,7 +140,6 @@ def test_records_have_every_digit() -> None:
         ({"measures": "NumRet"}, "NumRet is not a mean over queries"),
         ({"depth": 0}, "depth=0 must be a whole number"),
         ({"p": 1.0}, "p=1.0"),
-        ({"reproduced_qrels": {"q0": {"d0": 1}}}, "1 query of the reproduced baseline run"),
     ],
 )
 def test_refusals(given: dict[str, Any], said: str) -> None:
@@ -222,5 +200,3 @@ def test_numbers_are_repro_eval_s(theirs: Theirs, scores: str, request: Any) -> 
     same(found.p_values[1], theirs.tests.ttest(va, vra))
     same(found.effect_ratio, theirs.effects.ER(va, vb, vra, vrb))
     same(found.delta_relative_improvement, theirs.effects.DRI(va, vb, vra, vrb))
-    apart = reproducibility(qrels, (b, rb), measures="nDCG@10 AP", reproduced_qrels=qrels)
-    same(apart.p_values[0], theirs.tests.ttest(vb, vrb, rpd=False))
