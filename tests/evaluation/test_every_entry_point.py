@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import itertools
 import pickle
 import types
 from collections.abc import Callable, Iterator
@@ -36,74 +35,39 @@ class Measures(list[str]):
 
 WISHES = Measures(["nDCG@{1,10}", "AP", "RR(rel=2)"])
 
-ENTRANCES: list[Any] = [
-    pytest.param(evaluate, (QRELS, RUN, WISHES), {}, id="evaluate"),
-    pytest.param(evaluate, (QRELS, RUN, WISHES), {"judged_only": True}, id="judged only"),
-    pytest.param(evaluate, (QRELS, RUN, "P", [5, 1]), {"missing": "skip"}, id="cutoffs"),
-    pytest.param(evaluate, (QRELS, RUN, "AP"), {"score_dtype": "float32"}, id="float32"),
-    pytest.param(evaluate_runs, (QRELS, {"a": RUN, "b": RUN}, WISHES), {}, id="evaluate_runs"),
-    pytest.param(Qrels, (QRELS,), {}, id="Qrels"),
-    pytest.param(Run, (RUN,), {}, id="Run"),
-    pytest.param(
-        evaluate_ids,
-        ([[3, 1, -1], [2, -1, -1]], [[1], {2: 3}], WISHES),
-        {"pad": -1},
-        id="evaluate_ids of lists",
-    ),
-    pytest.param(
-        evaluate_ids,
-        (np.array([[3, 1, -1], [2, -1, -1]]), [{1, 2}, np.array([2])], WISHES),
-        {"pad": -1},
-        id="evaluate_ids of arrays",
-    ),
-    pytest.param(
-        evaluate_ids, ({"a": ["x", "y"]}, {"a": {"y"}, "b": ["z"]}, WISHES), {}, id="by query"
-    ),
-    pytest.param(evaluate_matrix, (LABELS, WISHES), {"lengths": np.array([3, 2])}, id="matrix"),
-    pytest.param(
-        evaluate_matrix,
-        (np.ma.array(LABELS, mask=[[0, 0, 0], [0, 1, 1]]), WISHES),
-        {"judged": [[2, 1, 0, 0], np.array([0.0])], "query_ids": ["a", "b"]},
-        id="masked matrix",
-    ),
-    pytest.param(
-        evaluate_matrix, ([[True], [0, 1]], WISHES), {"n_relevant": [1, 2]}, id="ragged matrix"
-    ),
+MATRIX = np.array([[3, 1, -1], [2, -1, -1]])
+MASKED = np.ma.array(LABELS, mask=[[0, 0, 0], [0, 1, 1]])
+ENTRANCES: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
+    (evaluate, (QRELS, RUN, WISHES), {}),
+    (evaluate, (QRELS, RUN, WISHES), {"judged_only": True}),
+    (evaluate, (QRELS, RUN, "P", [5, 1]), {"missing": "skip"}),
+    (evaluate, (QRELS, RUN, "AP"), {"score_dtype": "float32"}),
+    (evaluate_runs, (QRELS, {"a": RUN, "b": RUN}, WISHES), {}),
+    (evaluate_ids, (MATRIX.tolist(), [[1], {2: 3}], WISHES), {"pad": -1}),
+    (evaluate_ids, (MATRIX, [{1, 2}, np.array([2])], WISHES), {"pad": -1}),
+    (evaluate_ids, ({"a": ["x", "y"]}, {"a": {"y"}, "b": ["z"]}, WISHES), {}),
+    (evaluate_matrix, (LABELS, WISHES), {"lengths": np.array([3, 2])}),
+    (evaluate_matrix, (MASKED, WISHES), {"judged": [[2, 1, 0, 0], np.array([0.0])]}),
+    (evaluate_matrix, ([[True], [0, 1]], WISHES), {"n_relevant": [1, 2]}),
     *(
-        pytest.param(evaluate_scores, (SCORES, abs(LABELS), WISHES), {"ties": ties}, id=ties)
+        (evaluate_scores, (SCORES, abs(LABELS), WISHES), {"ties": ties})
         for ties in ("error", "expected", "pessimistic", "optimistic", "index")
     ),
 ]
 
 
 @pytest.mark.parametrize(("call", "arguments", "options"), ENTRANCES)
-class TestNothingIsChanged:
-    def test_by_what_comes_out(
-        self, call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-    ) -> None:
-        given = copy.deepcopy((arguments, options))
-        call(*given[0], **given[1])
-        assert _state(given) == _state((arguments, options))
-
-    def test_of_what_cannot_be(
-        self, call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-    ) -> None:
-        frozen = _frozen((arguments, options))
-        for each in itertools.chain(frozen[0], frozen[1].values()):
-            assert not isinstance(each, np.ndarray) or not each.flags.writeable
-        call(*frozen[0], **frozen[1])
-
-    def test_when_it_is_refused(
-        self, call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-    ) -> None:
-        given = copy.deepcopy((arguments, options))
-        if call in (Qrels, Run):
-            input_error(lambda: evaluate(QRELS, given[0][0], "RR P@0"))
-        else:
-            place = next(i for i, each in enumerate(arguments) if isinstance(each, str | Measures))
-            wrong = [*given[0][:place], ["nDCG", "P@0"]]
-            input_error(lambda: call(*wrong, **given[1]), "P@0")
-        assert _state(given) == _state((arguments, options))
+def test_nothing_is_changed(
+    call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    given = copy.deepcopy((arguments, options))
+    call(*given[0], **given[1])
+    assert _state(given) == _state((arguments, options))
+    place = next(i for i, each in enumerate(arguments) if isinstance(each, str | Measures))
+    input_error(lambda: call(*given[0][:place], ["nDCG", "P@0"], **given[1]), "P@0")
+    assert _state(given) == _state((arguments, options))
+    frozen = _frozen((arguments, options))
+    call(*frozen[0], **frozen[1])
 
 
 def _state(value: Any) -> Any:
@@ -192,18 +156,17 @@ def test_first_twenty_problems_are_listed(count: int) -> None:
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        pytest.param(lambda: evaluate(QRELS, RUN, None), "measure", id="measures None"),
-        pytest.param(lambda: evaluate(QRELS, RUN, 5), "measure", id="measures 5"),
-        pytest.param(lambda: evaluate(QRELS, RUN, "P", 2.5), "cutoff", id="cutoffs 2.5"),
-        pytest.param(lambda: evaluate(QRELS, RUN, "P", "10"), "cutoff", id="cutoffs '10'"),
-        pytest.param(lambda: evaluate_runs(QRELS, None, "P"), "runs", id="runs None"),
-        pytest.param(lambda: evaluate_runs(QRELS, 5, "P"), "runs", id="runs 5"),
-        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads="a"), "threads", id="threads 'a'"),
-        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads=2.5), "threads", id="threads 2.5"),
-        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads=0), "threads", id="threads 0"),
-        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads=-1), "threads", id="threads -1"),
-        pytest.param(lambda: irbatch.measure(None), "None", id="measure None"),
-        pytest.param(lambda: irbatch.measure(5), "5", id="measure 5"),
+        (lambda: evaluate(QRELS, RUN, None), "measure"),
+        (lambda: evaluate(QRELS, RUN, 5), "measure"),
+        (lambda: evaluate(QRELS, RUN, "P", 2.5), "cutoff"),
+        (lambda: evaluate(QRELS, RUN, "P", "10"), "cutoff"),
+        (lambda: evaluate_runs(QRELS, None, "P"), "runs"),
+        (lambda: evaluate_runs(QRELS, 5, "P"), "runs"),
+        (lambda: irbatch.measure(None), "None"),
+        (lambda: irbatch.measure(5), "5"),
+        (lambda: evaluate(QRELS, RUN, "P", threads="a"), "threads"),
+        (lambda: evaluate(QRELS, RUN, "P", threads=2.5), "threads"),
+        (lambda: evaluate(QRELS, RUN, "P", threads=0), "threads"),
     ],
 )
 def test_argument_of_the_wrong_kind_is_named(call: Callable[[], object], named: str) -> None:
