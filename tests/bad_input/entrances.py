@@ -13,6 +13,7 @@ import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +30,8 @@ from irbatch.errors import warn
 from irbatch.integrations import beir, pytrec_eval
 
 Columns = dict[str, Any]
-Work = Callable[[], Found]
+Dicts = tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]
+Pack = Callable[[bytes], bytes]
 QRELS_NAMES = ("query_id", "doc_id", "relevance")
 RUN_NAMES = ("query_id", "doc_id", "score")
 NO_ROWS = [np.array([], "U1"), np.array([], "U1"), np.array([], float)]
@@ -54,7 +56,8 @@ class Entrance:
     """A way into the library.
 
     Attributes:
-        make: a problem, and a folder for files, to the evaluation.
+        make: a problem, and a folder for files, to containers.
+        take: the containers and the problem to values.
         place: how its errors say where: by ``"ids"``, ``"row"``, ``"line"``, ``"query"``, or not.
         traits: what rows of the table may call a group of entrances by.
         lacks: ``"ids"`` of documents, or ``"scores"``.
@@ -63,7 +66,8 @@ class Entrance:
         digits: after the point, where it rounds.
     """
 
-    make: Callable[[Problem, Path], Work]
+    make: Callable[[Problem, Path], Iterable[Any]]
+    take: Callable[..., Found]
     place: str = "ids"
     traits: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()
@@ -101,7 +105,7 @@ def by_query(triples: Iterable[Triple], empty: Iterable[Any]) -> dict[Any, dict[
     return made
 
 
-def dicts(problem: Problem) -> tuple[dict[Any, Any], dict[Any, Any]]:
+def dicts(problem: Problem, _: Path | None = None) -> Dicts:
     require(problem.qrels_file is None is problem.run_file)
     return (
         by_query(problem.judged, problem.judged_empty),
@@ -109,12 +113,8 @@ def dicts(problem: Problem) -> tuple[dict[Any, Any], dict[Any, Any]]:
     )
 
 
-def of_dicts(evaluate: Callable[[Any, Any, Problem], Found]) -> Callable[[Problem, Path], Work]:
-    def make(problem: Problem, _: Path) -> Work:
-        sides = dicts(problem)
-        return lambda: evaluate(*sides, problem)
-
-    return make
+def of_several(qrels: Any, run: Any, problem: Problem) -> Found:
+    return per_query(irbatch.evaluate_runs(qrels, {"a": run}, list(problem.measures))["a"])
 
 
 def compared(qrels: Any, run: Any, problem: Problem) -> Found:
@@ -151,45 +151,33 @@ def trec_names(problem: Problem) -> dict[str, str]:
     return {TREC[name]: name for name in problem.measures}
 
 
-def of_pytrec_eval(problem: Problem, _: Path) -> Work:
-    (qrels, run), names = dicts(problem), trec_names(problem)
-    ours = {name.replace(".", "_"): own for name, own in names.items()}
-
-    def work() -> Found:
-        values = pytrec_eval.RelevanceEvaluator(qrels, set(names)).evaluate(run)
-        return {own: {query: each[name] for query, each in values.items()}
-                for name, own in ours.items()}  # fmt: skip
-
-    return work
+def by_pytrec_eval(qrels: Any, run: Any, problem: Problem) -> Found:
+    names = trec_names(problem)
+    values = pytrec_eval.RelevanceEvaluator(qrels, set(names)).evaluate(run)
+    return {own: {query: row[name.replace(".", "_")] for query, row in values.items()}
+            for name, own in names.items()}  # fmt: skip
 
 
-def of_ir_measures(problem: Problem, _: Path) -> Work:
+def by_ir_measures(qrels: Any, run: Any, problem: Problem) -> Found:
     import ir_measures
 
     from irbatch.integrations.ir_measures import IrbatchProvider
 
-    qrels, run = dicts(problem)
-    wanted = {ir_measures.parse_measure(name): name for name in problem.measures}
-
-    def work() -> Found:
-        found: Found = {name: {} for name in wanted.values()}
-        for metric in IrbatchProvider().iter_calc(list(wanted), qrels, run):
-            found[wanted[metric.measure]][metric.query_id] = metric.value
-        return found
-
-    return work
+    try:
+        names = {ir_measures.parse_measure(name): name for name in problem.measures}
+    except Exception as unknown:
+        raise InexpressibleError from unknown
+    found: Found = {name: {} for name in names.values()}
+    for metric in IrbatchProvider().iter_calc(list(names), qrels, run):
+        found[names[metric.measure]][metric.query_id] = metric.value
+    return found
 
 
-def of_beir(problem: Problem, _: Path) -> Work:
-    qrels, run = dicts(problem)
+def by_beir(qrels: Any, run: Any, problem: Problem) -> Found:
     places = {name: at for at, name in enumerate(("nDCG", "AP")) if name in problem.measures}
     require(bool(places))
-
-    def work() -> Found:
-        families = beir.evaluate(qrels, run, [1000])
-        return {name: {MEAN: next(iter(families[at].values()))} for name, at in places.items()}
-
-    return work
+    families = beir.evaluate(qrels, run, [1000])
+    return {name: {MEAN: next(iter(families[at].values()))} for name, at in places.items()}
 
 
 # ---------------------------------------------------------------- columns and tables
@@ -218,16 +206,6 @@ def kept(cells: Any, written: Any) -> Any:
         lost = cell is None or cell != cell
         require((own is None or own != own) if lost else cell == own)
     return cells
-
-
-def of_columns(make: Callable[[Columns], Any], take: Any = evaluated) -> Any:
-    """Evaluate what is made of named columns; `take` gets both sides."""
-
-    def entrance(problem: Problem, _: Path) -> Work:
-        sides = [make(side) for side in columns(problem)]
-        return lambda: take(*sides, problem)
-
-    return entrance
 
 
 def from_columns(judged: Columns, ranked: Columns, problem: Problem) -> Found:
@@ -292,6 +270,10 @@ def polars_frame(side: Columns) -> Any:
     return pl.DataFrame(side | {name: np.array(side[name]) for name in mixed})
 
 
+def lazy_frame(side: Columns) -> Any:
+    return polars_frame(side).lazy()
+
+
 def arrow_table(side: Columns) -> Any:
     import pyarrow as pa
 
@@ -301,13 +283,31 @@ def arrow_table(side: Columns) -> Any:
 # ---------------------------------------------------------------- lists, labels and scores
 
 
-def of_id_lists(problem: Problem, _: Path) -> Work:
-    dicts(problem)
+def by_id_lists(qrels: Any, run: Any, problem: Problem) -> Found:
     queries = problem.queries()
-    require({*queries} == {q for q, _, _ in problem.ranked} | {*problem.ranked_empty})
+    require({*queries} == run.keys())
     ranked = [problem.ordered(query) for query in queries]
-    judged = [problem.grades(query) for query in queries]
-    return lambda: per_query(irbatch.evaluate_ids(ranked, judged, list(problem.measures)), queries)
+    judged = [qrels[query] for query in queries]
+    return per_query(irbatch.evaluate_ids(ranked, judged, list(problem.measures)), queries)
+
+
+def updated_with_ids(qrels: Any, run: Any, problem: Problem) -> Found:
+    require(qrels.keys() == run.keys())
+    evaluator = BatchEvaluator(list(problem.measures))
+    for query in problem.queries():
+        evaluator.update_ids([problem.ordered(query)], [qrels[query]], query_ids=[query])
+    return per_query(evaluator.compute())  # type: ignore[arg-type]
+
+
+def updated_with_columns(qrels: Any, run: Any, problem: Problem) -> Found:
+    """Update document by document, the last ones first."""
+    require(bool(qrels) and qrels.keys() == run.keys() and all(qrels.values()))
+    require(all(qrels[query].keys() <= run[query].keys() for query in qrels))
+    evaluator = BatchEvaluator(list(problem.measures))
+    for query, document, score in reversed(problem.ranked):
+        grade = qrels[query].get(document, 0)
+        evaluator.update_columns([query], [document], [score], [grade])
+    return per_query(evaluator.compute())  # type: ignore[arg-type]
 
 
 class Matrices:
@@ -345,91 +345,56 @@ class Matrices:
                 for row in self.documents]  # fmt: skip
 
 
-def of_labels(as_lists: bool) -> Any:
-    def make(problem: Problem, _: Path) -> Work:
-        parts = Matrices(problem, in_order=True)
-        labels = parts.labels if as_lists else parts.array(parts.labels)
-        more: dict[str, Any] = {} if as_lists else {"lengths": parts.lengths}
-        return lambda: per_query(
-            irbatch.evaluate_matrix(labels, list(problem.measures), judged=parts.judged, **more),
-            parts.queries,
-        )
-
-    return make
+def labels_in_order(as_lists: bool, problem: Problem, _: Path) -> tuple[Any, Any]:
+    parts = Matrices(problem, in_order=True)
+    return parts, parts.labels if as_lists else parts.array(parts.labels)
 
 
-def of_scores(way: str) -> Any:
-    """Evaluate scores of candidates with labels, with ids, with positives, or as lists."""
-
-    def make(problem: Problem, _: Path) -> Work:
-        parts = Matrices(problem)
-        options: dict[str, Any] = {"lengths": parts.lengths, **parts.more}
-        scores, labels = parts.array(parts.scores), parts.array(parts.labels)
-        if way == "lists":
-            scores, labels = scores.tolist(), labels.tolist()
-        if way == "ids":
-            options |= {"ties": "id", "document_ids": parts.ids()}
-        if way == "positives":
-            require(all(type(cell) is int and cell >= 0 for row in parts.labels for cell in row))
-            options["positives"] = [{i: x for i, x in enumerate(r) if x} for r in parts.labels]
-            labels = None
-        return lambda: per_query(
-            irbatch.evaluate_scores(scores, labels, list(problem.measures), **options),
-            parts.queries,
-        )
-
-    return make
+def by_labels(parts: Matrices, labels: Any, problem: Problem) -> Found:
+    more: dict[str, Any] = {} if isinstance(labels, list) else {"lengths": parts.lengths}
+    results = irbatch.evaluate_matrix(labels, list(problem.measures), judged=parts.judged, **more)
+    return per_query(results, parts.queries)
 
 
-def of_updates(problem: Problem, _: Path) -> Work:
-    """Update query by query, keep the state each time, and go on in another evaluator."""
+def candidates(problem: Problem, _: Path) -> tuple[Any, Any, Any]:
     parts = Matrices(problem)
-    for rows in (parts.scores, parts.labels):
-        parts.array(rows)
-
-    def work() -> Found:
-        evaluator = BatchEvaluator(list(problem.measures))
-        for at, query in enumerate(parts.queries):
-            rows = np.array([parts.scores[at]]), np.array([parts.labels[at]])
-            more = {name: each[at : at + 1] for name, each in parts.more.items()}
-            evaluator.update(*rows, query_ids=[query], **more)
-            state, evaluator = evaluator.state_dict(), BatchEvaluator(list(problem.measures))
-            evaluator.load_state_dict(state)
-        return per_query(evaluator.compute())  # type: ignore[arg-type]
-
-    return work
+    return parts, parts.array(parts.scores), parts.array(parts.labels)
 
 
-def of_updates_of_ids(problem: Problem, _: Path) -> Work:
-    dicts(problem)
-    require({*problem.queries()} == {q for q, _, _ in problem.ranked} | {*problem.ranked_empty})
-    batches = [(q, problem.ordered(q), problem.grades(q)) for q in problem.queries()]
-
-    def work() -> Found:
-        evaluator = BatchEvaluator(list(problem.measures))
-        for query, ranked, judged in batches:
-            evaluator.update_ids([ranked], [judged], query_ids=[query])
-        return per_query(evaluator.compute())  # type: ignore[arg-type]
-
-    return work
+def candidates_and_ids(problem: Problem, folder: Path) -> tuple[Any, ...]:
+    parts, *arrays = candidates(problem, folder)
+    parts.more |= {"ties": "id", "document_ids": parts.ids()}
+    return parts, *arrays
 
 
-def of_updates_of_columns(problem: Problem, _: Path) -> Work:
-    """Update document by document, the last ones first."""
-    grades = {(q, d): grade for q, d, grade in problem.judged}
-    require(len(grades) == len(problem.judged) > 0 == len(problem.judged_empty))
-    require(grades.keys() <= {(q, d) for q, d, _ in problem.ranked})
-    require({q for q, _ in grades} == {q for q, _, _ in problem.ranked} | {*problem.ranked_empty})
-    require(problem.qrels_file is None is problem.run_file)
+def candidates_in_lists(problem: Problem, folder: Path) -> tuple[Any, ...]:
+    parts, scores, labels = candidates(problem, folder)
+    return parts, scores.tolist(), labels.tolist()
 
-    def work() -> Found:
-        evaluator = BatchEvaluator(list(problem.measures))
-        for query, document, score in reversed(problem.ranked):
-            grade = grades.get((query, document), 0)
-            evaluator.update_columns([query], [document], [score], [grade])
-        return per_query(evaluator.compute())  # type: ignore[arg-type]
 
-    return work
+def candidates_and_positives(problem: Problem, folder: Path) -> tuple[Any, ...]:
+    parts, scores, _ = candidates(problem, folder)
+    require(all(type(cell) is int and cell >= 0 for row in parts.labels for cell in row))
+    parts.more["positives"] = [{i: x for i, x in enumerate(r) if x} for r in parts.labels]
+    return parts, scores, None
+
+
+def by_scores(parts: Matrices, scores: Any, labels: Any, problem: Problem) -> Found:
+    options = {"lengths": parts.lengths, **parts.more}
+    results = irbatch.evaluate_scores(scores, labels, list(problem.measures), **options)
+    return per_query(results, parts.queries)
+
+
+def updated_with_scores(parts: Matrices, _scores: Any, _labels: Any, problem: Problem) -> Found:
+    """Update query by query, keep the state each time, and go on in another evaluator."""
+    evaluator = BatchEvaluator(list(problem.measures))
+    for at, query in enumerate(parts.queries):
+        rows = np.array([parts.scores[at]]), np.array([parts.labels[at]])
+        more = {name: each[at : at + 1] for name, each in parts.more.items()}
+        evaluator.update(*rows, query_ids=[query], **more)
+        state, evaluator = evaluator.state_dict(), BatchEvaluator(list(problem.measures))
+        evaluator.load_state_dict(state)
+    return per_query(evaluator.compute())  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------- files
@@ -455,17 +420,14 @@ def number_text(number: Any) -> str:
     return repr(getattr(number, "item", lambda: number)())
 
 
-def rank(problem: Problem, query: Any, score: Any) -> int:
-    return 1 + sum(other > score for _, other in problem.ranking(query))
-
-
 def trec_files(problem: Problem) -> tuple[bytes, bytes]:
     """Write both sides in TREC's forms, or take them as they are given."""
     texts(problem, " ")
     judged = "".join(f"{q} 0 {d} {number_text(x)}\n" for q, d, x in problem.judged)
-    ranked = "".join(
-        f"{q} Q0 {d} {rank(problem, q, x)} {number_text(x)} tag\n" for q, d, x in problem.ranked
-    )
+    ranked = ""
+    for q, d, x in problem.ranked:
+        rank = 1 + sum(other > x for _, other in problem.ranking(q))
+        ranked += f"{q} Q0 {d} {rank} {number_text(x)} tag\n"
     return (
         judged.encode() if problem.qrels_file is None else problem.qrels_file,
         ranked.encode() if problem.run_file is None else problem.run_file,
@@ -488,18 +450,15 @@ def json_files(problem: Problem) -> tuple[bytes, bytes]:
     """Write both sides as JSON objects, one a line."""
     require(problem.qrels_file is None is problem.run_file)
     texts(problem, "")
+    "".join(i for t in (*problem.judged, *problem.ranked) for i in t[:2]).encode()  # no surrogates
     judged, ranked = (
-        b"".join(
-            json.dumps(
-                {"query-id": q, "corpus-id": d, "score": x}, default=np.generic.item
-            ).encode()
-            + b"\n"
+        "".join(
+            json.dumps({"query-id": q, "corpus-id": d, "score": x}, default=np.generic.item) + "\n"
             for q, d, x in triples
         )
         for triples in (problem.judged, problem.ranked)
     )
-    "".join(i for t in (*problem.judged, *problem.ranked) for i in t[:2]).encode()  # no surrogates
-    return judged, ranked
+    return judged.encode(), ranked.encode()
 
 
 def parquet_files(problem: Problem) -> tuple[bytes, bytes]:
@@ -512,32 +471,26 @@ def parquet_files(problem: Problem) -> tuple[bytes, bytes]:
     return files[0], files[1]
 
 
-def written(folder: Path, files: tuple[bytes, bytes], pack: Any = bytes) -> list[str]:
+def written(
+    write: Callable[[Problem], tuple[bytes, bytes]],
+    pack: Pack,
+    ending: str,
+    problem: Problem,
+    folder: Path,
+) -> list[str]:
     """Write files of judgments and run, packed, and return their paths."""
-    ending = {bytes: "", gzip.compress: ".gz", bz2.compress: ".bz2"}.get(pack, ".parquet")
     paths = folder / f"judged{ending}", folder / f"ranked{ending}"
-    for path, data in zip(paths, files, strict=True):
+    for path, data in zip(paths, write(problem), strict=True):
         path.write_bytes(pack(data))
     return [str(path) for path in paths]
 
 
-def of_files(
-    write: Callable[[Problem], tuple[bytes, bytes]] = trec_files,
-    reader: str = "lines",
-    pack: Callable[[bytes], bytes] = bytes,
-    take: Callable[[Any, Any, Problem], Found] = evaluated,
-) -> Callable[[Problem, Path], Work]:
-    def make(problem: Problem, folder: Path) -> Work:
-        paths = written(folder, write(problem), pack)
-
-        def work() -> Found:
-            with pytest.MonkeyPatch.context() as patch:
-                use_reader(reader, patch)
-                return take(*paths, problem)
-
-        return work
-
-    return make
+def read_by(
+    reader: str, take: Callable[..., Found], judged: str, ranked: str, problem: Problem
+) -> Found:
+    with pytest.MonkeyPatch.context() as patch:
+        use_reader(reader, patch)
+        return take(judged, ranked, problem)
 
 
 def read_before(judged: str, ranked: str, problem: Problem) -> Found:
@@ -576,62 +529,59 @@ def command(*words: str) -> str:
     return out.getvalue()
 
 
+def told_by(verb: str, *words: str) -> Any:
+    return json.loads(command(verb, *words, "--format", "json"))
+
+
 def asked(problem: Problem) -> list[str]:
     return [word for name in problem.measures for word in ("-m", name)]
 
 
+def copied(ranked: str) -> str:
+    other = Path(ranked).with_name("same")
+    other.write_bytes(Path(ranked).read_bytes())
+    return str(other)
+
+
 def by_eval(judged: str, ranked: str, problem: Problem) -> Found:
-    said = command("eval", judged, ranked, *asked(problem), "-q", "--format", "json")
-    found: dict[str, dict[str, float]] = json.loads(said)["ranked"]["per_query"]
+    found = told_by("eval", judged, ranked, *asked(problem), "-q")["ranked"]["per_query"]
     names = next(iter(found.values()))
     return {name: {query: each[name] for query, each in found.items()} for name in names}
 
 
 def by_compare(judged: str, ranked: str, problem: Problem) -> Found:
-    other = Path(ranked).with_name("same")
-    other.write_bytes(Path(ranked).read_bytes())
-    words = [*asked(problem), "--draws", "50", "--format", "json"]
-    found = json.loads(command("compare", judged, ranked, str(other), *words))["means"]
-    return {each["measure"]: {MEAN: each["mean"]} for each in found if each["system"] == "ranked"}
+    files = judged, ranked, copied(ranked)
+    means = told_by("compare", *files, *asked(problem), "--draws", "50")["means"]
+    return {each["measure"]: {MEAN: each["mean"]} for each in means if each["system"] == "ranked"}
 
 
 def by_explain(judged: str, ranked: str, problem: Problem) -> Found:
-    other = Path(ranked).with_name("same")
-    other.write_bytes(Path(ranked).read_bytes())
-    found: Found = {}
-    for name in problem.measures:
-        words = "-m", name, "--format", "json"
-        told = json.loads(command("explain", judged, ranked, str(other), *words))
-        found[told["measure"]] = {MEAN: told["means"][0]}
-    return found
+    files = judged, ranked, copied(ranked)
+    told = [told_by("explain", *files, "-m", name) for name in problem.measures]
+    return {each["measure"]: {MEAN: each["means"][0]} for each in told}
 
 
 def by_leaderboard(judged: str, ranked: str, problem: Problem) -> Found:
     systems = Path(ranked).with_name("systems")
     systems.write_text(json.dumps({"systems": [{"system": "mine", "run": ranked}]}))
-    words = ["--qrels", judged, *asked(problem), "--format", "json"]
-    found = json.loads(command("leaderboard", str(systems), *words))
+    found = told_by("leaderboard", str(systems), "--qrels", judged, *asked(problem))
     told = found["systems"][0]["accuracy"]  # of several queries with an interval
     return {name: {MEAN: x["mean"] if isinstance(x, dict) else x} for name, x in told.items()}
 
 
-def of_trec_eval(version: str) -> Callable[[Problem, Path], Work]:
-    def make(problem: Problem, folder: Path) -> Work:
-        paths, names = written(folder, trec_files(problem)), trec_names(problem)
-        ours = {name.replace(".", "_"): own for name, own in names.items()}
-        wishes = [word for name in names for word in ("-m", name)]
+def by_trec_eval(version: str, judged: str, ranked: str, problem: Problem) -> Found:
+    names = trec_names(problem)
+    ours = {name.replace(".", "_"): own for name, own in names.items()}
+    wishes = [word for name in names for word in ("-m", name)]
+    found: Found = {}
+    words = ("--as", version, "-q", "-c", "-n", *wishes, judged, ranked)
+    for line in command("trec_eval", *words).splitlines():
+        name, query, value = line.split("\t")
+        found.setdefault(ours[name.strip()], {})[query] = float(value)
+    return found
 
-        def work() -> Found:
-            said = command("trec_eval", "--as", version, "-q", "-c", "-n", *wishes, *paths)
-            found: Found = {}
-            for line in said.splitlines():
-                name, query, value = line.split("\t")
-                found.setdefault(ours[name.strip()], {})[query] = float(value)
-            return found
 
-        return work
-
-    return make
+# ---------------------------------------------------------------- all of them
 
 
 def float32(score: Any) -> float:
@@ -643,83 +593,104 @@ def in_own_type(score: Any) -> Any:
     return score
 
 
-ANSWERED = frozenset({"answered queries"})
-HEADER = frozenset({"header", "text"})
-TEXT = frozenset({"text"})
-UNPACKED = frozenset({"packed"})
-MEANS = frozenset({"means"})
-TERSE = frozenset({"terse"})  # it names the line, not what is wrong with it
+def traits(*words: str) -> frozenset[str]:
+    return frozenset(words)
 
 
-def files(*given: Any, **options: Any) -> Entrance:
-    traits = options.pop("traits", frozenset())
-    return Entrance(of_files(*given, **options), "line", traits)
+def of_dicts(take: Callable[..., Found], **options: Any) -> Entrance:
+    return Entrance(dicts, take, **options)
 
 
-def candidates(make: Any, **options: Any) -> Entrance:
-    return Entrance(make, "query", MATRIX, IDS, in_own_type, **{"expected": True, **options})
+def of_columns(
+    form: Callable[[Columns], Any], take: Callable[..., Found] = evaluated, place: str = "row"
+) -> Entrance:
+    """Evaluate what is made of named columns; `take` gets both sides."""
+    return Entrance(lambda problem, _: tuple(map(form, columns(problem))), take, place)
 
+
+def of_candidates(
+    make: Any, take: Callable[..., Found] = by_scores, *, expected: bool = True
+) -> Entrance:
+    return Entrance(make, take, "query", MATRIX, IDS, in_own_type, expected)
+
+
+def of_files(
+    take: Callable[..., Found] = evaluated,
+    write: Callable[[Problem], tuple[bytes, bytes]] = trec_files,
+    reader: str = "lines",
+    pack: Pack = bytes,
+    place: str = "line",
+    **options: Any,
+) -> Entrance:
+    ending = {gzip.compress: ".gz", bz2.compress: ".bz2"}.get(pack, "")
+    ending = ".parquet" if write is parquet_files else ending
+    make = partial(written, write, pack, ending)
+    return Entrance(make, partial(read_by, reader, take), place, **options)
+
+
+ANSWERED, MEANS, TEXT = traits("answered queries"), traits("means"), traits("text")
+HEADER, PACKED = traits("header", "text"), traits("packed")
+TERSE = traits("terse")  # it names the line, not what is wrong with it
+TREC_EVAL: dict[str, Any] = {"traits": traits("trec_eval"), "digits": 4}
 
 ENTRANCES: dict[str, Entrance] = {
-    "evaluate, dicts": Entrance(of_dicts(evaluated)),
-    "evaluate, Qrels and Run": Entrance(of_dicts(lambda q, r, p: evaluated(Qrels(q), Run(r), p))),
-    "evaluate, prepared Run": Entrance(
-        of_dicts(lambda q, r, p: evaluated(Qrels(q), Run(r).prepared(), p))
-    ),
-    "evaluate_runs": Entrance(
-        of_dicts(
-            lambda q, r, p: per_query(irbatch.evaluate_runs(q, {"a": r}, list(p.measures))["a"])
+    "evaluate, dicts": of_dicts(evaluated),
+    "evaluate, Qrels and Run": of_dicts(lambda q, r, p: evaluated(Qrels(q), Run(r), p)),
+    "evaluate, prepared Run": of_dicts(lambda q, r, p: evaluated(Qrels(q), Run(r).prepared(), p)),
+    "evaluate_runs": of_dicts(of_several),
+    "compare": of_dicts(compared),
+    "Leaderboard": of_dicts(on_a_board, traits=MEANS),
+    "pytrec_eval": of_dicts(by_pytrec_eval, traits=ANSWERED, compared=float32),
+    "ir_measures": of_dicts(by_ir_measures, compared=float32),
+    "BEIR": of_dicts(by_beir, traits=ANSWERED | MEANS, compared=float32, digits=5),
+    "from_columns, lists": of_columns(dict, from_columns),
+    "from_columns, arrays": of_columns(arrays, from_columns),
+    "from_table, mapping": of_columns(dict, from_mappings),
+    "from_records": of_columns(records, from_records),
+    "from_sparse": of_columns(sparse, from_sparse, "ids"),
+    "evaluate, structured array": of_columns(structured),
+    "evaluate, pandas": of_columns(pandas_frame),
+    "evaluate, polars": of_columns(polars_frame),
+    "evaluate, polars lazy": of_columns(lazy_frame),
+    "evaluate, Arrow": of_columns(arrow_table),
+    "evaluate_ids, mappings": of_dicts(by_id_mappings, lacks=SCORES),
+    "evaluate_ids, lists": of_dicts(by_id_lists, place="query", lacks=SCORES),
+    **{
+        f"evaluate_matrix, {kind}": Entrance(
+            partial(labels_in_order, kind == "rows"), by_labels, "query", MATRIX, IDS | SCORES
         )
+        for kind in ("array", "rows")
+    },
+    "evaluate_scores": of_candidates(candidates),
+    "evaluate_scores, ties by id": of_candidates(candidates_and_ids, expected=False),
+    "evaluate_scores, positives": of_candidates(candidates_and_positives),
+    "evaluate_scores, lists": of_candidates(candidates_in_lists),
+    "BatchEvaluator.update": of_candidates(candidates, updated_with_scores),
+    "BatchEvaluator.update_ids": of_dicts(updated_with_ids, place="batch", lacks=SCORES),
+    "BatchEvaluator.update_columns": of_dicts(updated_with_columns, traits=traits("columns")),
+    "BatchEvaluator.add": of_dicts(added_up),
+    "TREC files, lines": of_files(),
+    "TREC files, parser": of_files(reader="parser"),
+    "TREC files, pieces": of_files(reader="pieces"),
+    "TREC files, gzip": of_files(pack=gzip.compress, traits=PACKED),
+    "TREC files, bzip2, pieces": of_files(reader="pieces", pack=bz2.compress, traits=PACKED),
+    "read_qrels and read_run": of_files(read_before),
+    "compare, files": of_files(compared),
+    "standard input": of_files(piped),
+    "pytrec_eval's parse_qrel and parse_run": of_files(parsed),
+    "TSV files": of_files(write=tsv_files, traits=HEADER),
+    "TSV files, gzip, pieces": of_files(
+        write=tsv_files, reader="pieces", pack=gzip.compress, traits=HEADER
     ),
-    "compare": Entrance(of_dicts(compared)),
-    "Leaderboard": Entrance(of_dicts(on_a_board), traits=MEANS),
-    "pytrec_eval": Entrance(of_pytrec_eval, traits=ANSWERED, compared=float32),
-    "ir_measures": Entrance(of_ir_measures, compared=float32),
-    "BEIR": Entrance(of_beir, traits=ANSWERED | MEANS, compared=float32, digits=5),
-    "from_columns, lists": Entrance(of_columns(dict, from_columns), "row"),
-    "from_columns, arrays": Entrance(of_columns(arrays, from_columns), "row"),
-    "from_table, mapping": Entrance(of_columns(dict, from_mappings), "row"),
-    "from_records": Entrance(of_columns(records, from_records), "row"),
-    "from_sparse": Entrance(of_columns(sparse, from_sparse)),
-    "evaluate, structured array": Entrance(of_columns(structured), "row"),
-    "evaluate, pandas": Entrance(of_columns(pandas_frame), "row"),
-    "evaluate, polars": Entrance(of_columns(polars_frame), "row"),
-    "evaluate, polars lazy": Entrance(of_columns(lambda side: polars_frame(side).lazy()), "row"),
-    "evaluate, Arrow": Entrance(of_columns(arrow_table), "row"),
-    "evaluate_ids, mappings": Entrance(of_dicts(by_id_mappings), lacks=SCORES),
-    "evaluate_ids, lists": Entrance(of_id_lists, "query", lacks=SCORES),
-    "evaluate_matrix, array": Entrance(of_labels(False), "query", MATRIX, IDS | SCORES),
-    "evaluate_matrix, rows": Entrance(of_labels(True), "query", MATRIX, IDS | SCORES),
-    "evaluate_scores": candidates(of_scores("labels")),
-    "evaluate_scores, ties by id": candidates(of_scores("ids"), expected=False),
-    "evaluate_scores, positives": candidates(of_scores("positives")),
-    "evaluate_scores, lists": candidates(of_scores("lists")),
-    "BatchEvaluator.update": candidates(of_updates),
-    "BatchEvaluator.update_ids": Entrance(of_updates_of_ids, "batch", lacks=SCORES),
-    "BatchEvaluator.update_columns": Entrance(of_updates_of_columns, traits=frozenset({"columns"})),
-    "BatchEvaluator.add": Entrance(of_dicts(added_up)),
-    "TREC files, lines": files(),
-    "TREC files, parser": files(reader="parser"),
-    "TREC files, pieces": files(reader="pieces"),
-    "TREC files, gzip": files(pack=gzip.compress, traits=UNPACKED),
-    "TREC files, bzip2, pieces": files(pack=bz2.compress, reader="pieces", traits=UNPACKED),
-    "read_qrels and read_run": files(take=read_before),
-    "compare, files": files(take=compared),
-    "standard input": files(take=piped),
-    "pytrec_eval's parse_qrel and parse_run": files(take=parsed),
-    "TSV files": files(tsv_files, traits=HEADER),
-    "TSV files, gzip, pieces": files(tsv_files, "pieces", gzip.compress, traits=HEADER),
-    "JSON lines": files(json_files, traits=TEXT),
-    "JSON lines, gzip, pieces": files(json_files, "pieces", gzip.compress, traits=TEXT),
-    "Parquet files": Entrance(of_files(parquet_files, pack=lambda data: data), "row"),
-    "irbatch eval": files(take=by_eval),
-    "irbatch compare": files(take=by_compare, traits=MEANS),
-    "irbatch explain": files(take=by_explain, traits=MEANS),
-    "irbatch leaderboard": files(take=by_leaderboard, traits=MEANS | TERSE),
-    "irbatch trec_eval --as 10": Entrance(
-        of_trec_eval("10"), "line", frozenset({"trec_eval"}), digits=4
+    "JSON lines": of_files(write=json_files, traits=TEXT),
+    "JSON lines, gzip, pieces": of_files(
+        write=json_files, reader="pieces", pack=gzip.compress, traits=TEXT
     ),
-    "irbatch trec_eval --as 9": Entrance(
-        of_trec_eval("9"), "line", frozenset({"trec_eval"}), compared=float32, digits=4
-    ),
+    "Parquet files": of_files(write=parquet_files, place="row"),
+    "irbatch eval": of_files(by_eval),
+    "irbatch compare": of_files(by_compare, traits=MEANS),
+    "irbatch explain": of_files(by_explain, traits=MEANS),
+    "irbatch leaderboard": of_files(by_leaderboard, traits=MEANS | TERSE),
+    "irbatch trec_eval --as 10": of_files(partial(by_trec_eval, "10"), **TREC_EVAL),
+    "irbatch trec_eval --as 9": of_files(partial(by_trec_eval, "9"), compared=float32, **TREC_EVAL),
 }

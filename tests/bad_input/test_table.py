@@ -52,13 +52,13 @@ def complaint(problem: Problem, wanted: Values | Rejected, name: str) -> str | N
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         try:
-            work = entrance.make(problem, Path(folder))
+            sides = entrance.make(problem, Path(folder))
         except InputError:
             raise
         except Exception:
             return None
         try:
-            found = work()
+            found = entrance.take(*sides, problem)
         except InexpressibleError:
             return None
         except (InputError, CommandError) as error:
@@ -126,7 +126,7 @@ def misplaced(
         return "" if told else f"does not name row {wanted.at}"
     if entrance.place in ("query", "batch"):
         place = problem.queries().index(query) if entrance.place == "query" else 0
-        named = {query, 0 if "update" in str(entrance.make) else place}
+        named = {query, 0 if "update" in str(entrance.take) else place}
         told = error.query in named or any(f"query {each!r}" in text for each in named)
         return "" if told else f"does not name query {query!r}"
     if fields != (query, document):

@@ -13,13 +13,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from support.input_errors import input_error
 
 import irbatch
 from irbatch.comparing.rankings import overlap, ranking_correlation, tau_union
-from irbatch.data.column_names import choose_columns
 from irbatch.partial import evaluate_partition
 
 JUDGED: dict[str, list[Any]] = {
@@ -50,14 +48,13 @@ KINDS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
 
 def write(path: Path, table: dict[str, list[Any]]) -> Path:
     """Write a table as the file's name says."""
-    rows = [[*table], *zip(*table.values(), strict=True)]
+    frame = pl.DataFrame(table)
     if path.suffix == ".parquet":
-        pyarrow.parquet.write_table(pa.table(table), path)
+        frame.write_parquet(path)
     elif path.suffix == ".jsonl":
-        path.write_text("".join(pl.DataFrame(table).write_ndjson()))
+        frame.write_ndjson(path)
     else:
-        sign = "," if path.suffix == ".csv" else "\t"
-        path.write_text("".join(sign.join(map(str, row)) + "\n" for row in rows))
+        frame.write_csv(path, separator="," if path.suffix == ".csv" else "\t")
     return path
 
 
@@ -76,10 +73,8 @@ def test_files(tmp_path: Path, ending: str) -> None:
     qrels, run = write(tmp_path / f"q.{ending}", JUDGED), write(tmp_path / f"r.{ending}", RANKED)
     assert irbatch.evaluate(qrels, run, "RR", columns=NAMES).to_dict() == EXPECTED
     own = {role: NAMES[role] for role in ("user", "item", "rating")}
-    assert irbatch.read_qrels(qrels, columns=own).to_dict() == {
-        "a": {"x": 1, "y": 0},
-        "b": {"x": 2},
-    }
+    expected = {"a": {"x": 1, "y": 0}, "b": {"x": 2}}
+    assert irbatch.read_qrels(qrels, columns=own).to_dict() == expected
     own = {role: NAMES[role] for role in ("user", "item", "score")}
     expected = {"a": {"y": 0.9, "x": 0.8}, "b": {"x": 0.7}}
     assert irbatch.read_run(run, columns=own).to_dict() == expected
@@ -141,27 +136,20 @@ def test_what_is_no_mapping_of_roles(columns: Any, fact: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "given", "roles"),
+    ("names", "options", "grade"),
     [
-        ("user_id item_id", {}, "query document"),
-        ("user_id item_id timestamp", {}, "query document"),
-        ("user_id item_id rating timestamp", {}, "query document grade"),
-        ("user_id item_id clicks", {"grade": 1}, "query document"),
-        ("user_id item_id rating", {"grade": 2.0}, "query document"),
-        ("user_id item_id clicks", {"grade": "clicks"}, "query document grade"),
+        ("user_id item_id", {}, 1),
+        ("user_id item_id timestamp", {}, 1),
+        ("user_id item_id rating timestamp", {}, 3),
+        ("user_id item_id clicks", {"grade": 1}, 1),
+        ("user_id item_id rating", {"grade": 2.0}, 2),
+        ("user_id item_id clicks", {"grade": "clicks"}, 3),
     ],
 )
-def test_judgments_without_grades(names: str, given: dict[str, Any], roles: str) -> None:
-    assert [*choose_columns(names.split(), "qrels", given)] == roles.split()
+def test_judgments_without_grades(names: str, options: dict[str, Any], grade: float) -> None:
     rows: dict[str, Any] = {name: ["x"] for name in names.split()}
     rows |= {name: [3] for name in ("rating", "clicks") if name in rows}
-    grade = (
-        rows.get("clicks", rows.get("rating", [1]))[0]
-        if "grade" in roles
-        else given.get("grade", 1)
-    )
-    qrels = irbatch.Qrels.from_table(rows, **given)
-    assert qrels.to_dict() == {"x": {"x": grade}}
+    assert irbatch.Qrels.from_table(rows, **options).to_dict() == {"x": {"x": grade}}
 
 
 def test_another_column_may_be_the_grade() -> None:
@@ -180,10 +168,8 @@ def test_files_without_grades_and_scores(tmp_path: Path, ending: str) -> None:
     del judged["stars"], ranked["yhat"]
     qrels, run = write(tmp_path / f"q.{ending}", judged), write(tmp_path / f"r.{ending}", ranked)
     names = {"user": "who", "item": "thing"}
-    assert irbatch.read_qrels(qrels, columns=names).to_dict() == {
-        "a": {"x": 1, "y": 1},
-        "b": {"x": 1},
-    }
+    expected = {"a": {"x": 1, "y": 1}, "b": {"x": 1}}
+    assert irbatch.read_qrels(qrels, columns=names).to_dict() == expected
     names["grade"] = 3
     assert irbatch.read_qrels(qrels, columns=names).to_dict()["b"] == {"x": 3}
     assert irbatch.evaluate(qrels, run, "RR", columns=names)["RR"] == 1

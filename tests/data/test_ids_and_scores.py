@@ -10,7 +10,6 @@ import math
 import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -78,27 +77,6 @@ def test_score_is_not_a_number(score: object) -> None:
 def test_score_of_more_digits_than_python_prints() -> None:
     runs: Any = {"good": {"q1": {"d1": 1.0}}, "long": {"q1": {"d1": 10**5000}}}
     input_error(lambda: evaluate_runs(QRELS, runs, "RR"), "'long'", query="q1", document="d1")
-
-
-HIGHER = [math.inf, True, np.bool_(True), np.float16(0.75), np.float32(0.75), np.int64(3),
-          np.array(0.75), Fraction(2, 3), 10**300]  # fmt: skip
-LOWER = [False, np.longdouble(0.25), np.uint8(0), Decimal("0.25")]
-
-
-@pytest.mark.parametrize("others", [{}, LONG], ids=["short ranking", "long ranking"])
-@pytest.mark.parametrize(
-    ("score", "expected"),
-    [*((x, 1.0) for x in HIGHER), *((x, 0.5) for x in LOWER), (-math.inf, None)],
-    ids=repr,
-)
-def test_any_real_number_is_a_score(
-    score: Any, expected: float | None, others: dict[str, float]
-) -> None:
-    run = {"q1": {"d1": score, "d2": 0.5, **others}}
-    last = 1.0 / len(run["q1"])
-    if expected == 0.5 and others and score == 0:
-        expected = 1 / 3  # x0 ties with it, and comes first by its id
-    assert evaluate(QRELS, run, "RR")["RR"] == (last if expected is None else expected)
 
 
 def test_texts_of_two_unicode_forms_are_told() -> None:

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from support.file_readers import use_reader
 from support.input_errors import input_error
@@ -43,11 +41,6 @@ def texts(mapping: Dict) -> Dict:
     return {str(q): {str(d): v for d, v in each.items()} for q, each in mapping.items()}
 
 
-def columns(mapping: Dict, value: str) -> dict[str, list[Any]]:
-    rows = [(q, d, v) for q, each in mapping.items() for d, v in each.items()]
-    return dict(zip(("query_id", "doc_id", value), map(list, zip(*rows, strict=True)), strict=True))
-
-
 def written(folder: Path, qrels: Dict, run: Dict, pack: Callable[[bytes], bytes]) -> Sides:
     Qrels(qrels).to_trec(folder / "qrels")
     Run(run).to_trec(folder / "run")
@@ -61,17 +54,7 @@ SIDES: dict[str, Callable[[Dict, Dict, Path], Sides]] = {
     "numbers prepared": lambda qrels, run, folder: (qrels, Run(run).prepared()),
     "file": lambda qrels, run, folder: written(folder, qrels, run, bytes),
     "gzip": lambda qrels, run, folder: written(folder, qrels, run, gzip.compress),
-    "pandas": lambda qrels, run, folder: (
-        pd.DataFrame(columns(qrels, "relevance")), pd.DataFrame(columns(run, "score")),
-    ),
-    "polars": lambda qrels, run, folder: (
-        pl.DataFrame(columns(texts(qrels), "relevance")),
-        pl.DataFrame(columns(texts(run), "score")),
-    ),
-    "Arrow": lambda qrels, run, folder: (
-        pa.table(columns(texts(qrels), "relevance")), pa.table(columns(texts(run), "score")),
-    ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["small", "large"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -351,16 +350,6 @@ def test_nan_counts_as_the_worst_score_on_request(dtype: str, options: dict[str,
     assert irbatch.evaluate_scores(whole, whole % 2, "RR", nan="last")["RR"] == 0.75
     with pytest.raises(irbatch.InputError, match="nan"):
         irbatch.evaluate_scores(scores, GRADES, "RR")
-
-
-def test_a_loop_of_calls_warns_once() -> None:
-    """Python tells warnings by their texts, which therefore hold no numbers."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for n in range(2, 6):
-            scores, hidden = np.ones((n, 5)), [[0], *[[]] * (n - 1)]
-            irbatch.evaluate_scores(scores, measures="RR", positives=[[0]] * n, exclude=hidden)
-    assert len(caught) == 1
 
 
 def test_rows_of_different_lengths() -> None:

@@ -75,26 +75,21 @@ def test_what_is_said_of_missing_queries_wins(
     results = irbatch.evaluate(LACKING, RANKED, "AP", **settings)
     assert results.counts.queries == queries
     assert results["AP"] == pytest.approx(mean, rel=1e-15)
+    settings = {**settings, "missing": "error"}
+    said = "1 of 3 judged queries are missing, such as 'q3'"
+    input_error(lambda: irbatch.evaluate(LACKING, RANKED, "AP", **settings), said, source="run")
 
 
-@pytest.mark.parametrize("version", ["9", "10"])
-def test_an_error_asked_for_wins(version: str) -> None:
-    input_error(lambda: irbatch.evaluate(LACKING, RANKED, "AP", trec_eval=version, missing="error"),
-            "1 of 3 judged queries are missing, such as 'q3'", source="run")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("settings", "value"),
-    [
+def test_what_is_said_of_scores_wins() -> None:
+    for settings, value in (
         ({}, 1.0),
         ({"trec_eval": "9"}, 0.5),  # x stands above a
         ({"trec_eval": "10"}, 1.0),
         ({"trec_eval": "9", "score_dtype": "float64"}, 1.0),
         ({"trec_eval": "10", "score_dtype": "float32"}, 0.5),
-    ],
-)
-def test_what_is_said_of_scores_wins(settings: dict[str, Any], value: float) -> None:
-    assert irbatch.evaluate(JUDGED, TIED, "RR", **settings).per_query("RR")["q1"] == value
+    ):
+        found = irbatch.evaluate(JUDGED, TIED, "RR", **settings)  # type: ignore[arg-type]
+        assert found.per_query("RR")["q1"] == value
 
 
 @pytest.mark.parametrize(("version", "values"), [(None, (1.0, 1.0)), ("10", (1.0, 1.0)),
@@ -104,26 +99,17 @@ def test_recall_points_of_the_preset(version: str | None, values: tuple[float, f
     assert tuple(results.values[:, 0].tolist()) == values
 
 
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"trec_eval": "9"}, {"as": "trec_eval 9", "missing queries": "skip"}),
-        ({"trec_eval": "10"}, {"as": "trec_eval 10", "missing queries": "error"}),
-        ({"trec_eval": "9", "missing": "zero"}, {"missing queries": "score 0"}),
-        ({"trec_eval": "9"}, {"order": "score (float32) descending, then document id descending"}),
-        ({"rel": 2}, {"relevant": "grade >= 2 unless rel="}),
-        ({"max_depth": 7}, {"depth": "at most 7"}),
-    ],
-)
-def test_the_signature_names_it(settings: dict[str, Any], named: dict[str, str]) -> None:
+def test_the_signature_names_what_is_asked_for() -> None:
+    assert not {"as", "depth"} & set(irbatch.evaluate(JUDGED, RANKED, "AP").settings)
+    settings: dict[str, Any] = {"trec_eval": "9", "rel": 2, "max_depth": 7}
     results = irbatch.evaluate(JUDGED, RANKED, "AP", **settings)
-    for name, value in named.items():
+    for name, value in {
+        "as": "trec_eval 9", "missing queries": "skip", "depth": "at most 7",
+        "relevant": "grade >= 2 unless rel=",
+        "order": "score (float32) descending, then document id descending",
+    }.items():  # fmt: skip
         assert results.settings[name] == value
         assert f"{name}: {value}" in results.signature
-
-
-def test_the_signature_is_silent_about_what_is_not_asked_for() -> None:
-    assert not {"as", "depth"} & set(irbatch.evaluate(JUDGED, RANKED, "AP").settings)
 
 
 def test_rel_is_for_measures_without_their_own() -> None:

@@ -88,10 +88,7 @@ def caught(call: Callable[[], object]) -> list[warnings.WarningMessage]:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize(
-    "entry_point",
-    ["read_run", "evaluate", "evaluate_runs"],
-)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 @pytest.mark.parametrize(("data", "warning", "detail"), DOUBTFUL)
 def test_doubtful_files_warn(
     write: Write,

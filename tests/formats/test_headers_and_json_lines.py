@@ -7,7 +7,6 @@ import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.file_readers import refused_by_all
@@ -99,10 +98,6 @@ class TestHeaders:
         for source in ("run", "qrels"):
             refused_by_all(source, path, facts, line=14, **fields)
 
-    def test_only_line_is_bad_and_has_no_end(self, write_lines: Write) -> None:
-        path = write_lines("qid\tdocno\tscore\nq1\td1", end=b"")
-        refused_by_all("run", path, "2 columns", line=2)
-
     @pytest.mark.parametrize("comment", ["#comment", "# comment"])
     def test_comment_before(self, write_lines: Write, comment: str) -> None:
         path = write_lines(comment, "qid\tdocno\tscore", "1\t2\t-1")
@@ -122,14 +117,9 @@ class TestHeaders:
         for source in ("run", "qrels"):
             refused_by_all(source, write_lines(header, "q1\td1\t1"), "line 1")
 
-    @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\n\n \n"])
-    def test_header_alone(self, write_lines: Write, end: bytes) -> None:
-        for source in ("run", "qrels"):
+    def test_header_alone(self, write_lines: Write) -> None:
+        for source, end in itertools.product(("run", "qrels"), (b"", b"\r\n", b"\n\n \n")):
             refused_by_all(source, write_lines("\t".join(NAMES), end=end), "no data lines")
-
-    def test_no_ranks(self, write_lines: Write) -> None:
-        path = write_lines(*tabbed(NAMES, *ROWS))
-        refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
 
 
 def objects(*rows: tuple[object, ...]) -> list[str]:
@@ -151,19 +141,13 @@ class TestJson:
         path = write_lines(*objects(("q", "d", 1e-7), ("q", "e", 1e300), ("q", "f", 2**70)))
         assert read_run(path).to_dict() == {"q": {"d": 1e-7, "e": 1e300, "f": 2.0**70}}
 
-    @pytest.mark.parametrize("read", [read_run, read_qrels])
-    def test_signs_are_of_the_id(self, write_lines: Write, read: Callable[[str], Any]) -> None:
+    def test_signs_are_of_the_id(self, write_lines: Write) -> None:
         path = write_lines(*objects(("a", "d", 1), ("#", "#", 2), ("#q", "# x", 3)))
         table = {"a": {"d": 1}, "#": {"#": 2}, "#q": {"# x": 3}}
-        assert read(path).to_dict() == table
-
-    def test_no_comment_in_an_object(self, write_lines: Write) -> None:
+        assert read_run(path).to_dict() == read_qrels(path).to_dict() == table
         path = write_lines(*objects(("a", "d", 1), ("#1", "d", "x")))
         for source in ("run", "qrels"):
             refused_by_all(source, path, "'x'", line=2, query="#1")
-
-    def test_comment_before(self, write_lines: Write) -> None:
-        assert_read(write_lines("# comment", *objects(*ROWS)), TABLE)
 
     def test_escaped_document_twice(self, write_lines: Write) -> None:
         row = '{"query-id": "q1", "corpus-id": "\\u00e9", "score": %d}'
@@ -202,6 +186,7 @@ class TestJson:
             ("{'query-id': 'q1'}", "is not JSON"),
             (b'{"query-id": "\xe9"}', "is not JSON"),
             ("[" * 100_000, "is not JSON"),
+            ('{"query-id": "q", "x": %s}' % ("1" * 5000), "is not JSON"),
             ("1" * 5000, "is not JSON"),
             ("[]", "[] is not a JSON object"),
             ("null", "None is not a JSON object"),
@@ -214,19 +199,16 @@ class TestJson:
         for source in ("run", "qrels"):
             refused_by_all(source, path, fact, line=13)
 
-    def test_a_number_of_thousands_of_digits(self, write_lines: Write) -> None:
-        line = '{"query-id": "q", "corpus-id": "d", "score": 1, "other": %s}' % ("1" * 5000)
-        for source in ("run", "qrels"):
-            refused_by_all(source, write_lines(line), "is not JSON", line=1)
-
     def test_unknown_keys(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):
             said = "no column is the query" + ", the document or the score" * (source == "run")
             refused_by_all(source, write_lines('{"q1": {"d1": 1}}'), said, "['q1']", line=1)
 
-    def test_no_ranks(self, write_lines: Write) -> None:
-        path = write_lines(*objects(*ROWS))
-        refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
+
+@pytest.mark.parametrize("lines", [tabbed(NAMES, *ROWS), objects(*ROWS)], ids=["header", "JSON"])
+def test_no_ranks(write_lines: Write, lines: list[str]) -> None:
+    path = write_lines(*lines)
+    refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
 
 
 def test_query_that_starts_like_parquet(write_lines: Write) -> None:
