@@ -155,35 +155,6 @@ def test_gates_without_a_baseline(cli: Cli) -> None:
     assert "is not of the form" in cli(*absent, "RR", "--baseline", "a")[2]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--test", "f"], ["--correction", "sidak"], ["--interval", "z"], ["--format", "xml"],
-        ["--ties", "coin"], ["--draws", "1.5"], ["--html"], ["--wrong"],
-    ],
-)  # fmt: skip
-def test_unknown_words_leave_with_2(cli: Cli, words: list[str]) -> None:
-    status, printed, said = cli(*ALL, *words)
-    assert (status, printed) == (2, "")
-    assert said.startswith("usage: irbatch compare")
-    assert words[0] in said.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ("qrels.txt old.run", "a comparison is of two systems or more, not 1"),
-        ("qrels.txt old.run old.run", "this file is given twice"),
-        ("qrels.txt old.run none.run", "none.run"),
-        ("old.run new.run worse.run", "is this a run file?"),
-        ("qrels.txt old.run qrels.txt", "is this a qrels file?"),
-    ],
-)
-def test_bad_files_leave_with_2(cli: Cli, files: str, said: str) -> None:
-    status, printed, told = cli("compare", *files.split(), "-m", "RR")
-    assert (status, printed, said in told, "Traceback" in told) == (2, "", True, False)
-
-
 def test_missing_queries_are_noted(cli: Cli) -> None:
     Path("new.run").write_text(ranking(1, QUERIES[2:]))
     words = [*AGAINST, "--fail-if", "RR drops 60%"]

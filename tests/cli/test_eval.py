@@ -89,37 +89,6 @@ def test_names_and_words_of_a_paper(cli: Cli) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["-m", "nDG@10", "-m", "qqq"], "did you mean nDCG@10?"),
-        (["-m", "P@0"], "cutoff '0' in 'P@0' must be a whole number of at least 1"),
-        (["--format", "xml"], "invalid choice: 'xml'"),
-        (["--format", "csv", "--digits", "2"], "--digits is for text, markdown, latex and html"),
-        (["--format", "latex", "--digits", "18"], "a whole number from 0 to 17"),
-        (["--format", "tsv", "--label", "9"], "--label is for latex"),
-        (["--fail-if", "AP drops 5% p<0.05"], "`irbatch compare --baseline`"),
-        (["--require", "AP not worse than baseline by 1%"], "needs a baseline"),
-        (["--require", "AP"], "is not of the form"),
-        (["--require", "latency_p95 >= 0.5"], "unknown measure 'latency_p95'"),
-    ],
-)
-def test_bad_words_leave_with_2_before_anything_is_read(
-    cli: Cli, words: list[str], said: str
-) -> None:
-    status, out, err = cli("eval", "absent", "absent.run", *words)
-    assert (status, out, said in err, "Traceback" in err) == (2, "", True, False), err
-
-
-def test_bad_files_leave_with_2(cli: Cli) -> None:
-    Path("bad.run").write_text("q0 Q0 good 1 0.9 x\nq0 Q0 bad 2 abc x\n")
-    said = "run 'bad.run' line 2 (query 'q0', document 'bad'): score 'abc' is not a number"
-    assert cli("eval", "qrels.txt", "bad.run") == (2, "", f"irbatch: error: {said}\n")
-    assert "is this a run file?" in cli("eval", "old.run", "old.run")[2]
-    assert "is this a qrels file?" in cli("eval", "qrels.txt", "qrels.txt")[2]
-    assert "standard input cannot be two files" in cli("eval", "-", "-")[2]
-
-
 def test_a_gate(cli: Cli) -> None:
     words = ["eval", FILES[0], "-m", "AP", "--require", "RR >= 0.5"]
     status, out, err = cli(*words, "--fail-if", "P@5 < .1", FILES[1])

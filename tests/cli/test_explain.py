@@ -83,24 +83,3 @@ def test_texts(cli: Cli) -> None:
     status, printed, err = cli("explain", *FILES, *words)
     assert (status, printed) == (2, "")
     assert "corpus.jsonl' line 1: a line is of an id, a tab and a text" in err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["-m", "alpha_nDCG"], "reads subtopics"),
-        (["-m", "P@{5,10}"], "stands for 2 measures"),
-        (["--only", "worst"], "invalid choice"),
-        (["-n", "0"], "--most 0 must be"),
-        (["--depth", "0"], "--depth 0 must be"),
-        (["--query", "q99"], "(query 'q99'): this query has no values"),
-        (["--ties", "expected"], "no ranks to be shown"),
-        (["--digits", "99"], "decimals are a whole number"),
-        (["--html", "-"], "--html needs a file of its own"),
-        (["--documents", "-", "--topics", "-"], "standard input cannot be two files"),
-    ],
-)
-def test_refused(cli: Cli, words: list[str], said: str) -> None:
-    status, out, err = cli("explain", *FILES, *words)
-    assert (status, out) == (2, "")
-    assert said in err

@@ -27,19 +27,3 @@ def test_report(cli: Cli, files: list[str]) -> None:
         json.loads(cli("judges", *files[:2], "--format", "json")[1])["agreements"][0]["both_judged"]
         == 100
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["people.qrels"], "two or more"),
-        (["-", "-"], "standard input"),
-        (["people.qrels", "none.qrels"], "none.qrels"),
-    ],
-)
-def test_mistakes(
-    cli: Cli, files: list[str], words: list[str], told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(Path(files[0]).parent)
-    status, _, said = cli("judges", *words)
-    assert (status, told in said) == (2, True)

@@ -131,35 +131,6 @@ def test_standard_input(cli: Cli, runs: tuple[str, ...], monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--plot", "a.svg"], "--plot needs --x"),
-        (["--y", "RR"], "--y needs --x"),
-        (["--level", "0.1"], "--level needs --qrels"),
-        (["--significance"], "--significance needs --qrels"),
-        (["--price", "small"], "'small' is not of the form c6g.xlarge=0.136"),
-        (["--qrels", "q", "-m", "nope"], "unknown measure 'nope'"),
-        (["--qrels", "q", "--level", "nan"], "level=nan must be above 0 and at most 0.5"),
-        (["--format", "csv", "--columns", "cost"], "--columns is for text, markdown, latex and"),
-        (["--fail-if", "slow"], "is not of a form such as"),
-        (["more.json"], "usage: irbatch leaderboard"),
-        ([], "leaderboard 'absent.json': No such file or directory"),
-    ],
-)
-def test_words_are_rejected_before_anything_is_read(cli: Cli, words: list[str], said: str) -> None:
-    status, printed, told = cli("leaderboard", "absent.json", *words)
-    assert (status, printed, said in told) == (2, "", True), told
-
-
-def test_runs_that_are_not_there(cli: Cli, runs: tuple[str, ...]) -> None:
-    for words, said in (([*runs[:3], "none"], "none"), (runs, "slow")):
-        if said == "slow":
-            Path("slow.run").unlink()
-        status, printed, told = cli(*words)
-        assert (status, printed, said in told, told.count("\n")) == (2, "", True, 1)
-
-
-@pytest.mark.parametrize(
     ("words", "status", "said"),
     [
         (["--fail-if", "latency_p95 > 150"], 0, "passed: slow: latency_p95 is 140, not > 150\n"),

@@ -47,28 +47,3 @@ def test_values_of_queries_and_means(cli: Cli, paths: list[Path], ties: str) -> 
 def test_means_alone(cli: Cli, paths: list[Path]) -> None:
     _, out, _ = cli("overlap", *paths)
     assert [line.split("\t")[0] for line in out.splitlines()] == ["query", *["all"] * 9]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["-p", "1"], "-p 1.0 must be a number below 1"),
-        (["--depth", "0"], "--depth 0 must be a whole number of at least 1"),
-    ],
-)
-def test_refused(cli: Cli, paths: list[Path], words: list[str], said: str) -> None:
-    status, out, err = cli("overlap", *paths, *words)
-    assert (status, out) == (2, "")
-    assert said in err
-
-
-def test_standard_input_is_one_of_them_at_most(cli: Cli) -> None:
-    status, _, err = cli("overlap", "-", "-")
-    assert (status, err) == (2, "irbatch: error: '-': standard input cannot be two files\n")
-
-
-def test_runs_without_a_query_in_common(cli: Cli, paths: list[Path]) -> None:
-    paths[1].write_text("q9 Q0 a 1 1 x\n")
-    status, _, err = cli("overlap", *paths)
-    assert status == 2
-    assert "the runs have no query in common: one has 'q1', 'q2', 'q3', the other 'q9'" in err

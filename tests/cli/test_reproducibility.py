@@ -36,20 +36,3 @@ def test_several_measures_follow_one_option(cli: Cli) -> None:
     status, out, err = cli(*PAIRS, "-m", "RR", "P@1", "--format", "json")
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads(cli(*PAIRS, "-m", "RR,P@1", "--format", "json")[1])
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--baseline", "run1"], "expected 2 arguments"),
-        (["--baseline", "run1", "-", "--advanced", "-", "run2"], "cannot be two files"),
-        (["--baseline", "run1", "run2", "--csv", "run2"], "--csv needs a file of its own"),
-        (["--baseline", "run1", "run2", "--digits", "18"], "from 0 to 17"),
-        (["--baseline", "run1", "missing"], "missing"),
-        (["--baseline", "run1", "run2", "-m", "NumRet"], "is not a mean over queries"),
-    ],
-)
-def test_refusals(cli: Cli, words: list[str], said: str) -> None:
-    status, out, err = cli("reproducibility", "qrels.txt", *words)
-    assert (status, out) == (2, "")
-    assert said in err

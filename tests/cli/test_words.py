@@ -54,11 +54,6 @@ def test_several_measures(words: str, measures: str, capsys: pytest.CaptureFixtu
     assert list(dict.fromkeys(found)) == measures.split(" ")
 
 
-def test_a_measure_that_is_misspelt(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "qrels", "one.run", "-m", "AP", "nDCQ@10"]) == 2
-    assert "'nDCQ@10' (did you mean nDCG@10?)" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("runs", "names"),
     [
@@ -78,31 +73,6 @@ def test_names_of_runs(runs: str, names: str | None, capsys: pytest.CaptureFixtu
         assert capsys.readouterr().err.count("\n") == 1
         return
     assert [run for run, _ in asked(f"eval qrels {runs} -m RR", capsys)] == names.split(" ")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("eval qrels one.run P@1", "run 'P@1': No such file or directory; as a measure it stands"),
-        ("eval qrels one.run -m RR other.run", "run 'other.run': No such file or directory"),
-        ("eval qrels one.run RR>=1", "run 'RR>=1': No such file or directory; as a condition it"),
-        (
-            "eval qrels one.run -m RR nDGC",
-            "run 'nDGC': No such file or directory; unknown measure 'nDGC' (did you mean nDCG?)",
-        ),
-        ("compare qrels one.run nDGC@10", "unknown measure 'nDGC@10' (did you mean nDCG@10?)"),
-        ("eval none.qrels none.run", "qrels 'none.qrels': No such file or directory"),
-        ("explain qrels one.run none.run", "run 'none.run': No such file or directory"),
-        ("explain qrels one.run two.run -m RR P@1", "stands for 2 measures"),
-        ("compare no.qrels one.run two.run --baseline three", "'one', 'two'"),
-    ],
-)
-def test_refused_in_a_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words.split()) == 2
-    printed = capsys.readouterr()
-    assert not printed.out
-    assert said in printed.err
-    assert printed.err.count("\n") == 1
 
 
 def test_a_pattern_or_a_folder_has_a_name() -> None:
