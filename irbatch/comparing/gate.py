@@ -100,16 +100,6 @@ class Limit(NamedTuple):
         which = "" if self.bound is None else f"the {('lower', 'upper')[self.bound]} bound of "
         return f"{which}{self.name} is {text}"
 
-    def judge(
-        self, text: str, values: Iterable[tuple[str, float]], *, required: bool
-    ) -> Iterator[Outcome]:
-        """Judge systems by their values; NaN does not pass."""
-        for name, value in values:
-            holds = self.holds(value)
-            told = f"{printable(name)}: {self.told(value)}, {'' if holds else 'not '}{self}"
-            passed = holds == required and not math.isnan(value)
-            yield Outcome(text, name, passed, value, self.limit, None, told)
-
     def __str__(self) -> str:
         return f"{self.operator} {repr(self.limit).removesuffix('.0')}"
 
@@ -317,22 +307,22 @@ def check(
     alone = not isinstance(systems, Differences)
     for text in each_condition(texts):
         condition = parse_condition(text, required=required, alone=alone)
-        if condition.scope is None:
-            outcomes += _judge(systems, condition)
-        for name, group in _groups_of(systems, condition.scope):
-            lone = "it has one query, which says nothing of others"
-            judged = [Outcome(text, "", False, math.nan, math.nan, None, lone)]
-            judged = judged if group is None else [*_judge(group, condition)]
-            outcomes += [
-                outcome._replace(told=f"in {printable(name)}: {outcome.told}") for outcome in judged
-            ]
+        for name, part in _parts_of(systems, condition.scope):
+            scope = f"in {printable(name)}: " if name else ""
+            if part is None:
+                told = f"{scope}it has one query, which says nothing of others"
+                outcomes.append(Outcome(text, "", False, math.nan, math.nan, None, told))
+            else:
+                judge = _judge_means if isinstance(condition.form, Limit) else _judge_pairs
+                judged = judge(part, condition)
+                outcomes += [outcome._replace(told=scope + outcome.told) for outcome in judged]
     return outcomes
 
 
-def _groups_of(systems: Any, scope: str | None) -> list[tuple[str, Differences | None]]:
+def _parts_of(systems: Any, scope: str | None) -> list[tuple[str, Any]]:
     """Return the groups of a comparison that a condition names; None for one of one query."""
     if scope is None:
-        return []
+        return [("", systems)]
     names = [*systems.groups, *systems.alone]
     if not names or scope not in (EVERY, *names):
         listed = join_words([shown(name) for name in names]) or "none: give groups= to compare"
@@ -341,15 +331,14 @@ def _groups_of(systems: Any, scope: str | None) -> list[tuple[str, Differences |
     return [(name, systems.groups.get(name)) for name in names if scope in (EVERY, name)]
 
 
-def _judge(systems: Any, condition: Condition) -> Iterator[Outcome]:
-    """Judge by a limit, or a comparison's pairs by a verdict, which others are not asked for."""
-    form = condition.form
-    if isinstance(form, Limit):
-        values = _values_of(systems, form)
-        return form.judge(condition.text, values, required=condition.required)
-    if systems.baseline is None:
-        raise InputError("a condition needs a baseline to compare with", source="baseline")
-    return _judge_pairs(systems, form, condition)
+def _judge_means(systems: Any, condition: Condition) -> Iterator[Outcome]:
+    """Judge each system but the baseline by its mean, or an end of its interval; NaN fails."""
+    limit: Any = condition.form
+    for name, value in _values_of(systems, limit):
+        holds = limit.holds(value)
+        told = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
+        passed = holds == condition.required and not math.isnan(value)
+        yield Outcome(condition.text, name, passed, value, limit.limit, None, told)
 
 
 def _values_of(
@@ -384,8 +373,11 @@ def _value_of(results: Results, limit: Limit) -> float:
     return results.interval(limit.name, "bounded", LEVEL)[limit.bound]
 
 
-def _judge_pairs(comparison: Differences, form: Verdict, condition: Condition) -> Iterator[Outcome]:
-    """Yield whether means have not changed as they must not, or are shown to be as good."""
+def _judge_pairs(comparison: Differences, condition: Condition) -> Iterator[Outcome]:
+    """Judge whether means have not changed as they must not, or are shown to be as good."""
+    if comparison.baseline is None:
+        raise InputError("a condition needs a baseline to compare with", source="baseline")
+    form: Any = condition.form
     column, required = comparison.find_measure(form.name), condition.required
     level = comparison.level if form.p is None else form.p
     margin, p_values = form.margin, comparison.corrected
