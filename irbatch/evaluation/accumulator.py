@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ REPEATED = ("error", "first")  # what becomes of a query that comes again, with 
 # (python -m benchmarks --only updates).
 MOST_WAITING = 8192
 MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
+ANY, COUNTS = (-MOST, MOST), (0, MOST)
+FINITE = -sys.float_info.max, sys.float_info.max
 
 reject = functools.partial(InputError, source="state")
 
@@ -272,10 +275,9 @@ class Accumulator:
 
     def state(self, settings: Mapping[str, str], **more: Any) -> dict[str, Any]:
         """Return what is kept in numbers, texts and lists; values are their bytes to base 64."""
-        rows, items = self.rows(), None
         state: dict[str, Any] = {"format": FORMAT, "measures": list(map(str, self.measures))}
         state |= {"keep": self.keep, "settings": dict(settings), **more}
-        state |= {"repeats": self.repeats, "extra": self.extra}
+        rows, items = self.rows(), None
         if self._sums is not None:
             state |= {key: array.tolist() for key, array in self._sums.arrays.items()}
             items = [
@@ -283,67 +285,65 @@ class Accumulator:
                 for cutoff, counts in self._sums.items.items()
             ]
         else:
-            ids, values = plain(self._row_of) if self._row_of else None, write_bytes(rows.values)
-            state |= {"query_ids": ids, "values": values, "marks": rows.marks.tolist()}
             judged = rows.judgment_counts if len(rows) else None
-            state["judgment_counts"] = None if judged is None else judged.tolist()
+            state |= {
+                "query_ids": plain(self._row_of) if self._row_of else None,
+                "values": write_array(rows.values),
+                "marks": rows.marks.tolist(),
+                "judgment_counts": None if judged is None else judged.tolist(),
+            }
             if rows.items is not None:
                 items = [listed.tolist() for listed in rows.items.lists]
-        if self.known is None:
-            return state | {"items": None}
-        return state | {"items": {"catalogue": self.known.fingerprint, "lists": items}}
+        catalogue = None if self.known is None else self.known.fingerprint
+        stated = None if catalogue is None else {"catalogue": catalogue, "lists": items}
+        return state | {"repeats": self.repeats, "extra": self.extra, "items": stated}
 
     def read(self, state: Mapping[str, Any]) -> Accumulator:
         """Return what a state holds that was written of the same measures."""
-        made, catalogue = self.empty(), self.known
-        mine = None if catalogue is None else catalogue.fingerprint
-        theirs = None if state["items"] is None else state["items"]["catalogue"]
-        if mine != theirs:
-            raise reject(f"'items' are of catalogue {shown(theirs)}, not of {mine!r}")
-        lists = [] if catalogue is None else state["items"]["lists"]
+        made, items = self.empty(), state["items"] or {"catalogue": None, "lists": []}
+        mine = None if self.known is None else self.known.fingerprint
+        if items["catalogue"] != mine:
+            raise reject(f"'items' are of catalogue {shown(items['catalogue'])}, not of {mine!r}")
         if made._sums is None:
-            made._read_rows(state, lists)
+            rows, ids = self._read_rows(state, items["lists"])
+            if len(rows):
+                made.add(rows, ids)
         else:
-            read = {
-                key: _read_numbers(key, state[key], array.shape)
-                for key, array in made._sums.arrays.items()
+            arrays = {
+                key: read_array(key, state[key], like.shape, ANY if key == "sums" else COUNTS)
+                for key, like in made._sums.arrays.items()
             }
-            if min(int(read[key].min(initial=0)) for key in ("counted", "zeros", "counts")) < 0:
-                raise reject("'counted', 'zeros' and 'counts' are not below 0")
-            counted = {cutoff: _read_counts(catalogue, *parts) for cutoff, *parts in lists}
-            made._sums += Sums(self.measures, read, counted)
-            made._size = int(read["counts"][0])
+            counted = {
+                cutoff: _read_counts(self.known, *parts) for cutoff, *parts in items["lists"]
+            }
+            made._sums += Sums(self.measures, arrays, counted)
+            made._size = int(arrays["counts"][0])
         made.repeats, made.extra = (check_whole(key, state[key], 0) for key in ("repeats", "extra"))
         return made
 
-    def _read_rows(self, state: Mapping[str, Any], lists: Sequence[Any]) -> None:
-        marks = _read_numbers("marks", state["marks"], [None])
+    def _read_rows(
+        self, state: Mapping[str, Any], lists: Sequence[Any]
+    ) -> tuple[Rows, list[Any] | None]:
+        """Return what a state holds of each query, and the queries' ids."""
+        marks = read_array("marks", state["marks"], [-1], (0, sum(QueryMark)), np.uint8)
         shape = marks.size, len(self.columns)
-        values = state["values"]
-        if isinstance(values, str):
-            values = read_bytes(values, np.float64).reshape(shape)
-        values = _read_numbers("values", values, shape, np.float64)
+        values = read_array("values", state["values"], shape, FINITE, np.float64)
         ids = None if state["query_ids"] is None else list(state["query_ids"])
-        if ((marks < 0) | (marks > sum(QueryMark))).any():
-            raise reject("'marks' are not those of queries", value=state["marks"])
         for query in ids if ids is not None and None in kinds_of(ids) else ():
             check_id(query, "query", "state query_ids")
         if ids is not None and (len(ids) != marks.size or first_repeated(ids) is not None):
             raise reject(f"'query_ids' are not {many(marks.size, 'id')}, each once", value=ids)
-        judgments = None
-        if state["judgment_counts"] is not None:
-            judgments = _read_numbers("judgment_counts", state["judgment_counts"], [marks.size, 2])
-        items = None
+        judgments, items = state["judgment_counts"], None
+        if judgments is not None:
+            within = 0, 2**31 - 1
+            judgments = read_array("judgment_counts", judgments, [marks.size, 2], within, np.int32)
         if self.known is not None:
-            read = [_read_numbers("items", listed, [None]) for listed in lists]
-            whole = np.concatenate([np.empty(0, np.int64), *read])
-            in_catalogue = ((whole >= OUTSIDE) & (whole < self.known.size)).all()
-            if len(read) != marks.size or not in_catalogue:
+            within = OUTSIDE, self.known.size - 1
+            ranked = [read_array("items", rows, [-1], within, np.int32) for rows in lists]
+            if len(ranked) != marks.size:
                 raise reject("'items' are not those of the queries")
-            items = RunItems(self.known, [items.astype(np.int32) for items in read])
-        if marks.size:
-            counted = None if judgments is None else judgments.astype(np.int32)
-            self.add(Rows(values, marks.astype(np.uint8), counted, items), ids)
+            items = RunItems(self.known, ranked)
+        return Rows(values, marks, judgments, items), ids
 
 
 @contextmanager
@@ -379,34 +379,28 @@ def reading_state(
         raise reject(f"not the state of a {what}, or a damaged one: {problem}") from problem
 
 
-def _read_numbers(
-    key: str, numbers: Any, shape: Sequence[int | None], kind: type = np.int64
+def read_array(
+    key: str, stored: Any, shape: Sequence[int], within: tuple[float, float], kind: type = np.int64
 ) -> npt.NDArray[Any]:
-    """Return numbers of a shape, of which a size may be None, any."""
-    array = np.asarray(numbers, None if kind is np.int64 else kind)
-    read = array.reshape([-1 if size is None else size for size in shape])
-    limit = MOST if kind is np.int64 else np.finfo(kind).max
-    fits = array.shape == read.shape and array.dtype.kind in "iuf"[: 2 if kind is np.int64 else 3]
-    if array.size and (not fits or ((read > limit) | (read < -limit)).any()):
-        raise reject(f"{key!r} are not numbers of shape {tuple(shape)}: {shown(numbers)}")
+    """Return numbers of a shape, in which -1 is any size: lists, an array, or bytes to base 64."""
+    if isinstance(stored, str):
+        stored = np.frombuffer(b64decode(stored, validate=True), np.dtype(kind).newbyteorder("<"))
+    read = np.asarray(stored).reshape(shape)
+    are_numbers = read.dtype.kind in ("iuf" if kind is np.float64 else "iu")
+    if read.size and (not are_numbers or ((read < within[0]) | (read > within[1])).any()):
+        bounds = "{:.3g} to {:.3g}".format(*within)
+        raise reject(f"{key!r} are not numbers from {bounds}: {shown(stored)}")
     return read.astype(kind)
 
 
-def write_bytes(numbers: npt.NDArray[Any]) -> str:
+def write_array(numbers: npt.NDArray[Any]) -> str:
     """Write the bytes of numbers of 64 bits to base 64, the lowest first."""
     return b64encode(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()).decode()
 
 
-def read_bytes(text: str, kind: type) -> npt.NDArray[Any]:
-    """Return the numbers that `write_bytes` wrote."""
-    stored = np.dtype(kind).newbyteorder("<")
-    return np.frombuffer(b64decode(text, validate=True), stored).astype(kind)
-
-
 def _read_counts(arrays: Any, *parts: Any) -> ItemCounts:
-    keys, numbers, lists = (_read_numbers("items", part, [None]) for part in parts)
-    listed = keys // max(arrays.size, 1)
-    if keys.size != numbers.size or not ((listed >= 0) & (listed < lists.size)).all():
+    keys, numbers, lists = (read_array("items", part, [-1], COUNTS) for part in parts)
+    if keys.size != numbers.size or (keys // max(arrays.size, 1) >= lists.size).any():
         raise reject("'items' are not counts")
     return ItemCounts(arrays, keys, numbers, lists)
 

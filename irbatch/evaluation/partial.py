@@ -20,10 +20,10 @@ from irbatch.evaluation.accumulator import (
     Accumulator,
     by_id,
     plain,
-    read_bytes,
+    read_array,
     reading_state,
     reject,
-    write_bytes,
+    write_array,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.pipeline import Computed
@@ -188,7 +188,7 @@ class PartialResult:
     def state_dict(self) -> dict[str, Any]:
         """Return everything in numbers, texts and lists, which `from_state` reads."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
-        fields |= {name: write_bytes(fields[name]) for name in HASHES}
+        fields |= {name: write_array(fields[name]) for name in HASHES}
         fields["samples"] = {name: plain(ids) for name, ids in self.samples.items()}
         fields["warnings"] = list(self.warnings)
         chosen = self.evaluation
@@ -223,7 +223,8 @@ class PartialResult:
                 if not isinstance(state[name], kinds):
                     raise reject(f"{name!r} is {shown(state[name])}", value=state[name])
             fields = {name: state[name] for name in FIELDS}
-            fields |= {name: read_bytes(fields[name], np.uint64) for name in HASHES}
+            for name in HASHES:
+                fields[name] = read_array(name, fields[name], [-1], (0, 2**64 - 1), np.uint64)
             of_queries = len(kept) if fields["judgments"] and keep == "sums" else 0
             if fields["hashes"].size != of_queries:
                 raise reject(f"'hashes' are not of {many(len(kept), 'query')}")
