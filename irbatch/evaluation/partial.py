@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from heapq import nsmallest
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -37,7 +35,6 @@ from irbatch.evaluation.queries import (
 )
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.runtime.files import written
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.progress import Progress
 
@@ -61,7 +58,8 @@ class PartialResult:
 
     Made by `evaluate_partition`. `merge_partials` adds partial results up, in any order and
     grouping, on any machine; what `results` returns of the sum is, to the bits, what
-    `irbatch.evaluate` returns of everything in one process. They pickle, and go through JSON.
+    `irbatch.evaluate` returns of everything in one process. They pickle; `state_dict` goes through
+    JSON.
 
     Attributes:
         settings: every setting that shaped the numbers, by name.
@@ -186,7 +184,7 @@ class PartialResult:
         return results
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything in numbers, texts and lists, which `from_state` reads."""
+        """Return everything in numbers, texts and lists, as JSON has them, for `from_state`."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
         fields |= {name: write_array(fields[name]) for name in HASHES}
         fields["samples"] = {name: plain(ids) for name, ids in self.samples.items()}
@@ -233,19 +231,6 @@ class PartialResult:
                 same_kind(ids, "query", f"state samples {of}")
             fields["warnings"] = tuple(map(str, fields["warnings"]))
         return cls(evaluation, kept, settings, **fields)
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return, or also write, the state as JSON, for `from_json`."""
-        return written(json.dumps(self.state_dict(), ensure_ascii=False) + "\n", path)
-
-    @classmethod
-    def from_json(cls, text: str, *, items: Items | None = None) -> PartialResult:
-        """Return what `to_json` wrote; `items` and errors as in `from_state`."""
-        try:
-            state = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as problem:
-            raise reject(f"not the state of a {WHAT}, or a damaged one: {problem}") from problem
-        return cls.from_state(state, items=items)
 
     def without(self, queries: Collection[Any]) -> PartialResult:
         """Return what there is of other queries; those left out are evaluated elsewhere, whole."""

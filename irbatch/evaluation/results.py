@@ -29,7 +29,48 @@ if TYPE_CHECKING:
 SHOWN_MEASURES = 40
 
 
-class Results(Reported):
+class Plotted(Reported):
+    """What is reported of one system or several, and drawn."""
+
+    def plot(
+        self,
+        measure: str | Measure | Iterable[str | Measure] | None = None,
+        *,
+        interval: str | None = "t",
+        level: float = 0.05,
+        ax: Any = None,
+    ) -> Any:
+        """Plot a measure against its cutoffs where there are several, else means as bars.
+
+        Intervals are bands, of up to six systems, or lines on bars.
+
+        Args:
+            measure: one or more that were evaluated; ``"nDCG"`` for that at all its cutoffs,
+                ``"iprec_at_recall"`` for precision against recall. Default: the first one at all
+                its cutoffs, if it has several, else a bar for each.
+            interval, level: of the mean, as in `intervals`; None for none.
+            ax: matplotlib's axes to draw on; default: those of a new figure.
+
+        Returns:
+            The axes, which a notebook shows; ``.figure.savefig("results.svg")`` saves the picture.
+
+        Raises:
+            InputError: if a measure was not evaluated, or not for every system.
+            ImportError: naming the extra, when matplotlib is not installed.
+
+        >>> import irbatch
+        >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP P@{1,2}")
+        >>> results.plot("P").get_xlabel()
+        'cutoff'
+        >>> [label.get_text() for label in results.plot().get_yticklabels()]
+        ['AP', 'P@1', 'P@2']
+        """
+        from irbatch.evaluation.plots import plot_results
+
+        return plot_results(self, measure, interval=interval, level=level, ax=ax)
+
+
+class Results(Plotted):
     """Values of measures, per query and on average.
 
     Where means alone were kept (``keep="sums"``), `has_values` is False, whatever asks for values
@@ -342,50 +383,6 @@ class Results(Reported):
         pd = imported("frames", "pandas", "pandas")
         heads, ids, values = self._table(names)
         return pd.DataFrame(values, index=pd.Index(ids, name="query"), columns=heads)
-
-    def to_polars(self, names: str = "irbatch") -> Any:  # type: ignore[override]
-        """Return a polars frame: a column ``query``, and the others as in `to_pandas`."""
-        pl = imported("frames", "polars", "polars")
-        heads, ids, values = self._table(names)
-        columns = (values[:, i].copy() for i in range(len(heads)))
-        return pl.DataFrame({"query": ids, **dict(zip(heads, columns, strict=True))})
-
-    def plot(
-        self,
-        measure: str | Measure | Iterable[str | Measure] | None = None,
-        *,
-        interval: str | None = "t",
-        level: float = 0.05,
-        ax: Any = None,
-    ) -> Any:
-        """Plot a measure against its cutoffs where there are several, else means as bars.
-
-        Intervals are bands, of up to six systems, or lines on bars.
-
-        Args:
-            measure: one or more that were evaluated; ``"nDCG"`` for that at all its cutoffs,
-                ``"iprec_at_recall"`` for precision against recall. Default: the first one at all
-                its cutoffs, if it has several, else a bar for each.
-            interval, level: of the mean, as in `intervals`; None for none.
-            ax: matplotlib's axes to draw on; default: those of a new figure.
-
-        Returns:
-            The axes, which a notebook shows; ``.figure.savefig("results.svg")`` saves the picture.
-
-        Raises:
-            InputError: if a measure was not evaluated, or not for every system.
-            ImportError: naming the extra, when matplotlib is not installed.
-
-        >>> import irbatch
-        >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP P@{1,2}")
-        >>> results.plot("P").get_xlabel()
-        'cutoff'
-        >>> [label.get_text() for label in results.plot().get_yticklabels()]
-        ['AP', 'P@1', 'P@2']
-        """
-        from irbatch.evaluation.plots import plot_results
-
-        return plot_results(self, measure, interval=interval, level=level, ax=ax)
 
     def _of_queries(self) -> list[int]:
         """Return the positions of measures that have values of queries, not of the whole run."""

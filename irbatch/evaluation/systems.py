@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from irbatch.errors import did_you_mean, imported, many
-from irbatch.evaluation.results import Results, read_saved
+from irbatch.evaluation.results import Plotted, Results, read_saved
 from irbatch.evaluation.tables import (
     BOUNDS,
     TOLD,
@@ -21,13 +21,12 @@ from irbatch.evaluation.tables import (
 )
 from irbatch.measures import Measure
 from irbatch.report.document import BEST, BETTER, WORSE, Document
-from irbatch.report.reported import Reported
 
 if TYPE_CHECKING:
     from irbatch.report.document import Record
 
 
-class SystemResults(Reported, dict[str, Results]):
+class SystemResults(Plotted, dict[str, Results]):
     r"""Results of several systems by their names: a dict, and a table with one row a system.
 
     `irbatch.evaluate_runs` returns it; of results that came about otherwise it is made as a dict
@@ -94,19 +93,6 @@ class SystemResults(Reported, dict[str, Results]):
             else:
                 rows.append({"run": run, **results.mean(names)})
         return pl.DataFrame(rows, infer_schema_length=None)
-
-    def plot(
-        self,
-        measure: str | Measure | Iterable[str | Measure] | None = None,
-        *,
-        interval: str | None = "t",
-        level: float = 0.05,
-        ax: Any = None,
-    ) -> Any:
-        """Plot systems side by side; arguments, what returns and errors are of `Results.plot`."""
-        from irbatch.evaluation.plots import plot_results
-
-        return plot_results(self, measure, interval=interval, level=level, ax=ax)
 
     def to_dict(self, names: str = "irbatch") -> dict[str, dict[Any, dict[str, float]]]:  # type: ignore[override]
         """Return system to query id to measure name to value; `names` as in `Results.mean`."""

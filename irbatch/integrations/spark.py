@@ -104,7 +104,7 @@ def _rows(table: Any) -> Any:
 def _cell(evaluate: Callable[[], Any]) -> Any:
     """Return a table of one cell: what comes back or, as Spark would lose its fields, an error."""
     try:
-        cell = evaluate().to_json().encode()
+        cell = json.dumps(evaluate().state_dict()).encode()
     except InputError as problem:
         fields = {name: getattr(problem, name) for name in ("message", *FIELDS)}
         cell = json.dumps(fields, default=str).encode()

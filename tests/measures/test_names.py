@@ -271,7 +271,7 @@ def test_every_form_of_results_has_the_names_asked_for() -> None:
     found = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "MAP NDCG@10")
     for names, called in (("as given", ["MAP", "NDCG@10"]), ("trec_eval", ["map", "ndcg_cut_10"])):
         assert list(found.to_pandas(names)) == called
-        assert found.to_polars(names).columns == ["query", *called]
+        assert found.to_polars(names=names).columns == ["query", *called]
         assert found.to_csv(names=names).splitlines()[0] == ",".join(["query", *called])
         assert list(json.loads(found.to_json(names=names))["mean"]) == called
     input_error(lambda: found.mean("trec"), "names='trec' must be one of 'irbatch', 'as given'")
