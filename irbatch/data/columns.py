@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -190,27 +190,19 @@ def check_repeats(repeats: str, marks: str | None) -> None:
         raise InputError(problem, source="qrels")
 
 
-class RowError(Exception):
+class RowError(InputError):
     """A row of a column that cannot be read, and why."""
 
-    def __init__(self, row: int, problem: str, value: Any = None) -> None:
-        super().__init__(row, problem)
-        self.row, self.problem, self.value = row, problem, value
+    def __init__(self, row: int, problem: str, **fields: Any) -> None:
+        super().__init__(f"row {row}: {problem}", **fields)
+        self.row, self.problem = row, problem
 
+    def with_fields(self, **fields: Any) -> InputError:
+        """Return an error of the whole input: the row is in its text."""
+        return InputError(self.message, **{**self._fields(), **fields})
 
-FieldsOfRow = Callable[[int], dict[str, Any]]
-
-
-@contextmanager
-def _naming_rows(source: str, first: int, fields: FieldsOfRow | None = None) -> Iterator[None]:
-    """Name the row that cannot be read, counted from `first`; `fields` has what it says besides."""
-    try:
-        yield
-    except RowError as error:
-        problem, more = f"row {first + error.row}: {error.problem}", {}
-        if fields is not None:
-            more = fields(error.row)
-        raise InputError(problem, source=source, value=error.value, **more) from error.__cause__
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.with_fields().__reduce__()
 
 
 def read_columns(
@@ -226,12 +218,13 @@ def read_columns(
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
 
-        def ids_of(row: int) -> dict[str, Any]:
-            if row >= min(len(query_ids), len(document_ids)):
-                return {}
-            return {"query": item_of(query_ids, row), "document": item_of(document_ids, row)}
-
-        numbers = as_numbers(values, source, fields=ids_of)
+        try:
+            numbers = as_numbers(values, source)
+        except RowError as error:
+            if error.row >= min(len(query_ids), len(document_ids)):
+                raise
+            query, document = item_of(query_ids, error.row), item_of(document_ids, error.row)
+            raise error.with_fields(query=query, document=document) from None
         sizes = len(query_ids), len(document_ids), numbers.size
         if len(set(sizes)) > 1:
             counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
@@ -268,69 +261,55 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
     return QueryTable(queries, starts[:-1], starts[1:], documents, numbers)
 
 
-def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
-    """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row.
-
-    They count rows from `first`.
-    """
-    with _naming_rows(source, first):
-        array = _read(column, f"{what} id", source)
-        if isinstance(array, TextColumn):
-            return array
-        kind = array.dtype.kind
-        if not array.size:  # whatever type a library gives what is empty
-            return NO_TEXTS
-        if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
-            return array.astype(np.int64, copy=False)
-        if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
-            raise RowError(int(np.argmax(np.isnan(array))), f"the {what} id is missing")
-        if kind not in "uOTU":
-            problem = f"{what} ids are text or whole numbers, not {array.dtype}"
-            raise InputError(problem + HINTS.get(kind, ""), source=source)
-        if kind == "U" and (texts := _ascii(array)) is not None:
-            return texts
-        ids: list[Any] = array.tolist()
-        if None in kinds_of(ids):
-            row = next(i for i, value in enumerate(ids) if id_kind(type(value)) is None)
-            try:
-                check_id(ids[row], what, source)
-            except InputError as error:
-                raise RowError(row, error.message, ids[row]) from None
-        if same_kind(ids, what, source) != "int":
-            return TextColumn.encode(ids)
+def as_ids(column: Any, what: str, source: str) -> IdColumn:
+    """Return ids as `TextColumn` or int64, whatever sequence they come in."""
+    array = as_column(column, f"{what} id", source)
+    if isinstance(array, TextColumn):
+        return array
+    kind = array.dtype.kind
+    if not array.size:  # whatever type a library gives what is empty
+        return NO_TEXTS
+    if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
+        return array.astype(np.int64, copy=False)
+    if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
+        row = int(np.argmax(np.isnan(array)))
+        raise RowError(row, f"the {what} id is missing", source=source)
+    if kind not in "uOTU":
+        problem = f"{what} ids are text or whole numbers, not {array.dtype}"
+        raise InputError(problem + HINTS.get(kind, ""), source=source)
+    if kind == "U" and (texts := _ascii(array)) is not None:
+        return texts
+    ids: list[Any] = array.tolist()
+    if None in kinds_of(ids):
+        row = next(i for i, value in enumerate(ids) if id_kind(type(value)) is None)
         try:
-            return np.array(ids, np.int64)
-        except OverflowError:
-            row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
-            raise RowError(row, f"{what} id {shown(ids[row])} does not fit int64") from None
+            check_id(ids[row], what, source)
+        except InputError as error:
+            raise RowError(row, error.message, source=source, value=ids[row]) from None
+    if same_kind(ids, what, source) != "int":
+        return TextColumn.encode(ids)
+    try:
+        return np.array(ids, np.int64)
+    except OverflowError:
+        row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
+        problem = f"{what} id {shown(ids[row])} does not fit int64"
+        raise RowError(row, problem, source=source) from None
 
 
-def as_numbers(
-    column: Any, source: str, first: int = 0, fields: FieldsOfRow | None = None
-) -> Floats:
-    """Return the grades of judgments or the scores of a run as float64; errors name the row.
-
-    They count rows from `first`, and have what `fields` returns for the place of one in `column`.
-    """
-    with _naming_rows(source, first, fields):
-        return _read_numbers(column, source)
-
-
-def as_scores(
-    column: Any, source: str, first: int = 0, fields: FieldsOfRow | None = None
-) -> Floats:
-    """Return ranks, whole numbers from 0, as scores that fall with them; see `as_numbers`."""
-    with _naming_rows(source, first, fields):
-        ranks = _read_numbers(column, source)
-        for row in np.flatnonzero((ranks < 0) | (ranks % 1 != 0))[:1].tolist():
-            rank = ranks[row].item()
-            raise RowError(row, f"rank {rank:g} is not a whole number from 0", rank)
-        return -ranks
+def as_scores(column: Any, source: str) -> Floats:
+    """Return ranks, whole numbers from 0, as scores that fall with them."""
+    ranks = as_numbers(column, source)
+    for row in np.flatnonzero((ranks < 0) | (ranks % 1 != 0))[:1].tolist():
+        rank = ranks[row].item()
+        problem = f"rank {rank:g} is not a whole number from 0"
+        raise RowError(row, problem, source=source, value=rank)
+    return -ranks
 
 
-def _read_numbers(column: Any, source: str) -> Floats:
+def as_numbers(column: Any, source: str) -> Floats:
+    """Return the grades of judgments or the scores of a run as float64."""
     what = VALUE[source]
-    array = _read(column, what, source)
+    array = as_column(column, what, source)
     if isinstance(array, TextColumn):
         sample = f" such as {item_of(array, 0)!r}" if len(array) else ""
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
@@ -341,7 +320,8 @@ def _read_numbers(column: Any, source: str) -> Floats:
         try:
             array = read_numbers(what, array.tolist(), rows)
         except InputError as error:
-            raise RowError(int(str(error.query)), error.message, error.value) from None
+            place = {"source": source, "value": error.value}
+            raise RowError(int(str(error.query)), error.message, **place) from None
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what}s are real numbers, not {array.dtype}", source=source)
     # Larger grades than 2^53 are judgments' own to reject, but integers are rounded before.
@@ -350,7 +330,8 @@ def _read_numbers(column: Any, source: str) -> Floats:
     if bad.any():
         row = int(np.argmax(bad))
         why = "beyond 2^53, where grades are inexact" if is_grade else "not a number"
-        raise RowError(row, f"{what} {array[row]} is {why}", array[row].item())
+        problem, value = f"{what} {array[row]} is {why}", array[row].item()
+        raise RowError(row, problem, source=source, value=value)
     return array.astype(np.float64, copy=False)
 
 
@@ -366,17 +347,11 @@ def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
     return TextColumn(characters.astype(np.uint8), starts, lengths)
 
 
-def as_column(column: Any, what: str, source: str, first: int = 0) -> Column:
+def as_column(column: Any, what: str, source: str) -> Column:
     """Return a column of any library as text or a 1-D array; `what` names one of its values.
 
-    Errors count rows from `first`.
+    Text of Arrow's and polars' columns becomes no objects of Python.
     """
-    with _naming_rows(source, first):
-        return _read(column, what, source)
-
-
-def _read(column: Any, what: str, source: str) -> Column:
-    """Do so; text of Arrow's and polars' columns becomes no objects of Python."""
     if isinstance(column, TextColumn):
         return column
     library = type(column).__module__.partition(".")[0]
@@ -384,11 +359,13 @@ def _read(column: Any, what: str, source: str) -> Column:
         if library == "polars" and hasattr(column, "null_count"):
             return _of_polars(column)
         if library == "pyarrow" and hasattr(column, "null_count"):
-            with ErrorsIn(source=source):
-                return _of_arrow(column)
+            return _of_arrow(column)
         return _as_array(column, f"{what}s", source)
     except RowError as error:
-        raise RowError(error.row, f"the {what} {error.problem}") from error.__cause__
+        problem = f"the {what} {error.problem}"
+        raise RowError(error.row, problem, source=source) from error.__cause__
+    except InputError as error:
+        raise error.with_fields(source=source) from error.__cause__
 
 
 def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
@@ -514,7 +491,7 @@ def read_sparse(
         begins, ends = bounds[queries], bounds[queries + 1]
         queries = queries if query_ids is None else query_ids.take(queries)
         try:
-            values = _read_numbers(rows.data[: bounds[-1]], source)
+            values = as_numbers(rows.data[: bounds[-1]], source)
         except RowError as error:
             row = int(np.searchsorted(ends, error.row, side="right"))
             cell = {"query": item_of(queries, row), "document": item_of(documents, error.row)}

@@ -6,7 +6,6 @@ they take does not grow with them, nor with their row groups.
 
 from __future__ import annotations
 
-import functools
 import io
 import itertools
 import os
@@ -19,6 +18,7 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.data.column_names import choose_columns, grade_of_all
 from irbatch.data.columns import (
+    RowError,
     as_column,
     as_ids,
     as_numbers,
@@ -182,9 +182,9 @@ class ParquetReader(TableReader):
         ids, firsts = self._runs(span)
         documents = self._convert(span, "document", as_ids, what="document")
         values = np.full(len(documents), self._grade)
-        fields = functools.partial(_ids_of_row, ids, firsts, documents)
         for role in VALUES.keys() & self._names:  # one, or none
-            values = self._convert(span, role, VALUES[role], fields=fields)
+            cells = ids, firsts, documents
+            values = self._convert(span, role, VALUES[role], cells)
         return Piece(ids, firsts, documents, values)
 
     def _runs(self, span: Span) -> tuple[IdColumn, Ints]:
@@ -202,11 +202,23 @@ class ParquetReader(TableReader):
         firsts = first_rows(ids)
         return ids.take(firsts), firsts
 
-    def _convert(self, span: Span, role: str, read: Callable[..., Read], **options: Any) -> Read:
-        """Read a column as ids or numbers."""
+    def _convert(
+        self,
+        span: Span,
+        role: str,
+        read: Callable[..., Read],
+        cells: tuple[IdColumn, Ints, IdColumn] | None = None,
+        **options: Any,
+    ) -> Read:
+        """Read a column as ids or numbers; `cells` are the ids of its rows, see `_ids_of_row`."""
         name = self._names[role]
         with _naming(self._source, span.path, f"column {name!r}, "):
-            return read(span.batch[name], source=self._source, first=span.first, **options)
+            try:
+                return read(span.batch[name], source=self._source, **options)
+            except RowError as error:
+                ids = {} if cells is None else _ids_of_row(*cells, error.row)
+                row = span.first + error.row
+                raise RowError(row, error.problem, value=error.value, **ids) from error.__cause__
 
     # ------------------------------------------------------------------ pieces
 
