@@ -18,19 +18,7 @@ from irbatch.data.lookup import KeyedIds, find_repeats, find_rows
 from irbatch.formats.bytes import parse_lines
 from irbatch.runtime.threads import map_items, map_ranges
 
-IDS = [
-    *"abc",
-    "",
-    "d" * 7,
-    "d" * 8,
-    "d" * 9,
-    "d" * 16,
-    "d" * 17,
-    "é",
-    "ü" * 8,
-    "d" * 7 + "é",
-    "a\0",
-]
+IDS = [*"abc", "", *("d" * n for n in (7, 8, 9, 16, 17)), "é", "ü" * 8, "d" * 7 + "é", "a\0"]
 
 
 def keyed(texts: list[str], seeds: list[int]) -> KeyedIds:

@@ -34,30 +34,20 @@ pytestmark = pytest.mark.usefixtures("reader")
 # ---------------------------------------------------------------- what is read
 
 
-@pytest.mark.parametrize(
-    ("qrels", "run"),
-    [
-        pytest.param(JUDGED, RANKED, id="plain"),
-        pytest.param(JUDGED.replace(b" ", b" \t  "), RANKED.replace(b" ", b"\t "), id="several"),
-        pytest.param(
-            b"# a comment\n#q1 comments\n" + JUDGED,
-            RANKED + b"  # and one of seven words ok\n",
-            id="#",
-        ),
-        pytest.param(b"  " + JUDGED.replace(b"\n", b"\n \t"), b"\t" + RANKED, id="leading spaces"),
-        pytest.param(
-            JUDGED.replace(b"\n", b" \t\r\n"), RANKED.replace(b"\n", b"  \n"), id="trailing spaces"
-        ),
-        pytest.param(JUDGED[:-1] + b"\r\r\n", RANKED[:-1] + b"\r", id="several CRs at the end"),
-        pytest.param(
-            JUDGED.replace(b" 0 d", b" \xe9\x00\x0b d", 1),
-            RANKED.replace(b" Q0 ", b" \xff "),
-            id="Q0",
-        ),
-        pytest.param(JUDGED, RANKED.replace(b" t\n", b" \xff\xfe\n"), id="tag"),
-        pytest.param(JUDGED, RANKED.replace(b" 1 2.5", b" rank 2.5"), id="rank"),
-    ],
-)
+FORMS = {
+    "plain": (JUDGED, RANKED),
+    "several": (JUDGED.replace(b" ", b" \t  "), RANKED.replace(b" ", b"\t ")),
+    "#": (b"# a comment\n#q1 comments\n" + JUDGED, RANKED + b"  # and one of seven words ok\n"),
+    "leading spaces": (b"  " + JUDGED.replace(b"\n", b"\n \t"), b"\t" + RANKED),
+    "trailing spaces": (JUDGED.replace(b"\n", b" \t\r\n"), RANKED.replace(b"\n", b"  \n")),
+    "several CRs at the end": (JUDGED[:-1] + b"\r\r\n", RANKED[:-1] + b"\r"),
+    "Q0": (JUDGED.replace(b" 0 d", b" \xe9\x00\x0b d", 1), RANKED.replace(b" Q0 ", b" \xff ")),
+    "tag": (JUDGED, RANKED.replace(b" t\n", b" \xff\xfe\n")),
+    "rank": (JUDGED, RANKED.replace(b" 1 2.5", b" rank 2.5")),
+}
+
+
+@pytest.mark.parametrize(("qrels", "run"), FORMS.values(), ids=FORMS)
 def test_one_meaning(write: Write, qrels: bytes, run: bytes) -> None:
     assert grades_of(read_qrels(write(qrels))) == {"q1": {"d1": 1.0, "d2": 0.0}}
     assert read_run(write(run)).rankings == {"q1": {"d1": 2.5, "d2": 1.5}}
@@ -152,19 +142,13 @@ def test_bad_line(write: Write, source: str, line: bytes, fact: str, place: str)
     refused_by_all(source, path, f"line {number}", fact, line=number)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(b"", id="111 empty"),
-        pytest.param(b"\n" * 200, id="110 newlines"),
-        pytest.param(b" \t\r\n" * 100, id="110 blank"),
-        pytest.param(b"# a comment\n" * 100, id="110 comments"),
-        pytest.param(b"#one\n\n#two words\n" * 20 + b"#", id="110 mixed"),
-        pytest.param(b"\xef\xbb\xbf", id="BOM"),
-        pytest.param(gzip.compress(b""), id="empty gzip"),
-        pytest.param(bz2.compress(b"\n# x\n"), id="bzip2 of comments"),
-    ],
-)
+NO_DATA = [
+    b"", b"\n" * 200, b" \t\r\n" * 100, b"# a comment\n" * 100, b"\xef\xbb\xbf",
+    b"#one\n\n#two words\n" * 20 + b"#", gzip.compress(b""), bz2.compress(b"\n# x\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", NO_DATA, ids=lambda data: repr(data)[:20])
 def test_no_data(write: Write, data: bytes) -> None:
     for source in ("run", "qrels"):
         refused_by_all(source, write(data), "no data lines")

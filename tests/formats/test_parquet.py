@@ -291,11 +291,6 @@ def test_folders_and_patterns_of_nothing(tmp_path: Path) -> None:
     input_error(lambda: irbatch.read_run(tmp_path), said, path=str(tmp_path / "b.run"))
 
 
-def test_names_of_files_that_are_patterns(tmp_path: Path) -> None:
-    path = write(tmp_path / "run[1]*.parquet", [("q", "d", 1.0)])
-    assert irbatch.read_run(path).to_dict() == {"q": {"d": 1.0}}
-
-
 def test_progress_in_bytes(tmp_path: Path) -> None:
     run = {f"q{i}": {f"d{j}": float(j) for j in range(5)} for i in range(40)}
     path = write(tmp_path / "run", rows_of(run))

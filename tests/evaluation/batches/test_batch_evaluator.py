@@ -174,29 +174,21 @@ def test_an_error_changes_nothing(
     assert len(evaluator) == 6
 
 
-def test_columns_beside_queries_without_ids() -> None:
-    evaluator = BatchEvaluator("RR")
-    evaluator.update([[1, 2]], positives=[1])
-    input_error(lambda: evaluator.update_columns(["a"], ["x"], [1.0], [1]), "every update")
-    evaluator.reset()
-    evaluator.update_columns(["a"], ["x"], [1.0], [1])
-    input_error(lambda: evaluator.update([[1, 2]], positives=[1]), "every update")
-    assert evaluator.compute().to_dict() == {"a": {"RR": 1.0}}
-
-
 def test_nothing_yet_and_reset() -> None:
     evaluator = BatchEvaluator("RR")
     input_error(evaluator.compute, "no queries yet")
+    evaluator.update([[1, 2]], positives=[1])
+    assert "1 query " in repr(evaluator)
+    input_error(lambda: evaluator.update_columns(["a"], ["x"], [1.0], [1]), "every update")
+    evaluator.reset()
+    input_error(evaluator.compute, "no queries yet")
+    evaluator.update_columns(["a"], ["x"], [1.0], [1])
+    input_error(lambda: evaluator.update([[1, 2]], positives=[1]), "every update")
+    assert evaluator.compute().to_dict() == {"a": {"RR": 1.0}}
     sums = BatchEvaluator("RR", keep="sums")
     for update in (sums.update, sums.update_ids):
         given = [[1, 2]], [[1, 0]]
         input_error(lambda u=update: u(*given, query_ids=["a"]), "keep='queries'")  # noqa: B023
-    evaluator.update([[1, 2]], positives=[1])
-    assert "1 query " in repr(evaluator)
-    evaluator.reset()
-    input_error(evaluator.compute, "no queries yet")
-    evaluator.update([[1, 2]], positives=[1], query_ids=["with an id now"])
-    assert evaluator.compute()["RR"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from support.commands import Cli, runner
+from support.commands import runner
 from support.input_errors import input_error
 from support.partitions import Fatal, assert_same_bits
 
@@ -164,7 +158,7 @@ def test_misuse(processes: Executor) -> None:
 
 def test_a_worker_that_was_killed_before() -> None:
     class Broken(Executor):
-        def submit(self, *_: Any, **named: Any) -> Future[Any]:
+        def submit(self, *_: Any, **named: Any) -> Any:
             raise BrokenExecutor
 
     both = [irbatch.Run(RUN), irbatch.Run({})]
@@ -206,12 +200,8 @@ def test_a_killed_worker(tmp_path: Path, times: int) -> None:
     assert set(multiprocessing.active_children()) == before
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return runner(capsys, "eval")
-
-
-def test_the_command_prints_the_same(tmp_path: Path, cli: Cli) -> None:
+def test_the_command_prints_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cli = runner(capsys, "eval")
     qrels, parts = tmp_path / "qrels", tmp_path / "parts"
     parts.mkdir()
     irbatch.Qrels(QRELS).to_trec(qrels)
