@@ -336,8 +336,7 @@ def test_series_pair_by_their_index() -> None:
     relevant = pd.Series([[4], [1]], index=["bob", "ann"])
     assert ids(ranked, relevant).per_query("RR") == {"bob": 0.5, "ann": 1.0}
     for pair in ((ranked.to_list()[:2], relevant), (relevant, ranked.to_list()[:2])):
-        facts = "labels such as 'bob'", "has none to pair with", ".tolist()"
-        input_error(lambda pair=pair: ids(*pair), *facts)
+        input_error(lambda pair=pair: ids(*pair), "labels such as 'bob'", ".tolist()")
     assert ids(ranked.to_list()[:2], relevant.to_list()).mean() == {"RR": 0.0}
     listed = relevant.reset_index(drop=True)
     assert ids(pd.Series([[4], [1]]), listed).per_query("RR") == {0: 1.0, 1: 1.0}

@@ -52,19 +52,17 @@ def test_lines(tmp_path: Path, container: str) -> None:
     assert irbatch.read_qrels(tmp_path / "qrels").to_dict() == QRELS
 
 
-@pytest.mark.parametrize(("suffix", "unpack"), [
-    (".gz", gzip.decompress), (".bz2", bz2.decompress), (".xz", lzma.decompress), (".run", bytes),
-])  # fmt: skip
-def test_archives(
-    tmp_path: Path,
-    suffix: str,
-    unpack: Callable[[bytes], bytes],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".run": bytes,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", UNPACK)
+def test_archives(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / f"mine{suffix}"
     Run(RUN, tag="mine").to_trec(path)
     content = path.read_bytes()
-    assert unpack(content).decode() == RUN_LINES
+    assert UNPACK[suffix](content).decode() == RUN_LINES
     assert irbatch.read_run(path).to_dict() == RUN
     monkeypatch.setattr("time.time", lambda: 2e9)
     Run(RUN, tag="mine").to_trec(str(path))
@@ -72,18 +70,15 @@ def test_archives(
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize(
-    ("run", "tag", "expected"),
-    [
+def test_tags(tmp_path: Path) -> None:
+    for run, tag, expected in (
         (Run(RUN, "name", "tag"), "mine", "mine"),
         (Run(RUN, "name", "tag"), None, "tag"),
         (Run(RUN, "name"), None, "name"),
         (Run(RUN), None, "irbatch"),
-    ],
-)
-def test_tags(tmp_path: Path, run: Run, tag: str | None, expected: str) -> None:
-    run.to_trec(tmp_path / "run", tag)
-    assert irbatch.read_run(tmp_path / "run").tag == expected
+    ):
+        run.to_trec(tmp_path / "run", tag)
+        assert irbatch.read_run(tmp_path / "run").tag == expected
 
 
 words = st.text(

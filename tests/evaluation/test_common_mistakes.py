@@ -138,10 +138,7 @@ MISTAKES: list[Any] = [
     ),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns see Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
-    (
-        lambda: session_dcg(QRELS, RUN),
-        "results are what irbatch.evaluate returns",
-    ),  # type: ignore[arg-type]
+    (lambda: session_dcg(QRELS, RUN), "results are what irbatch.evaluate returns"),  # type: ignore[arg-type]
     (lambda: evaluate(QRELS, RUN, "AP RR").per_query(), "say of which: AP, RR"),
     (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
     (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),
@@ -170,16 +167,9 @@ def test_results_are_looked_up() -> None:
     assert merge_partials(part) is part
 
 
-@pytest.mark.parametrize(
-    ("line", "fact"),
-    [
-        ("q1,Q0,d1,1,2.5,t", "1 column where 6 are expected"),
-        ("q" * 5000 + " Q0 d1 1 x t", "x' is not a number"),
-    ],
-)
-def test_lines(tmp_path: Path, line: str, fact: str) -> None:
-    (tmp_path / "file").write_text(line + "\n")
-    error = input_error(lambda: irbatch.read_run(tmp_path / "file"), fact, line=1)
+def test_a_long_line_makes_a_short_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("q" * 5000 + " Q0 d1 1 x t\n")
+    error = input_error(lambda: irbatch.read_run(tmp_path / "file"), "x' is not a number", line=1)
     assert len(str(error)) < 500
 
 

@@ -128,15 +128,8 @@ POSITIVES: dict[str, Callable[[list[list[int]]], Any]] = {
     "padded": padded,
     "padded in front, int16": lambda lists: padded(lists)[:, ::-1].astype(np.int16),
     "mappings": lambda lists: [dict.fromkeys(each, 1) for each in lists],
-    "objects": lambda lists: objects(lists),
+    "objects": lambda lists: np.array([*lists, None], object)[:-1],  # as pandas holds them
 }
-
-
-def objects(lists: list[list[int]]) -> np.ndarray:
-    """Return lists as pandas and NumPy hold them."""
-    found = np.empty(len(lists), object)
-    found[:] = lists
-    return found
 
 
 @policies
