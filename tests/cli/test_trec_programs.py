@@ -13,24 +13,33 @@ NDEVAL = REFERENCE_DATA.parent / "data_more" / "b_ndeval"
 QRELS = "1 1 a 1\n1 2 b 1\n2 1 a 0\n3 1 c 2\n"
 RUN = "1 Q0 a 1 3 me\nwt-1 Q0 x 2 2 me\n2 Q0 a 1 3 me\n9 Q0 a 1 1 me\n"
 FOLDER = MORE_REFERENCE_DATA / "f_sample_eval"
-EXPECTED = sorted(
-    each for each in (FOLDER / "expected").glob("*.txt.gz") if "15digits" not in each.name
-)
+
+
+def stored(program: str, folder: Path) -> list[Path]:
+    listed = sorted((folder / "expected").glob("*.gz"))
+    return [pytest.param(program, path, id=path.name) for path in listed if "15" not in path.name]
 
 
 @pytest.mark.parametrize(
-    "path",
-    sorted(each for each in (NDEVAL / "expected").glob("*.csv.gz") if "15" not in each.name),
-    ids=lambda each: each.name,
+    ("program", "path"), [*stored("ndeval", NDEVAL), *stored("sample_eval", FOLDER)]
 )
-def test_stored_outputs(cli: Cli, path: Path) -> None:
-    name, _, run = path.name.removesuffix(".csv.gz").partition(".")
-    web2012 = REFERENCE_DATA / "web2012_ql"
-    qrels = NDEVAL / "qrels" / f"qrels.ndeval.{name.removeprefix('web')}.txt.gz"
-    if not qrels.exists():
-        qrels = web2012 / "qrels-for-ndeval.2012.txt.gz"
-    runs = NDEVAL / "runs" / f"{name}.{run}.run.gz", web2012 / "runs" / f"{run}.run.gz"
-    status, out, err = cli("ndeval", qrels, next(each for each in runs if each.exists()))
+def test_stored_outputs(cli: Cli, program: str, path: Path) -> None:
+    if program == "ndeval":
+        web2012 = REFERENCE_DATA / "web2012_ql"
+        name, _, run = path.name.removesuffix(".csv.gz").partition(".")
+        qrels = NDEVAL / "qrels" / f"qrels.ndeval.{name.removeprefix('web')}.txt.gz"
+        runs = NDEVAL / "runs" / f"{name}.{run}.run.gz", web2012 / "runs" / f"{run}.run.gz"
+        both = (qrels, web2012 / "qrels-for-ndeval.2012.txt.gz"), runs
+        words: list[object] = [next(each for each in some if each.exists()) for some in both]
+    else:
+        name, *_, system, version, _, _ = path.name.split(".")
+        names = {"avs21": "avs.qrels.main.tv21.gz", "dl19": "dl19.sampled7.qrels.gz"}
+        ranked = FOLDER / "runs" / "avs_test_run.run.gz"
+        if name == "dl19":
+            ranked = REFERENCE_DATA / "dl19_passage" / "runs" / f"{system}.run.gz"
+        words = ["-q", "--version", {"NIST": "nist", "TV": "trecvid"}[version]]
+        words += [FOLDER / "qrels" / names[name], ranked]
+    status, out, err = cli(program, *words)
     with gzip.open(path, "rt") as file:
         assert (status, out, err) == (0, file.read(), "")
 
@@ -90,19 +99,6 @@ def test_refusals(cli: Cli, tmp_path: Path) -> None:
         assert status != 0
         assert out == ""
         assert fact in err
-
-
-@pytest.mark.parametrize("path", EXPECTED, ids=lambda each: each.name)
-def test_stored_outputs_of_samples(cli: Cli, path: Path) -> None:
-    name, *_, system, version, _, _ = path.name.split(".")
-    qrels = {"avs21": "avs.qrels.main.tv21.gz", "dl19": "dl19.sampled7.qrels.gz"}[name]
-    run = FOLDER / "runs" / "avs_test_run.run.gz"
-    if name == "dl19":
-        run = REFERENCE_DATA / "dl19_passage" / "runs" / f"{system}.run.gz"
-    words = ["--version", {"NIST": "nist", "TV": "trecvid"}[version]]
-    status, out, err = cli("sample_eval", "-q", *words, FOLDER / "qrels" / qrels, run)
-    with gzip.open(path, "rt") as file:
-        assert (status, out, err) == (0, file.read(), "")
 
 
 def test_topics_and_means_of_samples(cli: Cli, tmp_path: Path) -> None:

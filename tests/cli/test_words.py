@@ -171,6 +171,10 @@ class TestColumns:
             (("user=u,item=i,score=yhat",), "--columns grade=…, or grade=1 if all are 1"),
             (("user=x,item=i,rating=stars",), "have others, --columns qrels.query=…,run.query=…"),
             (("usr=u",), "columns: 'usr' is none of query, document"),
+            *(
+                ((word,), "is no ROLE=NAME, such as user=uid")
+                for word in ("user", "=u", "user=", ".user=u", "qrels.=u")
+            ),
         ],
     )
     def test_refusals_name_the_option(
@@ -191,8 +195,3 @@ class TestColumns:
         assert "--missing zero scores them 0" in err
         _, _, err = cli("eval", qrels, run, "-m", "RR")
         assert "or ranks with --order-by rank" in err
-
-    def test_what_is_no_name(self, cli: Cli, files: list[Path]) -> None:
-        for words in ("user", "=u", "user=", ".user=u", "qrels.=u"):
-            said = cli("eval", *files, "--columns", words)[2]
-            assert "is no ROLE=NAME, such as user=uid" in said

@@ -13,6 +13,7 @@ from support.comparisons import NASTY
 from support.input_errors import input_error
 
 import irbatch
+from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.leaderboard import Leaderboard
 
@@ -115,26 +116,14 @@ def test_a_table_that_somebody_typed() -> None:
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": None}, ("accuracy is missing",)),
     ({"accuracy": {}}, ("accuracy is {}",)),
-    *(({"accuracy": {"P@1": value}}, ("P@1=",))
-      for value in ("0.5", True, [0.5], math.nan, math.inf, 10**400)),
-    ({"accuracy": {"P@1": {"mean": 0.5, "std": 0.1}}}, ("P@1 has a mean", "std")),
+    *(({"accuracy": {"P@1": value}}, ("P@1=",)) for value in ("0.5", math.nan)),
     ({"accuracy": {"P@1": {"mean": 0.5, "low": "x"}}}, ("low bound of P@1='x'",)),
-    ({"accuracy": {"P@1": {"mean": 0.5, "low": 1, "high": 0}}}, ("lies between 1 and 0",)),
     *(({"queries": value}, ("queries=",)) for value in (-1, 1.5, "many")),
     ({"accurracy": {}}, ("'accurracy' is not known",)),
     ({"run": 3}, ("run is 3",)),
     ({"row": 3}, ("row is 3",)),
     ({"hardware": {"GPU": "A100"}}, ("hardware: 'GPU'", "did you mean gpu?")),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("fields", "facts"), SYSTEMS)
-def test_errors_name_the_system_and_the_field(
-    fields: dict[str, Any], facts: tuple[str, ...]
-) -> None:
-    first = typed("other", accuracy={"P@1": 0.5})
-    system = {"system": "b\x1bm", "accuracy": {"P@1": 0.5}, **fields}
-    input_error(lambda: read_leaderboard(written(first, system)), r"'b\x1bm'", *facts)
 
 
 TABLES: list[tuple[str, str]] = [
@@ -153,28 +142,37 @@ TABLES: list[tuple[str, str]] = [
         ("constraints", "cost < 3"), ("constraints", [3]), ("left_out", {"x": "y"}))),
     ('{"systems": [}', "not JSON"),
     ("[" * 100_000, "not JSON"),
+    ("3", "with systems, or their list"),
+    ("null", "with systems"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "facts"), SYSTEMS)
+def test_errors_name_the_system_and_the_field(
+    fields: dict[str, Any], facts: tuple[str, ...]
+) -> None:
+    first = typed("other", accuracy={"P@1": 0.5})
+    system = {"system": "b\x1bm", "accuracy": {"P@1": 0.5}, **fields}
+    input_error(lambda: read_leaderboard(written(first, system)), r"'b\x1bm'", *facts)
 
 
 @pytest.mark.parametrize(("text", "fact"), TABLES)
 def test_tables_that_are_none(text: str, fact: str, tmp_path: Path) -> None:
-    input_error(lambda: read_leaderboard(text), fact)
     path = tmp_path / "x.json"
     path.write_text(text)
-    input_error(lambda: read_leaderboard(path), fact)
+    for source in [path, *[text] * (text[:1] in "[{")]:
+        input_error(lambda source=source: read_leaderboard(source), fact)
 
 
 def test_what_is_no_table(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    for content, fact in (("3", "with systems, or their list"), ("null", "with systems")):
-        path.write_text(content)
-        input_error(lambda fact=fact: read_leaderboard(path), fact)
-    for source in (None, 3, {"systems": []}, b"[]"):
-        input_error(lambda source=source: read_leaderboard(source), "from a path or JSON")
     path.write_bytes(b"\xff[]")
     input_error(lambda: read_leaderboard(path), "not UTF-8", "x.json")
+    for source in (None, 3, {"systems": []}, b"[]"):
+        input_error(lambda source=source: read_leaderboard(source), "from a path or JSON")
     with pytest.raises(FileNotFoundError, match="absent"):
         read_leaderboard(tmp_path / "absent.json")
+    input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "takes qrels")
 
 
 # Runs.
@@ -263,68 +261,50 @@ def test_accuracy_counts_without_qrels_and_runs_with_them(folder: Path) -> None:
     assert kept.values("RR").tolist() == [2.5 / 3, 1.5 / 3], "accuracy is not looked at"
 
 
+def rejected(folder: Path, *facts: str, qrels: Any = QRELS, **fields: Any) -> InputError:
+    path = folder / "systems.json"
+    return input_error(lambda: read_leaderboard(path, qrels=qrels, measures="RR"), *facts, **fields)
+
+
 @pytest.mark.parametrize(
-    ("run", "facts"),
+    ("run", "fact"),
     [
-        ("runs/absent.trec", ("run is 'runs/absent.trec'", "no file", "absent.trec'")),
-        ("runs", ("run is 'runs'", "no file")),
-        ("a\0b", ("run is 'a\\x00b'", "no file")),
-        ("x" * 5000, ("run is 'xxx",)),
-        ("", ("run is ''",)),
-        (["x"], ("run is ['x']",)),
+        ("runs/absent.trec", "no file"), ("runs", "no file"), ("a\0b", "no file"),
+        ("x" * 5000, "run is 'xxx"), ("", "run is ''"), (["x"], "run is ['x']"),
     ],
-)
-def test_runs_that_are_none(folder: Path, run: Any, facts: tuple[str, ...]) -> None:
+    ids=lambda each: str(each)[:20],
+)  # fmt: skip
+def test_runs_that_are_none(folder: Path, run: Any, fact: str) -> None:
+    """An accuracy that is stated does not stand in for a run that is not there."""
     systems = json.loads((folder / "systems.json").read_text())
-    systems[1]["run"] = run
-    systems[1]["accuracy"] = {"RR": 0.5}
+    systems[1] |= {"run": run, "accuracy": {"RR": 0.5}}
     (folder / "systems.json").write_text(json.dumps(systems))
-    input_error(lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
-            "'bad'", *facts)  # fmt: skip
+    rejected(folder, "'bad'", fact)
+    del systems[1]["run"]
+    systems[1]["source"] = "Somebody 2020"
+    (folder / "systems.json").write_text(json.dumps(systems))
+    board = read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR")
+    assert board.values("RR").tolist() == [2.5 / 3, 0.5]
+    assert "Somebody 2020" in board.to_text()
 
 
 @pytest.mark.parametrize(
     "content",
     [
         b"secret:x:0:0\nsecret:y:1:1\n", b"# settings\n\nKEY=secret\n", b'{"secret": 1}\n',
-        b'{"query-id": "secret"}\n', b"secret\tcorpus-id\tscore\n", b"query-id\tcorpus-id\tscore\n"
-        b"secret\td\tx\n", b"\x00secret\xff\n", b"q1 Q0 d 1 secret t\n", b"a secret 1 2\n",
+        b'{"query-id": "secret"}\n', b"secret\tcorpus-id\tscore\n",
+        b"query-id\tcorpus-id\tscore\nsecret\td\tx\n", b"\x00secret\xff\n",
+        b"q1 Q0 d 1 secret t\n", b"a secret 1 2\n",
     ],
 )  # fmt: skip
-def test_what_is_in_a_file_that_is_no_run_is_not_shown(folder: Path, content: bytes) -> None:
+def test_files_that_are_no_runs_are_named_and_not_shown(folder: Path, content: bytes) -> None:
     path = folder / "runs" / "bad.trec"
+    good = path.read_text()
     path.write_bytes(content)
-    error = input_error(
-        lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
-        "run of 'bad'", "bad.trec", "not a line of a run", path=str(path),
-    )  # fmt: skip
+    facts = "run of 'bad'", "bad.trec", "not a line of a run"
+    error = rejected(folder, *facts, path=str(path))
     assert "secret" not in f"{error!r} {error.problems} {vars(error)}"
-
-
-def test_what_is_wrong_in_a_run_names_the_system_and_the_file(folder: Path) -> None:
-    path = folder / "runs" / "bad.trec"
-    path.write_text(path.read_text() + "q3 Q0 d8 1 high x\n")
-    input_error(
-        lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
-        "run of 'bad'", "bad.trec", "line 5", path=str(path), line=5,
-    )  # fmt: skip
+    path.write_text(good + "q3 Q0 d8 1 high x\n")
+    rejected(folder, *facts[:2], "line 5", path=str(path), line=5)
     (folder / "qrels.txt").write_text("q1 0 d1 high\n")
-    input_error(lambda: read_leaderboard(folder / "systems.json", qrels=folder / "qrels.txt",
-                                     measures="RR"), "qrels", "line 1")  # fmt: skip
-
-
-def test_stated_accuracy_stands_beside_evaluated_runs(tmp_path: Path) -> None:
-    (tmp_path / "own.run").write_text("q1 Q0 d2 1 2.0 own\nq1 Q0 d1 2 1.0 own\n")
-    systems = [
-        {"system": "own", "run": "own.run", "latency": 3},
-        {"system": "published", "accuracy": {"MRR@10": 0.4}, "source": "Somebody 2020"},
-    ]
-    path = tmp_path / "systems.json"
-    path.write_text(json.dumps(systems))
-    board = Leaderboard.from_json(path, qrels={"q1": {"d1": 1}}, measures="MRR@10")
-    assert board.values("MRR@10").tolist() == [0.5, 0.4]
-    assert "Somebody 2020" in board.to_text()
-
-
-def test_settings_take_runs() -> None:
-    input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "takes qrels")
+    rejected(folder, "qrels", "line 1", qrels=folder / "qrels.txt")

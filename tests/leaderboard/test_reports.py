@@ -24,11 +24,8 @@ from irbatch.report.numbers import show_quantity
 PEOPLES: dict[str, Callable[..., str]] = {
     name: getattr(Leaderboard, f"to_{name}") for name in ("text", "markdown", "latex")
 }
-FORMATS = PEOPLES | {name: getattr(Leaderboard, f"to_{name}") for name in ("csv", "json")}
 
 Bounded = dict[str, float]
-
-NEEDS = r"% needs \usepackage{booktabs} and \usepackage{graphicx}"
 
 
 def make(accuracy: dict[str, dict[str, float | Bounded]], **fields: Any) -> Leaderboard:
@@ -282,6 +279,3 @@ def test_csv_has_every_number(three: Leaderboard) -> None:
     assert [row["repeat"] for row in rows] == ["1"] * 3
     assert rows[1]["index_disk"] == ""
     assert rows[0]["currency"] == "USD"
-
-
-# What all forms share
