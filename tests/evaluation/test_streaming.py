@@ -132,16 +132,12 @@ def test_uneven_files(tmp_path: Path, streamed: list[bool], last: str) -> None:
     assert streamed == [True]
 
 
-def write(path: Path, text: str) -> Path:
-    path.write_text(text)
-    return path
-
-
 def test_several_runs_and_progress(tmp_path: Path, streamed: list[bool]) -> None:
     paths = []
     for name in ("one", "two"):
         run = {q: {f"d{i}": float(-i) for i in range(100)} for q in "abc"}
-        paths.append(write(tmp_path / f"{name}.run", "".join(lines(run, random.Random(1)))))
+        paths.append(tmp_path / f"{name}.run")
+        paths[-1].write_text("".join(lines(run, random.Random(1))))
     results = irbatch.evaluate_runs(QRELS, paths, "AP")
     assert {name: each.name for name, each in results.items()} == {"one": "one", "two": "two"}
     assert len(streamed) == 2
@@ -165,7 +161,8 @@ def test_pieces_stay_small_whatever_the_order(
         "ends meet": ["q" if i % 90 > 3 else f"p{i}" for i in range(4000)],
     }
     rows = [(query, f"d{i}", 4000 - i) for i, query in enumerate(names[kind])]
-    path = write(tmp_path / "run", "".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, s in rows))
+    path = tmp_path / "run"
+    path.write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, s in rows))
     with open_input(path, "run") as file:
         form = functools.partial(recognise, source="run")
         reader = file_reader.Reader(file, [file.path], file.path, form)

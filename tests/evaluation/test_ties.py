@@ -363,18 +363,19 @@ def test_documents_with_ids_tie_by_id_in_every_verb() -> None:
 
 
 def test_every_verb_has_a_least_relevant_grade() -> None:
-    evaluator = irbatch.BatchEvaluator("P@2 RR", rel=2)
-    evaluator.update([[2.0, 1.0]], [[1, 2]], query_ids=["a"])
-    evaluator.update_ids({"b": ["x", "y"]}, {"b": {"x": 1, "y": 2}})
-    evaluator.update_columns(["c", "c"], ["x", "y"], [2.0, 1.0], [1, 2])
-    graded = irbatch.evaluate({"q": {"x": 1, "y": 2}}, {"q": {"x": 2.0, "y": 1.0}}, "P@2 RR", rel=2)
-    eye = np.eye(2)
-    found = [
+    asked: dict[str, Any] = {"measures": "P@2 RR", "rel": 2}
+    scores, labels, grades = [[2.0, 1.0]], [[1, 2]], {"x": 1, "y": 2}
+    evaluator = irbatch.BatchEvaluator(**asked)
+    evaluator.update(scores, labels, query_ids=["a"])
+    evaluator.update_ids({"b": ["x", "y"]}, {"b": grades})
+    evaluator.update_columns(["c", "c"], ["x", "y"], scores[0], labels[0])
+    for found in (
         evaluator.compute(),
-        irbatch.evaluate_scores([[2.0, 1.0]], [[1, 2]], "P@2 RR", rel=2),
-        irbatch.evaluate_ids({"b": ["x", "y"]}, {"b": {"x": 1, "y": 2}}, "P@2 RR", rel=2),
-        irbatch.evaluate_matrix([[1, 2]], "P@2 RR", rel=2),
-        irbatch.evaluate_embeddings([[2.0, 1.0]], eye, [[1, 2]], "P@2 RR", rel=2),
-    ]
-    assert [each.mean() for each in found] == [graded.mean()] * 5 == [{"P@2": 0.5, "RR": 0.5}] * 5
-    assert all("relevant: grade >= 2" in each.signature for each in found)
+        irbatch.evaluate({"q": grades}, {"q": {"x": 2.0, "y": 1.0}}, **asked),
+        irbatch.evaluate_scores(scores, labels, **asked),
+        irbatch.evaluate_ids({"b": ["x", "y"]}, {"b": grades}, **asked),
+        irbatch.evaluate_matrix(labels, **asked),
+        irbatch.evaluate_embeddings(scores, np.eye(2), labels, **asked),
+    ):
+        assert found.mean() == {"P@2": 0.5, "RR": 0.5}
+        assert "relevant: grade >= 2" in found.signature

@@ -19,17 +19,11 @@ PIECE = 200  # bytes, for `reader`
 pytestmark = pytest.mark.usefixtures("reader")
 
 
-CALLER = "caller.py"  # the name of the file that calls an entry point
-ENTRY_POINTS = {
-    "read_run": "read_run(path)",
-    "evaluate": "evaluate(QRELS, path, 'RR')",
-    "evaluate_runs": "evaluate_runs(QRELS, {'a': path}, 'RR')",
+ENTRY_POINTS: dict[str, Callable[[str], object]] = {
+    "read_run": lambda path: read_run(path),
+    "evaluate": lambda path: evaluate(QRELS, path, "RR"),
+    "evaluate_runs": lambda path: evaluate_runs(QRELS, {"a": path}, "RR"),
 }
-NAMES = {"evaluate": evaluate, "evaluate_runs": evaluate_runs, "read_run": read_run, "QRELS": QRELS}
-
-
-def call_entry_point(entry_point: str, path: str) -> None:
-    exec(compile(ENTRY_POINTS[entry_point], CALLER, "exec"), {**NAMES, "path": path})
 
 
 def lines(form: str, queries: int = 3, documents: int = 20) -> list[bytes]:
@@ -58,8 +52,8 @@ CLEAN = [
 @pytest.mark.parametrize("data", CLEAN)
 def test_clean_files_are_read_in_silence(write: Write, data: list[bytes]) -> None:
     path = write(b"".join(data))
-    for entry_point in ENTRY_POINTS:
-        call_entry_point(entry_point, path)  # warnings are errors here
+    for call in ENTRY_POINTS.values():
+        call(path)  # warnings are errors here
 
 
 SWAPPED = "are rank and score swapped?"
@@ -99,13 +93,13 @@ def test_doubtful_files_warn(
     pack: Callable[[bytes], bytes],
 ) -> None:
     path = write(pack(b"".join(data)))
-    found = caught(lambda: call_entry_point(entry_point, path))
+    found = caught(lambda: ENTRY_POINTS[entry_point](path))
     assert [each.category for each in found] == [InputWarning]
     message = str(found[0].message)
     assert message.startswith(f"run {path!r}: ")
     assert warning in message
     assert detail in message
-    assert found[0].filename == CALLER
+    assert found[0].filename == __file__
 
 
 def test_scores_decide_and_ranks_do_when_asked(write: Write) -> None:
@@ -127,9 +121,9 @@ def test_no_warning_beside_an_error(write: Write) -> None:
     path = write(b"".join([*lines("{q} Q0 d{d} {r} {d}.5 t"), b"q0 Q0 d 1 x t\n"]))
 
     def refused() -> None:
-        for entry_point in ENTRY_POINTS:
+        for call in ENTRY_POINTS.values():
             with pytest.raises(ValueError, match="line 61"):
-                call_entry_point(entry_point, path)
+                call(path)
 
     assert caught(refused) == []
 

@@ -87,17 +87,15 @@ def problems(seed: int, count: int) -> Iterator[tuple[dict[Any, Any], dict[Any, 
             yield qrels, run
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        ("text", {}),
-        ("text", {"use_dictionary": False, "compression": "zstd"}),
-        ("text", {"use_dictionary": True, "data_page_size": 8}),
-        ("dictionary", {}),
-        ("large_string", {}),
-        ("string_view", {}),
-    ],
-)
+KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("text", {}),
+    ("text", {"use_dictionary": False, "compression": "zstd"}),
+    ("text", {"use_dictionary": True, "data_page_size": 8}),
+    *((kind, {}) for kind in ("dictionary", "large_string", "string_view")),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), KINDS)
 def test_same_bits_in_any_form(tmp_path: Path, kind: str, options: Any, tables: list[int]) -> None:
     for qrels, run in problems(5, 12):
         path = write(tmp_path / "run", rows_of(run), kind, **options)
@@ -317,6 +315,5 @@ def test_judgments_that_say_more_than_the_grade(tmp_path: Path) -> None:
     input_error(lambda: irbatch.evaluate(tmp_path, run, "alpha_nDCG@5"), said, source="qrels")
     pq.write_table(pa.table(rows | {"probability": [0.5, 1.5]}), tmp_path / "a")
     path = str(tmp_path / "a")
-    input_error(
-        lambda: irbatch.read_qrels(path, marks="probabilities"), "1.5", source="qrels", path=path
-    )
+    read = lambda: irbatch.read_qrels(path, marks="probabilities")  # noqa: E731
+    input_error(read, "1.5", source="qrels", path=path)
