@@ -142,14 +142,6 @@ def test_what_is_not_worse_where_lower_is_better() -> None:
     assert turned.not_worse_p[0, 0] < 0.01
 
 
-@pytest.mark.parametrize("test", ["bounded", "t", "randomisation"])
-def test_few_queries_without_a_difference_show_nothing(test: str) -> None:
-    same = {"s0": FOUR["s0"], "s1": FOUR["s0"]}
-    found = compared(same, margin="1%", margin_test=test)
-    assert found.equivalent is not None
-    assert not found.equivalent.any()
-
-
 # ---------------------------------------------------------------- weighted means
 
 
