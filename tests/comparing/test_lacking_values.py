@@ -98,5 +98,5 @@ def test_reproductions_are_of_queries_with_all_values() -> None:
     runs = [{q: {"d": 1.0} for q in qrels if q != lacking} for lacking in ("q0", "q1")]
     with pytest.warns(irbatch.InputWarning, match="FirstRank"):
         found = reproducibility(qrels, (runs[0], runs[1]), measures="RR FirstRank")
-    assert found.n_queries == [(3, 3)]
+    assert found.n_queries == [3]
     assert found.means.tolist() == [[[1, 1], [1, 1]]]
