@@ -20,6 +20,7 @@ from irbatch.data.ids import check_id, first_repeated, same_kind
 from irbatch.errors import InputError, kind_of, shown, warn
 from irbatch.runtime.numbers import check_choice, number_problem, read_numbers
 from irbatch.runtime.ragged import offsets_of
+from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from irbatch.engine.kinds import Probabilities, Strata, Subtopics
@@ -174,6 +175,11 @@ class Marks:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_views": {}}
 
+    @cached_property
+    def _fractions(self) -> Ints:
+        """The rows whose grades are positive and not whole."""
+        return np.flatnonzero((self._grades % 1 != 0) & (self._grades > 0))
+
     def at(
         self, rels: Iterable[float | None], regraded: Callable[[Floats], Any]
     ) -> tuple[Any, dict[float | None, View]]:
@@ -182,9 +188,8 @@ class Marks:
         `regraded` makes judgments of kinds in place of grades; they are kept for the next call.
         """
         rels = list(rels)
-        fractions = (self._grades % 1 != 0) & (self._grades > 0)
-        if None in rels and fractions.any():
-            row = int(np.argmax(fractions))
+        if None in rels and self._fractions.size:
+            row = int(self._fractions[0])
             grade = float(self._grades[row])
             problem = f"grade {grade:g} is not a whole number: say from which grade on a document"
             raise self._error(f"{problem} is relevant, with rel=", row, grade)
