@@ -115,17 +115,11 @@ def test_costs_of_a_million_queries(
     assert record.throughput_cost_per_million == pytest.approx(expected, rel=1e-12, abs=1e-290)
 
 
-def test_a_stated_cost_is_taken_as_it_is() -> None:
-    stated = dataclasses.replace(FULL, stated_cost=7)
-    assert stated.cost_per_million == 7
-    assert stated.value("cost") == 7
-    assert stated.interval("cost") is None
-    assert stated.throughput_cost_per_million == FULL.throughput_cost_per_million
-    again = EfficiencyRecord.from_json(stated.to_json())
-    assert again == stated
-
-
 def test_values_by_name() -> None:
+    stated = dataclasses.replace(FULL, stated_cost=7)
+    assert (stated.cost_per_million, stated.value("cost"), stated.interval("cost")) == (7, 7, None)
+    assert stated.throughput_cost_per_million == FULL.throughput_cost_per_million
+    assert EfficiencyRecord.from_json(stated.to_json()) == stated
     for name in QUANTITIES:
         value = FULL.value(name)
         assert isinstance(value, float), name
@@ -222,17 +216,15 @@ def test_this_machine() -> None:
         ({"n_gpu": 0, "n_cpu": 4}, "4 CPU"),
     ],
 )
-def test_hardware_in_words(known: dict[str, Any], said: str) -> None:
-    assert str(Hardware(**known)) == said
-
-
-def test_repr_tells_what_is_known() -> None:
-    assert repr(EfficiencyRecord(system="a")) == "EfficiencyRecord(system='a')"
-    some = EfficiencyRecord(system="a", hardware="c6g", batch_size=1, repeat=3, warmup=0,
-                            latency=Latency(mean=8), currency="EUR")  # fmt: skip
-    assert repr(some) == (
-        f"EfficiencyRecord(system='a', hardware={some.hardware!r}, warmup=0, repeat=3, "
-        f"latency={some.latency!r}, currency='EUR')"
+def test_hardware_in_words_and_repr(known: dict[str, Any], said: str) -> None:
+    hardware = Hardware(**known)
+    assert str(hardware) == said
+    record = EfficiencyRecord(system="a", hardware=hardware, batch_size=1, repeat=3, warmup=0,
+                              latency=Latency(mean=8), currency="EUR")  # fmt: skip
+    shown = f"hardware={hardware!r}, " if said else ""
+    assert repr(record) == (
+        f"EfficiencyRecord(system='a', {shown}warmup=0, repeat=3, "
+        f"latency={record.latency!r}, currency='EUR')"
     )
-    for record in some, FULL:
-        assert eval(repr(record)) == record
+    for each in record, FULL:
+        assert eval(repr(each)) == each
