@@ -251,37 +251,36 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return runs
 
 
-def agree_when_patched(run: Callable[[], Any], asked: list[Any]) -> Any:
+Problems = list[tuple[Table, Table]]
+
+
+def check_patched(asked: list[Any], call: Callable[..., Any], problems: Problems) -> None:
     """Check that patching changes who evaluates, once a call, and nothing else."""
-    asked.clear()
-    plain = run()
-    assert asked == []
-    with patched():
-        assert repr(run()) == repr(plain)
-    assert len(asked) == 1
-    assert repr(run()) == repr(plain)
-    assert len(asked) == 1
-    return plain
+    for qrels, run in problems:
+        asked.clear()
+        plain = repr(call(qrels, run))
+        assert asked == []
+        with patched():
+            assert repr(call(qrels, run)) == plain
+        assert len(asked) == 1
+        assert repr(call(qrels, run)) == plain
+        assert len(asked) == 1
 
 
 def test_beir_patched(theirs: Any, asked: list[Any]) -> None:
-    for qrels, run in list_problems(47, 60):
+    def call(qrels: Table, run: Table) -> Any:
+        return theirs.evaluate(qrels, copy.deepcopy(run), CUTOFFS)
 
-        def call(qrels: Table = qrels, run: Table = run) -> Any:
-            return theirs.evaluate(qrels, copy.deepcopy(run), CUTOFFS)
-
-        agree_when_patched(call, asked)
+    check_patched(asked, call, list_problems(47, 60))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # its own, of infinite scores
 @pytest.mark.parametrize("skip", [False, True])
 def test_mteb_patched(mteb: ModuleType, asked: list[Any], skip: bool) -> None:
-    for qrels, run in list_problems(53, 40, both=True):
+    def call(qrels: Table, run: Table) -> Any:
+        return mteb.calculate_retrieval_scores(run, qrels, CUTOFFS, skip)
 
-        def call(qrels: Table = qrels, run: Table = run) -> Any:
-            return mteb.calculate_retrieval_scores(run, qrels, CUTOFFS, skip)
-
-        agree_when_patched(call, asked)
+    check_patched(asked, call, list_problems(53, 40, both=True))
 
 
 def means_of(qrels: Table, run: Table) -> dict[str, float]:
@@ -294,10 +293,8 @@ def means_of(qrels: Table, run: Table) -> dict[str, float]:
 
 
 def test_their_calls_patched(asked: list[Any]) -> None:
-    for qrels, run in list_problems(59, 60):
-
-        def call(qrels: Table = qrels, run: Table = run) -> Any:
-            return means_of(qrels, run)
-
-        means = agree_when_patched(call, asked)
-        assert evaluate(qrels, run, [10], False)[0]["NDCG@10"] == means["ndcg_cut_10"]
+    problems = list_problems(59, 60)
+    check_patched(asked, means_of, problems)
+    for qrels, run in problems:
+        expected = means_of(qrels, run)["ndcg_cut_10"]
+        assert evaluate(qrels, run, [10], False)[0]["NDCG@10"] == expected
