@@ -86,6 +86,8 @@ def find_data(text: bytes | bytearray, source: str) -> int:
         columns = split_line(bytes(text[start:stop]), plain)
         if columns and (columns[0][:1] != b"#" or len(columns) == plain.width):
             return start
+        if columns and columns[0] != b"#" and _only_remarks(columns, plain):
+            return start
         start = stop
     return -1
 

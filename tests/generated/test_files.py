@@ -254,6 +254,7 @@ def mixes_ranks(data: bytes) -> bool:
     return len({b"." in rank for rank in ranks}) > 1
 
 
+REMARKS = b"\n#1 Q0 d4 1 1 q1 Q0 d1 1 0.5 t\nq1 Q0 d1 1 0.5 t\n"  # after ids that are like comments
 RETURNING = b" q 1 Q0 d1 1 0.5 t\nq2 Q0 d2 1 1 t\nq1 Q0 d1 1 0.5 t\nq2 Q0 d2 1 1 t\n"
 
 
@@ -262,6 +263,7 @@ RETURNING = b" q 1 Q0 d1 1 0.5 t\nq2 Q0 d2 1 1 t\nq1 Q0 d1 1 0.5 t\nq2 Q0 d2 1 1
 @example(
     given=("run", RETURNING), piece=19, evaluate=True
 )  # a bad line, and a query that comes again
+@example(given=("run", REMARKS), piece=16, evaluate=False)
 @given(files(16), st.integers(16, 260), st.booleans())
 def test_pieces(path: Path, given: tuple[str, bytes], piece: int, evaluate: bool) -> None:
     """A file in pieces of some bytes comes to what it does by lines."""
