@@ -336,14 +336,16 @@ class Qrels(Container):
         >>> Qrels({"q1": {"d1": 2.0, "d2": -1, "d3": 0.5}}).to_dict()
         {'q1': {'d1': 2, 'd2': -1, 'd3': 0.5}}
         """
+        of_table = self.table is not None  # whose texts are sooner made all at once
+        documents = (
+            self.column.tolist() if of_table else itertools.chain.from_iterable(self.documents)
+        )
+        grades = (int(grade) if grade.is_integer() else grade for grade in self.grades.tolist())
+        pairs = zip(documents, grades, strict=True)
+        sizes = np.diff(self.starts).tolist()
         return {
-            query: {
-                document: int(grade) if grade.is_integer() else grade
-                for document, grade in zip(documents, grades.tolist(), strict=True)
-            }
-            for query, documents, grades in zip(
-                self.queries, self.documents, np.split(self.grades, self.starts[1:-1]), strict=True
-            )
+            query: dict(itertools.islice(pairs, size))
+            for query, size in zip(self.queries, sizes, strict=True)
         }
 
     def to_trec(self, path: str | os.PathLike[str]) -> None:
