@@ -164,6 +164,13 @@ def choose_columns(
     return chosen
 
 
+def rank_beside(names: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+    """Return the column of the ranks that a run has beside chosen scores; None without one."""
+    if "score" not in chosen:
+        return None
+    return find_name([name for name in names if name not in chosen.values()], RANKS)
+
+
 def grade_of_all(role_columns: Mapping[str, Any]) -> float:
     """Return the grade of judgments without a column of grades: 1, or the number given for it."""
     grade = role_columns.get("grade")

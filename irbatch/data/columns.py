@@ -30,7 +30,7 @@ from irbatch.data.ids import (
 )
 from irbatch.data.lookup import KeyedIds, find_repeats, first_rows, group_runs
 from irbatch.engine.ties import DESCENDING, check_order
-from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, many, shown
+from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, many, shown, warn
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
 from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, read_numbers
@@ -304,6 +304,22 @@ def as_scores(column: Any, source: str) -> Floats:
         problem = f"rank {rank:g} is not a whole number from 0"
         raise RowError(row, problem, source=source, value=rank)
     return -ranks
+
+
+def warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
+    """Warn of the ranks beside a run's scores, where they contradict these."""
+    ranks = as_column(ranks, "rank", "run")
+    if isinstance(ranks, TextColumn) or ranks.dtype.kind not in "iuf" or not ranks.size:
+        return
+    ids, scores = as_ids(queries, "query", "run"), as_numbers(scores, "run")
+    wrong = (ranks[1:] > ranks[:-1]) & (scores[1:] > scores[:-1])
+    wrong |= (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
+    wrong[first_rows(ids)[1:] - 1] = False
+    if wrong.any():
+        query = item_of(ids, int(np.argmax(wrong)))
+        problem = f"in query {query!r} ranks and scores contradict each other"
+        whose = "run" if name is None else f"run {name!r}"
+        warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
 def as_numbers(column: Any, source: str) -> Floats:

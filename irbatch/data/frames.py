@@ -14,24 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.column_names import (
-    RANKS,
-    ROLES,
-    choose_columns,
-    find_name,
-    grade_of_all,
-)
+from irbatch.data.column_names import ROLES, choose_columns, grade_of_all, rank_beside
 from irbatch.data.columns import (
     QueryTable,
     as_column,
     as_ids,
-    as_numbers,
     as_scores,
     read_columns,
+    warn_of_ranks,
 )
-from irbatch.data.ids import Column, TextColumn
-from irbatch.data.lookup import first_rows
-from irbatch.errors import ErrorsIn, InputError, imported, keyword, kind_of, many, shown, warn
+from irbatch.data.ids import Column
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 
 RECORDS = {"qrels": "Qrels", "run": "Run"}  # what reads records
 
@@ -59,7 +52,7 @@ def read_table(
         (queries, documents, values), ranks = _read_roles(opened, kind, role_columns)
         read = read_columns(queries, documents, values, source, repeats=repeats)
     if ranks is not None:
-        _warn_of_ranks(queries, ranks, values, name)
+        warn_of_ranks(queries, ranks, values, name)
     return read
 
 
@@ -84,8 +77,7 @@ def _read_roles(
     """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
     names, read = opened
     chosen = choose_columns(names, kind, role_columns)
-    others = [name for name in names if name not in chosen.values()]
-    rank = find_name(others, RANKS) if "score" in chosen else None
+    rank = rank_beside(names, chosen)
     columns = list(read([*chosen.values(), *([] if rank is None else [rank])]))
     ranks = None if rank is None else columns.pop()
     by_role = dict(zip(chosen, columns, strict=True))
@@ -96,23 +88,6 @@ def _read_roles(
         by_role["grade"] = np.full(len(by_role["document"]), grade_of_all(role_columns))
         by_role = {role: by_role[role] for role in ROLES[kind]}
     return [*by_role.values()], ranks
-
-
-def _warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
-    """Warn of the ranks beside scores, where they contradict these."""
-    ranks = as_column(ranks, "rank", "run")
-    if isinstance(ranks, TextColumn) or ranks.dtype.kind not in "iuf" or not ranks.size:
-        return
-    ids = as_ids(queries, "query", "run")
-    changes = np.sign(np.diff(ranks.astype(np.float64)))
-    changes[first_rows(ids)[1:] - 1] = 0
-    rows = np.flatnonzero(changes * np.diff(as_numbers(scores, "run")) > 0)
-    if rows.size:
-        first, *others = dict.fromkeys(ids.take(rows).tolist())
-        also = f" and {many(len(others), 'other query')}" if others else ""
-        problem = f"in query {first!r}{also} ranks and scores contradict each other"
-        whose = "run" if name is None else f"run {name!r}"
-        warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
 def read_all(table: Any, source: str) -> dict[Any, Column]:

@@ -19,7 +19,6 @@ from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.kernels import inlined_kernel, kernel
 from irbatch.runtime.ragged import PLACES, load_word
 
-UNKNOWN = -1  # a whole number that is none
 NO_EXPONENT = 1 << 20
 DIGITS = 18  # as many as int64 holds
 EXACT_POWERS = 22  # powers of ten up to this are exact in float64
@@ -64,19 +63,6 @@ def _read_digits(text: Bytes, at: int, whole: int) -> tuple[int, int]:
         at += 1
         c = text[at & PLACES]
     return whole, at
-
-
-@kernel
-def parse_whole(text: Bytes, start: int, stop: int) -> int:
-    """Convert a whole number; UNKNOWN where it is not one, or long."""
-    if stop - start > DIGITS - 1:
-        return UNKNOWN
-    rank = 0
-    for i in range(start, stop):
-        if text[i] < ZERO or text[i] > NINE:
-            return UNKNOWN
-        rank = rank * 10 + (int(text[i]) - ZERO)
-    return rank
 
 
 @kernel
@@ -174,7 +160,6 @@ class Layout(NamedTuple):
     query: int
     document: int
     value: int
-    rank: int
     tag: int
 
 
@@ -184,15 +169,13 @@ class Parsed(NamedTuple):
     starts: Ints  # (rows,), where in the text each row's document begins, and how long it is
     lengths: npt.NDArray[np.int32]
     values: Floats
-    # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
-    # ends in the text, and 1 if ranks and values contradict each other: a line has a lower rank
-    # than the one before and scores higher; or the other way round, looked for in the second alone.
+    # (groups, 3), of consecutive rows with one query: the first row, and where its query begins and
+    # ends in the text.
     groups: Ints2
     unsure: Ints2  # (n, 3): row, begin and end of each value that is for Python to convert
-    n_groups: Ints  # (1,), as the next four
+    n_groups: Ints  # (1,), as the next three
     n_unsure: Ints
     lines: Ints  # data or not
-    fractions: Ints  # groups whose first rank has a point
     beyond_ascii: Ints  # not 0 if an id is not ASCII
     tags: Ints2  # (2, 2): where the tags of the first line and of the last one begin and end
 
@@ -201,8 +184,6 @@ class Last(NamedTuple):
     """What the parser remembers of the last row: each int64 ``(2,)``, a begin and a size."""
 
     query: Ints
-    second: Ints  # (1,): the second row of its query
-    rank: Ints  # a begin and an end
     head: Ints  # what stands in its line in front of the document
     tail: Ints  # and behind the last column that mostly is another one in the next line
     begins: Ints  # (width + 1,): where the columns of a line begin and end, and one too many
@@ -231,26 +212,23 @@ def _parse_alike(
     text: Bytes, size: int, at: int, rows: int, layout: Layout, found: Parsed, last: Last
 ) -> tuple[int, int]:
     """Parse lines as long as they are plain and like the last one; return where, and the rows."""
-    values, groups, group = found.values, found.groups, found.n_groups[0] - 1
+    values = found.values
     head, head_size = last.head[0], last.head[1]
     tail, tail_size = last.tail[0], last.tail[1]
     head_last, head_mask = _last_word(head_size)
     tail_last, tail_mask = _last_word(tail_size)
-    last_rank, last_rank_stop, second = last.rank[0], last.rank[1], last.second[0]
-    last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
+    first_row, line, all_bytes = rows, at, 0
     while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
         start = line + head_size
         at, seen = _find_end(text, start)
         all_bytes |= seen
         stop = at
-        rank = at
         odd = at == start
         for _ in range(layout.document + 1, layout.value):
-            rank = at + 1
             odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
-            at = _skip(text, rank)
-            odd |= at == rank
-        rank_stop = at
+            first = at + 1
+            at = _skip(text, first)
+            odd |= at == first
         odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
         value, at = parse_plain(text, at + 1)
         for _ in range(layout.value + 1, layout.tag):
@@ -262,15 +240,9 @@ def _parse_alike(
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
-        if layout.rank >= 0 and (value > last_value or (rows == second and value < last_value)):
-            rise = _compare_ranks(text, rank, rank_stop, last_rank, last_rank_stop)
-            groups[group, 3] |= rise == (1 if value > last_value else -1)
-        last_rank, last_rank_stop = rank, rank_stop
         found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
-        last_value = value
         rows += 1
         line = at + tail_size
-    last.rank[0], last.rank[1] = last_rank, last_rank_stop
     found.beyond_ascii[0] |= all_bytes
     found.lines[0] += rows - first_row
     return line, rows
@@ -328,16 +300,13 @@ def _parse_line(
             return GIVEN_UP, rows
         _add_unsure(rows, begins[layout.value], ends[layout.value], found)
     query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
-    rank, rank_stop = begins[layout.rank], ends[layout.rank]
     if size != last.query[1] or not _same(text, query, last.query[0], size):
-        last.query[0], last.query[1], last.second[0] = query, size, rows + 1
-        _begin_group(text, rows, begins, ends, layout, found)
-    elif layout.rank >= 0 and (value > found.values[rows - 1] or rows == last.second[0]):
-        before, group = found.values[rows - 1], found.n_groups[0] - 1
-        rise = _compare_ranks(text, rank, rank_stop, last.rank[0], last.rank[1])
-        doubt = (rise > 0 and value > before) or (rise < 0 and value < before)
-        found.groups[group, 3] |= doubt
-    last.rank[0], last.rank[1] = rank, rank_stop
+        last.query[0], last.query[1] = query, size
+        groups, n = found.groups, found.n_groups[0]
+        groups[n, 0], groups[n, 1], groups[n, 2] = rows, query, ends[layout.query]
+        found.n_groups[0] += 1
+        for i in range(query, ends[layout.query]):
+            found.beyond_ascii[0] |= text[i] >> 7
     document = begins[layout.document]
     found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document
     found.values[rows] = value
@@ -351,16 +320,6 @@ def _parse_line(
         for i in range(1 if rows > 0 else 0, 2):
             found.tags[i, 0], found.tags[i, 1] = begins[layout.tag], ends[layout.tag]
     return at, rows + 1
-
-
-@kernel
-def _compare_ranks(text: Bytes, start: int, stop: int, last_start: int, last_stop: int) -> int:
-    """Return 1 if a row's rank is above that of the row before, -1 if below; 0 if not known."""
-    last_rank = parse_whole(text, last_start, last_stop)
-    rank = parse_whole(text, start, stop)
-    if last_rank == UNKNOWN or rank == UNKNOWN:
-        return 0
-    return 1 if rank > last_rank else -1 if rank < last_rank else 0
 
 
 @kernel
@@ -419,24 +378,6 @@ def _add_unsure(row: int, start: int, stop: int, found: Parsed) -> None:
     found.n_unsure[0] += 1
 
 
-@kernel
-def _begin_group(
-    text: Bytes, row: int, begins: Ints, ends: Ints, layout: Layout, found: Parsed
-) -> None:
-    """Note a group, and whether its first rank has a point."""
-    groups, n = found.groups, found.n_groups[0]
-    groups[n, 0], groups[n, 1], groups[n, 2] = row, begins[layout.query], ends[layout.query]
-    groups[n, 3] = 0
-    found.n_groups[0] += 1
-    for i in range(begins[layout.query], ends[layout.query]):
-        found.beyond_ascii[0] |= text[i] >> 7
-    if layout.rank >= 0:
-        for i in range(begins[layout.rank], ends[layout.rank]):
-            if text[i] == POINT:
-                found.fractions[0] += 1
-                break
-
-
 TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")
 
 
@@ -462,7 +403,7 @@ def parse_bytes(text: bytearray, form: LineForm) -> Parsed | None:
 
 def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     size = len(text) - SLACK
-    at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
+    at = form.query_at, form.document_at, form.value_at, form.tag_at
     # A column has a byte and one behind it; twice the room keeps the memory from call to call.
     parsed, last = _make_room(size // form.width + 1, form.width)
     data = np.frombuffer(text, np.uint8)
@@ -485,14 +426,13 @@ def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
         np.empty(rows, np.int64),
         np.empty(rows, np.int32),
         np.empty(rows, np.float64),
-        np.empty((rows, 4), np.int64),
-        np.empty((rows, 3), np.int64),
-        *np.zeros((5, 1), np.int64),
+        *np.empty((2, rows, 3), np.int64),
+        *np.zeros((4, 1), np.int64),
         *np.zeros((1, 2, 2), np.int64),
     )
-    query, rank, head, tail = np.zeros((4, 2), np.int64)
+    query, head, tail = np.zeros((3, 2), np.int64)
     begins, ends = np.zeros((2, width + 1), np.int64)
-    return parsed, Last(query, np.zeros(1, np.int64), rank, head, tail, begins, ends)
+    return parsed, Last(query, head, tail, begins, ends)
 
 
 def _is_plain(text: bytearray, form: LineForm) -> bool:

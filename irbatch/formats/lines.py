@@ -22,8 +22,17 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.column_names import VALUE, choose_columns, grade_of_all
-from irbatch.errors import LISTED_PROBLEMS, LONGEST_ID, ErrorsIn, InputError, raise_problems, shown
+from irbatch.data.column_names import VALUE, choose_columns, grade_of_all, rank_beside
+from irbatch.data.columns import warn_of_ranks
+from irbatch.errors import (
+    LISTED_PROBLEMS,
+    LONGEST_ID,
+    ErrorsIn,
+    InputError,
+    raise_problems,
+    shown,
+    warn,
+)
 from irbatch.formats.streams import BOM, LONGEST_LINE, numbered_lines
 from irbatch.runtime.numbers import DECIMAL, LARGEST_WHOLE
 
@@ -122,7 +131,8 @@ def _form_of(
     source, columns = plain.source, line.split()
     if line.startswith(b"{") and (keys := _keys_of(line)):
         form, places = _form_by_names(source, kind, keys, column_names)
-        return form._replace(keys=tuple(keys[place] for place in places if place >= 0)), False
+        read = tuple(keys[place] for place in places if place >= 0)
+        return form._replace(keys=read, rank_at=-1), False
     separator = b"\t" if b"\t" in line else b","
     cells: list[bytes] = []
     try:
@@ -150,7 +160,9 @@ def _form_by_names(
     roles = "query", "document", value
     query, document, last = (names.index(chosen[role]) if role in chosen else -1 for role in roles)
     largest = float("inf") if value == "score" else LARGEST_WHOLE
+    rank = rank_beside(names, chosen)
     form = LineForm(source, len(names), query, document, last, value, largest)
+    form = form._replace(rank_at=-1 if rank is None else names.index(rank))
     return form._replace(grade=grade_of_all(column_names)), (query, document, last)
 
 
@@ -242,8 +254,7 @@ class ParsedLines:
         self.documents: list[str] = []
         self.values: list[float] = []  # ranks are negated
         self.marks: list[Any] = []  # see `Qrels`
-        self.ranks: list[int] = []  # beside scores; -1 for those that are not whole numbers
-        self.fractions = 0  # ranks with a point
+        self.ranks: list[bytes] = []  # beside scores
         self.tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
         self.problems: list[InputError] = []  # at most as many as are listed
 
@@ -283,9 +294,7 @@ class ParsedLines:
             tag = columns[form.tag_at]
             self.tags = self.tags[0] or tag, tag
         if form.rank_at >= 0:
-            rank = columns[form.rank_at]
-            self.ranks.append(int(rank) if len(rank) < 18 and rank.isdigit() else -1)
-            self.fractions += b"." in rank
+            self.ranks.append(columns[form.rank_at])
 
     def _note(self, number: int, columns: list[bytes], problem: InputError) -> None:
         """Keep a problem, unless its line is a comment."""
@@ -302,26 +311,14 @@ class ParsedLines:
         changes = itertools.chain((True,), others) if self.queries else ()
         return np.flatnonzero(np.fromiter(changes, bool, len(self.queries)))
 
-    def contradicting(self) -> list[str]:
-        """Return queries in which a line has a lower rank than the one before and scores higher.
-
-        Of a query's first two lines the other way round counts, too: all ranks may be reversed.
-        """
-        if not self.ranks:
-            return []
-        ranks, values, firsts = np.array(self.ranks), np.array(self.values), self.firsts()
-        has_ranks = np.minimum(ranks[1:], ranks[:-1]) >= 0
-        wrong = has_ranks & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
-        falls = has_ranks & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1])
-        seconds = firsts[firsts < wrong.size]
-        wrong[seconds] |= falls[seconds]
-        wrong[firsts[1:] - 1] = False
-        return [self.queries[row + 1] for row in np.flatnonzero(wrong).tolist()]
-
-    @property
-    def fractional(self) -> bool:
-        """Whether all ranks are numbers with a point."""
-        return bool(self.ranks) and self.fractions == len(self.ranks)
+    def warn_of_ranks(self, name: str) -> None:
+        """Warn of ranks that contradict the scores of a run, or may be scores themselves."""
+        numbers = (float(rank) if NUMBER.fullmatch(rank) else np.nan for rank in self.ranks)
+        ranks = np.fromiter(numbers, np.float64, len(self.ranks))
+        if (np.floor(ranks) < ranks).any():
+            warn(f"run {name!r}: ranks are numbers with a point: are rank and score swapped?")
+        elif self.ranks:
+            warn_of_ranks(self.queries, ranks, np.array(self.values), name)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Return the query and the document of each line."""

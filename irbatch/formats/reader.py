@@ -22,7 +22,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable
 from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, item_of, join_ids
 from irbatch.data.lookup import first_rows
-from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, many, raise_problems, shown, warn
+from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, raise_problems, shown, warn
 from irbatch.formats.bytes import Parsed, parse_bytes
 from irbatch.formats.lines import LineForm, ParsedLines, Place, find_data, raise_by_line, repeated
 from irbatch.formats.streams import Input, open_input
@@ -31,6 +31,7 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property, map_items
 
 FEW = 3  # queries of a piece that is not worked on alone
+HEAD = 1 << 13  # bytes of a run in which ranks are compared with scores
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name where
 
 
@@ -44,8 +45,6 @@ class Piece:
     values: Floats
     lines: int = 0  # data or not
     tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
-    contradicting: tuple[str, ...] = ()
-    fractional: bool = False
     problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
 
     @classmethod
@@ -63,8 +62,6 @@ class Piece:
             np.array(lines.values, np.float64),
             lines=text.count(b"\n"),
             tags=lines.tags,
-            contradicting=tuple(lines.contradicting()),
-            fractional=lines.fractional,
             problems=tuple(lines.problems),
         )
 
@@ -82,8 +79,6 @@ class Piece:
             -parsed.values if form.is_ranked else parsed.values,
             lines=int(parsed.lines[0]),
             tags=(tags[0], tags[1]),
-            contradicting=tuple(queries.take(np.flatnonzero(groups[:, 3])).tolist()),
-            fractional=0 < len(queries) == parsed.fractions[0],
         )
 
     @classmethod
@@ -330,10 +325,8 @@ class Reader(TableReader):
         self._size = first.size
         if len(paths) > 1:
             self._size = sum(map(os.path.getsize, paths))
-        # What is doubtful in all that was read, see `_note`.
-        self._rows, self._tags, self._last_query = 0, (b"", b""), None
-        self._contradicting: dict[str, None] = {}
-        self._fractional = True  # whether all ranks have a point, so far
+        self._rows, self._tags = 0, (b"", b"")  # the tags of the first line and of the last one
+        self._head: ParsedLines | None = None  # the first lines
         texts = self._texts()
         begun = list(itertools.islice(texts, 2))
         self.is_large = len(begun) > 1
@@ -352,29 +345,11 @@ class Reader(TableReader):
 
     def warn(self) -> None:
         """Warn of what was doubtful, once all was read."""
-        if self._fractional and self._rows:
-            warn(f"run {self.name!r}: ranks are numbers with a point: are rank and score swapped?")
-        elif self._contradicting:
-            first, n = next(iter(self._contradicting)), len(self._contradicting)
-            others = f" and {many(n - 1, 'other query')}" if n > 1 else ""
-            problem = f"in query {first!r}{others} ranks and scores contradict each other"
-            by_rank = keyword("order_by", "rank")
-            warn(f"run {self.name!r}: {problem}; scores decide, or ranks with {by_rank}")
+        if self._head is not None:
+            self._head.warn_of_ranks(self.name)
         if self._tags[0] != self._tags[1]:
             one, other = (tag.decode(errors="backslashreplace") for tag in self._tags)
             warn(f"run {self.name!r}: lines of several systems, {one!r} and {other!r}")
-
-    def _note(self, piece: Piece) -> None:
-        """Take note of what is doubtful in the next piece."""
-        if piece.values.size:
-            self._rows += piece.values.size
-            self._tags = self._tags[0] or piece.tags[0], piece.tags[1] or self._tags[1]
-            # The second row of a query that goes on is not that of the piece.
-            goes_on = piece.query(0) if piece.query(0) == self._last_query else None
-            doubtful = (query for query in piece.contradicting if query != goes_on)
-            self._contradicting.update(dict.fromkeys(doubtful))
-            self._fractional &= piece.fractional
-            self._last_query = piece.query(-1)
 
     def _texts(self) -> Iterator[tuple[_Part, Text]]:
         """Yield pieces of all files, without headers."""
@@ -405,6 +380,9 @@ class Reader(TableReader):
                     raise _placed(problem, file.path, lines) from None
                 part = _Part(file, form, lines + begin.count(b"\n", 0, header), before)
                 del begin[:header]
+                if self._head is None and form.rank_at >= 0:
+                    self._head = ParsedLines(form)
+                    self._head.read(enumerate(bytes(begin[:HEAD]).splitlines(), 1))
             part.done = before + file.done
             yield part, text
 
@@ -416,7 +394,8 @@ class Reader(TableReader):
                 self._problems.append(_placed(piece, path, part.lines))
                 continue
             self._problems += (_placed(problem, path, part.lines) for problem in piece.problems)
-            self._note(piece)
+            self._rows += piece.values.size
+            self._tags = self._tags[0] or piece.tags[0], piece.tags[1] or self._tags[1]
             part.lines += piece.lines
             if self._progress is not None:
                 self._progress(part.done, self._size)

@@ -153,15 +153,12 @@ def test_as_the_reader_of_lines(name: str) -> None:
         rows = ParsedLines(form, "file")
         rows.read(enumerate(io.BytesIO(text), 1))
         piece = Piece.parse(text, form, "file")
-        parsed += (found := parse_bytes(bytearray(text), form)) is not None
+        parsed += parse_bytes(bytearray(text), form) is not None
         firsts = rows.firsts()
         assert piece.documents.tolist() == rows.documents
         assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
         assert piece.firsts.tolist() == firsts.tolist()
         assert piece.queries.tolist() == [rows.queries[first] for first in firsts]
-        unsure = found is not None and found.unsure.size > 0
-        if not unsure:  # values that Python converts are not compared
-            assert set(piece.contradicting) == set(rows.contradicting())
         assert piece.tags == rows.tags
         assert [str(each) for each in piece.problems] == [str(each) for each in rows.problems]
         copied = piece.compact()

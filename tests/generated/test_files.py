@@ -156,9 +156,6 @@ def check_lines(source: str, data: bytes) -> None:
     assert fast.documents.tolist() == rows.documents
     assert fast.values.tobytes() == slow.values.tobytes()
     assert fast.tags == slow.tags
-    assert fast.fractional or not slow.fractional  # of a query the first line is looked at
-    if not parsed.unsure.size:  # what Python converts is not compared with ranks
-        assert set(fast.contradicting) == set(slow.contradicting)
 
 
 @pytest.mark.parametrize(("source", "data"), KEPT, ids=lambda each: str(each)[:40])
@@ -181,9 +178,7 @@ def test_the_parser_stays_inside_its_arrays(given: tuple[str, bytes]) -> None:
     text, form, _, parsed, _ = found
     data = np.frombuffer(text, np.uint8)
     room, last = kernels._make_room(len(parsed.values), form.width)
-    layout = kernels.Layout(
-        form.width, form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
-    )
+    layout = kernels.Layout(form.width, form.query_at, form.document_at, form.value_at, form.tag_at)
     count = kernels.parse_lines(data, data.size - kernels.SLACK, layout, room, last)
     assert count == len(parsed.values)
     for one, other in zip(room[:2], parsed[:2], strict=True):
