@@ -6,24 +6,21 @@ import contextlib
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
-from irbatch.data.column_names import Columns
+from irbatch.array_types import Ints
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, printable, shown, warn
-from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run
-from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import evaluate
+from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats.texts import join_text, read_texts, shorten_text
+from irbatch.formats.texts import join_text, read_texts
 from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
 from irbatch.report.document import (
     BETTER,
@@ -58,6 +55,12 @@ Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
 """Text by id, BEIR's ``{"title": …, "text": …}`` by id, or the path of a file of texts."""
 
 
+def _change(before: float, after: float) -> float:
+    """Return the difference; 0 where it comes from rounding."""
+    change = after - before
+    return 0.0 if abs(change) <= ROUNDING * max(abs(before), abs(after)) else change
+
+
 class ExplainedDocument(NamedTuple):
     """A document of a query, and what became of it."""
 
@@ -73,10 +76,7 @@ class ExplainedDocument(NamedTuple):
     @property
     def change(self) -> float:
         """What it adds with the second system less what with the first; NaN if not known."""
-        if self.adds is None:
-            return math.nan
-        change = self.adds[1] - self.adds[0]
-        return 0.0 if abs(change) <= ROUNDING * max(self.adds) else change
+        return math.nan if self.adds is None else _change(*self.adds)
 
 
 class ExplainedQuery(NamedTuple):
@@ -103,7 +103,7 @@ SHORT = 18  # columns of a system's name in headings
 NO_GRADE = "?"  # before a document that is not judged
 FEW_QUERIES = 3  # of which text has as many documents as other forms
 FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that are shown: in text of more queries, else
-TEXTS = {"markdown": 100, "html": 240, "notebook": 240}  # letters shown of a document's text
+LETTERS = 240  # shown of a text
 ARROWS = {"up": "↑ up", "down": "↓ down"}
 
 
@@ -156,38 +156,115 @@ class Explanation(Reported):
 
     def _document(self, form: str, *, digits: int = 4) -> Document:
         check_digits(digits)
+        (a, b), cutoff = self.systems, self.cutoff
         most = max(MOST_DOCUMENTS, 2 * self.depth)
         if form == "text" and len(self.queries) > FEW_QUERIES:
             most = FEW_DOCUMENTS
-        parts = [
-            [_tabulate_documents(self, query, digits, TEXTS.get(form, 0), most)]
-            for query in self.queries
-        ]
-        table = make_table(f"{self.measure} of queries", _query_columns(self, digits), self.queries)
-        first, second = (
-            f"{name} ({show(mean, digits)})"
-            for name, mean in zip(self.systems, self.means, strict=True)
-        )
+        letters = 0 if form in ("text", "latex") else LETTERS
+        documents = [[self._document_table(query, digits, letters, most)] for query in self.queries]
+        table = make_table(f"{self.measure} of queries", self._columns(digits), self.queries)
+        first, second = (show(mean, digits) for mean in self.means)
         words = SIDES if self.sign else ("lower", "higher")
         caption = (
-            f"{self.measure} from {first} to {second}{'; lower is better' * (self.sign < 0)}. "
+            f"{self.measure} from {a} ({first}) to {b} ({second})"
+            f"{'; lower is better' * (self.sign < 0)}. "
             f"Of {many(self.worse + self.better + self.same, 'query')} {self.worse} {words[0]}, "
-            f"{self.better} {words[1]}, {self.same} the same with {self.systems[1]}; "
+            f"{self.better} {words[1]}, {self.same} the same with {b}; "
             f"shown: {many(len(self.queries), 'query') if self.queries else 'none'}."
         )
         if any(len(query.documents) > most for query in self.queries):
             caption += f" Of each query no more than {most} documents"
             caption += "; --html shows more." if most == FEW_DOCUMENTS else "."
+        where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
+        legend = [
+            (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),
+            ("lost, new, missed", f"{where} of {a} only, of {b} only, of neither"),
+            ("unjudged", f"documents without a judgment among the first {cutoff or self.depth}, "
+                         f"of {a}/of {b}"),
+        ]  # fmt: skip
+        if self.adds:
+            legend.append(("+ after a rank", f"what the document adds to {self.measure} there"))
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-        title = f"Where {self.systems[1]} differs from {self.systems[0]}"
-        return Document(title, caption, _legend(self), [Details(table, parts)], settings)
+        title = f"Where {b} differs from {a}"
+        return Document(title, caption, legend, [Details(table, documents)], settings)
 
     def _everything(self) -> Record:
         everything = {name: _plain(value) for name, value in vars(self).items()}
         return everything | {"settings": dict(self.settings)}
 
     def _records(self) -> tuple[list[str], list[Record]]:
-        return list_records(_query_columns(self), self.queries)
+        return list_records(self._columns(), self.queries)
+
+    def _columns(self, digits: int = 4) -> list[Column]:
+        """Return the columns of queries."""
+        headings = shorten_all(self.systems, SHORT)
+        has_texts = any(query.text for query in self.queries)
+
+        def value(side: int, name: str) -> Column:
+            return Column(
+                headings[side],
+                name=name,
+                value=lambda query: query.values[side],
+                show=lambda value: show(value, digits),
+                more=lambda query: {"after": "" if query.answered[side] else "no ranking"},
+            )
+
+        def marks(query: ExplainedQuery) -> Record:
+            gain = query.difference * self.sign
+            return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
+
+        return [
+            Column("query", "name", name="query", value=lambda query: query.query),
+            Column("text" if has_texts else "", "text",
+                   value=lambda query: _start(query.text or "", LETTERS)),
+            value(0, "value_a"),
+            value(1, "value_b"),
+            Column("change", name="difference", descends=False,
+                   value=lambda query: query.difference,
+                   show=lambda change: show_change(change, digits), more=marks),
+            Column("relevant", name="relevant", value=lambda query: query.relevant),
+            Column("unjudged", name="unjudged_a", value=lambda query: query.unjudged[0],
+                   text=lambda query: "/".join(map(str, query.unjudged))),
+            Column("", name="unjudged_b", value=lambda query: query.unjudged[1]),
+        ]  # fmt: skip
+
+    def _document_table(self, query: ExplainedQuery, digits: int, letters: int, most: int) -> Table:
+        """Lay out the documents of a query that changed the value most, with starts of texts."""
+        headings = shorten_all(self.systems, SHORT)
+
+        def rank(side: int) -> Column:
+            def after(row: ExplainedDocument) -> Record:
+                added = row.adds[side] if row.adds and row.ranks[side] else 0
+                return {"after": show_change(added, digits) if added else ""}
+
+            return Column(
+                headings[side], descends=False, value=lambda row: row.ranks[side], more=after
+            )
+
+        columns = [
+            Column("document", "text", value=lambda row: str(row.document), more=lambda row: {
+                "after": _start(row.text or "", letters), **self._badge(row.grade)
+            }),
+            rank(0),
+            rank(1),
+            Column("moved", "text", value=lambda row: ARROWS.get(row.moved, row.moved)),
+            Column("change" if self.adds else "", descends=False, value=lambda row: row.change,
+                   show=lambda change: show_change(change, digits)),
+        ]  # fmt: skip
+        by_change = sorted(query.documents, key=lambda row: -abs(row.change) if row.adds else 0.0)
+        shown_ids = {row.document for row in by_change[:most]}
+        rows = [row for row in query.documents if row.document in shown_ids]
+        return make_table("Documents, and their ranks", columns, rows, whole=True)
+
+    def _badge(self, grade: float | None) -> Record:
+        """Show a grade as a number and as a page's colour, by its place among relevant ones."""
+        if grade is None:
+            return {"badge": NO_GRADE, "tone": TONES[-1]}
+        tone = 0
+        if grade in self.grades:
+            highest = len(self.grades) - 1
+            tone = 4 - 3 * (highest - self.grades.index(grade)) // max(highest, 1)
+        return {"badge": f"{grade:g}", "tone": TONES[tone]}
 
 
 def _plain(value: Any) -> Any:
@@ -197,98 +274,8 @@ def _plain(value: Any) -> Any:
     return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def _legend(explanation: Explanation) -> list[tuple[str, str]]:
-    (a, b), cutoff = explanation.systems, explanation.cutoff
-    where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
-    first = f"the first {cutoff or explanation.depth}"
-    added = ("+ after a rank", f"what the document adds to {explanation.measure} there")
-    return [
-        (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),
-        ("lost, new, missed", f"{where} of {a} only, of {b} only, of neither"),
-        ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
-        *([added] if explanation.adds else []),
-    ]
-
-
-def _query_columns(explanation: Explanation, digits: int = 4) -> list[Column]:
-    """Return the columns of queries: of the table, and of lines for programs."""
-    headings = shorten_all(explanation.systems, SHORT)
-    has_texts = any(query.text for query in explanation.queries)
-
-    def value(side: int, name: str) -> Column:
-        return Column(
-            headings[side],
-            name=name,
-            value=lambda query: query.values[side],
-            show=lambda value: show(value, digits),
-            more=lambda query: {"after": "" if query.answered[side] else "no ranking"},
-        )
-
-    def marks(query: ExplainedQuery) -> Record:
-        gain = query.difference * explanation.sign
-        return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
-
-    return [
-        Column("query", "name", name="query", value=lambda query: query.query),
-        Column("text" if has_texts else "", "text", value=lambda query: query.text or "",
-               show=lambda text: _start(text, 300)),
-        value(0, "value_a"),
-        value(1, "value_b"),
-        Column("change", name="difference", descends=False, value=lambda query: query.difference,
-               show=lambda change: show_change(change, digits), more=marks),
-        Column("relevant", name="relevant", value=lambda query: query.relevant),
-        Column("unjudged", value=lambda query: sum(query.unjudged),
-               text=lambda query: "/".join(map(str, query.unjudged))),
-        Column("", name="unjudged_a", value=lambda query: query.unjudged[0]),
-        Column("", name="unjudged_b", value=lambda query: query.unjudged[1]),
-    ]  # fmt: skip
-
-
-def _tabulate_documents(
-    explanation: Explanation, query: ExplainedQuery, digits: int, letters: int, most: int
-) -> Table:
-    """Lay out the documents of a query: those that changed the value most, if there are more."""
-    headings = shorten_all(explanation.systems, SHORT)
-
-    def rank(side: int) -> Column:
-        def after(row: ExplainedDocument) -> Record:
-            added = row.adds[side] if row.adds and row.ranks[side] else 0
-            return {"after": show_change(added, digits) if added else ""}
-
-        return Column(headings[side], descends=False, value=lambda row: row.ranks[side], more=after)
-
-    columns = [
-        Column("document", "text", value=lambda row: str(row.document),
-               more=lambda row: _badge(explanation, row, letters)),
-        rank(0),
-        rank(1),
-        Column("moved", "text", value=lambda row: ARROWS.get(row.moved, row.moved)),
-        Column("change" if explanation.adds else "", descends=False, value=lambda row: row.change,
-               show=lambda change: show_change(change, digits)),
-    ]  # fmt: skip
-    by_change = sorted(query.documents, key=lambda row: -abs(row.change) if row.adds else 0.0)
-    shown_ids = {row.document for row in by_change[:most]}
-    rows = [row for row in query.documents if row.document in shown_ids]
-    return make_table("Documents, and their ranks", columns, rows, whole=True)
-
-
-def _badge(explanation: Explanation, document: ExplainedDocument, letters: int) -> Record:
-    """Return what a document's cell has besides its id: its grade, and the start of its text.
-
-    That is how a page shows whether it is relevant: by a number, too, not by its colour alone.
-    """
-    badge, tone, grade = NO_GRADE, TONES[-1], document.grade
-    if grade is not None:
-        badge, tone = f"{grade:g}", TONES[0]
-        if grade in explanation.grades:  # by its place among the relevant ones
-            below = len(explanation.grades) - 1
-            tone = TONES[4 - 3 * (below - explanation.grades.index(grade)) // max(below, 1)]
-    start = _start(document.text or "", letters) if letters else ""
-    return {"after": start, "badge": badge, "tone": tone}
-
-
 def _start(text: str, letters: int) -> str:
-    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…"
+    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…" * bool(letters)
 
 
 def explain(
@@ -339,47 +326,47 @@ def explain(
     (0.5, 0.25)
     """
     check_settings(explain, settings)
+    progress = settings.pop("progress", None)
     of = _check_measure(measure)
-    chosen = Settings.choose(**{
-        row.name: settings[row.name]  # type: ignore[literal-required]
-        for row in fields(Settings) if row.name in settings
-    })  # fmt: skip
-    if chosen.ties == "expected":
+    evaluation = Evaluation.choose(of, **settings)
+    if evaluation.settings.ties == "expected":
         problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
-        raise InputError(problem, source="ties", value=chosen.ties)
+        raise InputError(problem, source="ties", value="expected")
     ids = _check_choice(queries, most, only, of)
     shown_depth = min(of.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
-    columns = settings.get("columns")
-    judged = as_qrels(qrels, columns)
-    order_by = settings.get("order_by", "score")
-    runs = _name_both(a, b, order_by, columns)
-    evaluated: list[Results] = []
-    for rankings, run in zip((a, b), runs.values(), strict=True):
-        # What was read from a file is in its order.
-        settings["order_by"] = order_by if isinstance(rankings, Run | Mapping) else "score"
-        evaluated.append(evaluate(judged, run, of, **settings))
-    shared, values = _align(*evaluated)
-    change = (values[:, 1] - values[:, 0]) * (of.sign or 1)  # where neither is better: more
-    change[np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
-    rows = _choose_rows(change, shared, ids, MOST if most is None else most, only)
-    explainer = Explainer(of, judged, list(runs.values()), chosen, shown_depth)
-    explained = [explainer.explain(shared[row], values[row]) for row in rows]
-    first, second = evaluated
+    judged = evaluation.judgments(qrels)
+    runs = {name: evaluation.rankings(run) for name, run in _name_both(a, b).items()}
+    as_read = replace(evaluation, order_by="score")
+    evaluated = [as_read.evaluate(judged, run, progress) for run in runs.values()]
+    means = tuple(results[of] for results in evaluated)
+    one, other = (results.per_query() for results in evaluated)
+    values = {query: (one[query], other[query]) for query in one if query in other}
+    values = {query: pair for query, pair in values.items() if not math.isnan(sum(pair))}
+    if not values:
+        raise InputError("no query has a value with both systems", source="measures")
+    changes = {query: _change(*pair) * (of.sign or 1) for query, pair in values.items()}
+    if ids is None:
+        ids = _most_changed(changes, MOST if most is None else most, only)
+    elif unknown := [query for query in ids if query not in values]:
+        problem = "this query has no values with both systems, or is not judged"
+        raise InputError(problem, source="queries", query=unknown[0])
+    explainer = Explainer(of, judged, list(runs.values()), evaluation.settings, shown_depth)
+    explained = [explainer.explain(query, values[query]) for query in ids]
     return Explanation(
         measure=str(of),
         systems=_pair(runs),
-        means=(first[of], second[of]),
-        worse=int(np.count_nonzero(change < 0)),
-        better=int(np.count_nonzero(change > 0)),
-        same=int(np.count_nonzero(change == 0)),
+        means=_pair(means),
+        worse=sum(change < 0 for change in changes.values()),
+        better=sum(change > 0 for change in changes.values()),
+        same=sum(change == 0 for change in changes.values()),
         queries=_add_texts(explained, topics, documents),
         depth=shown_depth,
         cutoff=of.cutoff,
         sign=of.sign,
         adds=explainer.is_sum,
         grades=explainer.grades,
-        settings={**first.settings, "order": chosen.ordering.describe(order_by)},
+        settings={**evaluated[0].settings, "order": evaluation.order},
     )
 
 
@@ -419,50 +406,26 @@ def _check_choice(
     return ids
 
 
-def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
-    """Return the queries that have two values, and these: float64 ``(queries, 2)``."""
-    shared = [query for query in first.query_ids if query in second.rows]
-    rows = [[results.rows[query] for query in shared] for results in (first, second)]
-    values = np.stack([first.values[rows[0], 0], second.values[rows[1], 0]], axis=1)
-    kept = np.flatnonzero(~np.isnan(values).any(axis=1))
-    if not kept.size:
-        raise InputError("no query has a value with both systems", source="measures")
-    return [shared[row] for row in kept.tolist()], values[kept]
+def _name_both(a: Rankings, b: Rankings) -> dict[str, Any]:
+    """Return both systems by their names, which are A and B if they have none."""
+    sides: list[Any] = []
+    for rankings, letter in ((a, "A"), (b, "B")):
+        is_path = isinstance(rankings, str | os.PathLike)
+        sides.append(rankings if is_path else Run({}, getattr(rankings, "name", None) or letter))
+    return dict(zip(name_systems(sides), (a, b), strict=True))
 
 
-def _choose_rows(
-    changes: Floats, queries: list[Any], ids: list[Any] | None, most: int, only: str | None
-) -> list[int]:
-    """Return the rows of ids, or of so many queries that changed most, worst or best first."""
-    if ids is not None:
-        rows = {query: row for row, query in enumerate(queries)}
-        if unknown := [query for query in ids if query not in rows]:
-            problem = "this query has no values with both systems, or is not judged"
-            raise InputError(problem, source="queries", query=unknown[0])
-        return [rows[query] for query in ids]
-    chosen = np.flatnonzero({None: changes != 0, "worse": changes < 0, "better": changes > 0}[only])
-    chosen = chosen[np.argsort(-np.abs(changes[chosen]), kind="stable")][:most]
-    if only is None:
-        chosen = chosen[np.argsort(changes[chosen], kind="stable")]
-    return chosen.tolist()
+def _most_changed(changes: Mapping[Any, float], most: int, only: str | None) -> list[Any]:
+    """Return the queries that changed most: the worst first, of those that got better the best."""
+    side = {None: 0, "worse": -1, "better": 1}[only]
+    changed = [query for query, change in changes.items() if change and change * side >= 0]
+    changed = sorted(changed, key=lambda query: -abs(changes[query]))[:most]
+    return changed if only else sorted(changed, key=changes.__getitem__)
 
 
 def _pair(both: Iterable[Any]) -> Any:
     """Return what two systems have as a pair."""
     return tuple(both)
-
-
-def _name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, Run]:
-    """Return both systems by their names, which are A and B if they have none."""
-    to_name: list[Any] = []
-    for rankings, letter in ((a, "A"), (b, "B")):
-        own = rankings.name if isinstance(rankings, Run) else None
-        is_path = isinstance(rankings, str | os.PathLike)
-        to_name.append(rankings if is_path else Run({}, own or letter))
-    return {
-        name: as_run(rankings, columns=columns, order_by=order_by)
-        for name, rankings in zip(name_systems(to_name), (a, b), strict=True)
-    }
 
 
 def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tuple[list[Any], Ints]:
@@ -508,8 +471,8 @@ class Explainer:
         self.grades = tuple(qrels.levels[relevant_levels(self.measure, qrels.levels)].tolist())
         self._row_of = {query: row for row, query in enumerate(qrels.queries)}
 
-    def explain(self, query: Any, values: Floats) -> ExplainedQuery:
-        """Explain a query that has two values, float64 ``(2,)``."""
+    def explain(self, query: Any, values: tuple[float, float]) -> ExplainedQuery:
+        """Explain a query that has two values."""
         row, depth, qrels = self._row_of[query], self.depth, self.qrels
         grades = qrels.grades[qrels.starts[row] : qrels.starts[row + 1]].tolist()
         judged = dict(zip(qrels.documents[row], grades, strict=True))
@@ -526,14 +489,13 @@ class Explainer:
                 document, judged.get(document), places, self._moved(*places),
                 _pair(added) if len(added) == 2 and document in judged else None,
             ))  # fmt: skip
-        unjudged = ((codes[: self.measure.cutoff or depth] == UNJUDGED).sum()
-                    for _, codes in rankings)  # fmt: skip
+        unjudged = [codes[: self.measure.cutoff or depth] == UNJUDGED for _, codes in rankings]
         return ExplainedQuery(
             query=query,
-            values=_pair(values.tolist()),
+            values=values,
             answered=_pair(query in run.queries for run in self.runs),
             relevant=len(relevant),
-            unjudged=_pair(map(int, unjudged)),
+            unjudged=_pair(int(where.sum()) for where in unjudged),
             documents=tuple(sorted(listed, key=self._place)),
         )
 
@@ -591,12 +553,16 @@ def _look_up(source: str, texts: Texts | None, ids: Collection[Any]) -> dict[Any
     """Return the texts of some ids, those that there are."""
     if texts is None:
         return {}
+    by_id: dict[Any, str] = {}
     if isinstance(texts, str | os.PathLike):
         names = {str(name): name for name in ids}
         read = read_texts(texts, names.keys(), source)
         by_id = {names[name]: text for name, text in read.items()}
     elif isinstance(texts, Mapping):
-        by_id = {name: _text(source, name, texts[name]) for name in ids if name in texts}
+        for name in (name for name in ids if name in texts):
+            text = texts[name]
+            with ErrorsIn(source=source, value=name):
+                by_id[name] = join_text(text if isinstance(text, Mapping) else {"text": text})
     else:
         kind = kind_of(texts)
         raise InputError(f"{source} are a mapping of ids to texts, or a file, not {kind}")
@@ -604,12 +570,3 @@ def _look_up(source: str, texts: Texts | None, ids: Collection[Any]) -> dict[Any
         example = shown(next(iter(ids)))
         warn(f"{source}: none of {len(ids)} has a text; are ids spelled as in the runs: {example}?")
     return by_id
-
-
-def _text(source: str, name: object, text: object) -> str:
-    with ErrorsIn(source=source):
-        if isinstance(text, Mapping):
-            return join_text(text)
-        if not isinstance(text, str):
-            raise InputError(f"the text of {shown(name)} is {kind_of(text)}")
-        return shorten_text(text)

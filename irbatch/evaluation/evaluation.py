@@ -212,6 +212,9 @@ class Evaluation:
 
     def rankings(self, run: Rankings) -> Run:
         """Return rankings, whatever they come as, read whole, without what is excluded."""
+        if self.order_by != "score" and isinstance(run, Run | Mapping):
+            problem = f"{keyword('order_by')} is for files and tables, which have ranks and scores"
+            raise InputError(problem, value=self.order_by)
         whole = as_run(run, self.columns, self.order_by)
         return whole if self.exclude is None else whole.without(self.exclude)
 
@@ -260,7 +263,4 @@ class Evaluation:
     ) -> AbstractContextManager[TableReader | Run]:
         if is_file(run) and self.exclude is None:
             return open_run(run, self.order_by, self.run_columns, progress)
-        if self.order_by == "score" or is_file(run) or not isinstance(run, Run | Mapping):
-            return nullcontext(self.rankings(run))
-        problem = f"{keyword('order_by')} is for files and tables, which have ranks and scores"
-        raise InputError(problem, value=self.order_by)
+        return nullcontext(self.rankings(run))

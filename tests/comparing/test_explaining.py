@@ -266,7 +266,7 @@ def test_ids_that_are_numbers(tmp_path: Path) -> None:
         ({"depth": 2.5}, "depth=2.5 must be"),
         ({"order_by": "rank"}, "order_by= is for files"),
         ({"topics": ["q1"]}, "topics are a mapping of ids to texts, or a file, not a list"),
-        ({"topics": {"gone": 7}}, "topics: the text of 'gone' is an int"),
+        ({"topics": {"gone": 7}}, "topics: 'text' is 7, not text"),
         ({"documents": {"a": {"title": "x"}}}, "documents: 'text' is None, not text"),
         ({"rel": -1}, "rel=-1 must be"),
     ],
