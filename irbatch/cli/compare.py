@@ -60,8 +60,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
         sort=True,
     )
     add("--intervals", action="store_true", help="means with their intervals, in tables")
-    text = "the judged share of documents up to cutoffs beside means, in tables"
-    add("--judged", action="store_true", help=text)
     text = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
     add("--pairs", action="store_true", default=None, help=text)
     text = "which difference so many queries show, and how many the one seen takes"
@@ -74,8 +72,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "'nDCG@10 lower bound >= 0.35', 'missing queries <= 5'",
     )
     add_settings(parser)
-    add = add_paper(parser)
-    add("--daggers", action="store_true", help="mark by daggers, not by arrows")
+    add_paper(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ WRITTEN = ("html", "latex", "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for
     **dict.fromkeys(("digits", "intervals", "judged", "pairs", "sort"), TABLES),
     "power": FORMS,
-    **dict.fromkeys(("caption", "label", "environment", "daggers"), ("latex",)),
+    **dict.fromkeys(("caption", "label", "environment"), ("latex",)),
 }
 
 
@@ -69,14 +69,13 @@ def add_output(
     return add
 
 
-def add_paper(parser: argparse.ArgumentParser) -> Any:
-    """Add the options that shape LaTeX; return what adds others."""
+def add_paper(parser: argparse.ArgumentParser) -> None:
+    """Add the options that shape LaTeX."""
     add = parser.add_argument_group("LaTeX").add_argument
     add("--caption", metavar="TEXT", help="what the caption begins with")
     add("--label", metavar="NAME", help=r"what \ref calls the table")
     text = "table* is across both columns of a paper (default: table)"
     add("--environment", choices=("table", "table*"), help=text)
-    return add
 
 
 class Output:

@@ -26,14 +26,10 @@ from irbatch.statistics.intervals import Intervals, as_linear, cut_intervals, fi
 from irbatch.statistics.judges import ENOUGH_QUERIES, FEWEST, ModelValues
 from irbatch.statistics.resampling import Sample, join_measures, measure_blocks
 from irbatch.statistics.tests import (
-    DRAWN,
-    ENOUGH,
     FAMILY_WISE,
     correct,
     honest_difference,
-    margin_correction,
     p_values,
-    read_margin,
 )
 
 
@@ -103,17 +99,19 @@ def _exact_means(values: Floats) -> list[float]:
     return [math.fsum(column) / len(column) for column in values.T.tolist()]
 
 
-ONLY = {"test": "t", "interval": "t", "margin_test": "t", "groups": None}
+ONLY = {"test": "t", "interval": "t", "margin_test": "t"}
 """What is defined with a model's judgments: Student's t of the combined means alone."""
 
 
-def check_settings_with_model(settings: Mapping[str, Any]) -> None:
-    """Reject settings that are not defined with a model's judgments."""
-    for name, value in ONLY.items():
-        if settings.get(name, value) != value:
-            problem = f"{name}={settings[name]!r} is not defined with model_qrels="
+def _with_model(settings: Mapping[str, Any], groups: object) -> dict[str, Any]:
+    """Return the settings with a model's judgments; reject those that are not defined then."""
+    for name, value in {**ONLY, "groups": None}.items():
+        own = groups if name == "groups" else settings.get(name, value)
+        if own != value:
             other = "leave it out" if value is None else f"it takes {value!r}"
-            raise InputError(f"{problem}: {other}", source=name, value=settings[name])
+            problem = f"{name}={own!r} is not defined with model_qrels=: {other}"
+            raise InputError(problem, source=name, value=own)
+    return {**settings, **ONLY}
 
 
 def estimate_with_model(
@@ -201,7 +199,6 @@ def values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
 
 # Rankings of several systems, or values by query of each: `compare` tells the forms.
 Systems: TypeAlias = Mapping[str, Any] | Iterable[Any]
-RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
 
 
 class CompareOptions(ComparisonOptions, EvaluateOptions, TypedDict, total=False):
@@ -290,8 +287,7 @@ def compare(
     chosen = {name: value for name, value in settings.items() if name in own}
     others: Any = {name: value for name, value in settings.items() if name not in own}
     if model_qrels is not None:
-        check_settings_with_model({**chosen, "groups": groups})
-        chosen |= {name: value for name, value in ONLY.items() if name in own}
+        chosen = _with_model(chosen, groups)
     options = ComparisonSettings.choose(**chosen)
     judgments: Any = None if runs is None else qrels
     systems = cast(Systems, qrels) if runs is None else runs
@@ -423,12 +419,17 @@ def _make(
     for array in arrays.values():
         array.flags.writeable = False
     plain = weights is None and not geometric.any()
+    settings = {**aligned.settings, **options.described}
+    if strata is not None and options.interval != "t":
+        settings["draws"] += ", of each group apart"
+    if model is not None:
+        settings["model"] = f"{many(model.others.shape[1], 'query')} more; prediction-powered"
     return Comparison(
         systems=aligned.systems,
         measures=measures,
         query_ids=aligned.query_ids,
         pairs=pairs,
-        settings={**aligned.settings, **_describe(options, aligned, model, strata is not None)},
+        settings=settings,
         missing=aligned.missing,
         unanswered=aligned.unanswered,
         signs=tuple(column.sign for column in aligned.columns),
@@ -462,37 +463,6 @@ def _cut(
         bounds[..., int(greater)] = np.inf if greater else -np.inf
     bounds[~estimate.varies] = np.nan
     return Intervals(cut_intervals(means, estimate.means, *ranges), bounds)
-
-
-def _describe(
-    options: ComparisonSettings, aligned: Aligned, model: ModelValues | None, stratified: bool
-) -> dict[str, str]:
-    """Say how systems were compared."""
-    settings = {"test": options.test, "correction": options.correction}
-    if options.family != "pairs":
-        settings["corrected for"] = "all measures"
-    if options.alternative != "two-sided":
-        settings["alternative"] = options.alternative
-    settings["level"] = str(options.level)
-    settings["intervals"] = (
-        options.interval
-        + (", stratified by group" if stratified and options.interval != "t" else "")
-        + (", those of differences simultaneous" if options.simultaneous else "")
-    )
-    if options.margin is not None:
-        correction = margin_correction(options.test, options.correction)
-        tested = f"test {options.margin_test}, {correction}"
-        settings["margin"] = f"{read_margin(options.margin)}, {tested}"
-    rare = RARE if options.test == "randomisation" else ""
-    drawn = options.test in ("randomisation", *DRAWN) or options.interval != "t"
-    if drawn or (options.margin is not None and options.margin_test == "randomisation"):
-        settings["draws"] = f"{options.draws}, seed {options.seed}{rare}"
-    if model is not None:
-        judged = (
-            f"{len(aligned.query_ids)} queries judged by people, {model.others.shape[1]} others"
-        )
-        settings["model"] = f"{judged} by a model alone; prediction-powered"
-    return settings
 
 
 def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,14 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irbatch.array_types import Floats
 from irbatch.comparing.differences import INTERVAL_NAMES, MARGIN_NAMES, NAMES, Differences
 from irbatch.comparing.gate import Outcome, check, failed
-from irbatch.errors import InputError, many, printable
+from irbatch.errors import many, printable
 from irbatch.report.document import (
     BEST,
     BETTER,
-    DAGGERS,
     MARKS,
     WORSE,
     Column,
@@ -199,13 +196,8 @@ def sorted_systems(compared: Differences, sort: str | None) -> list[int]:
     return best_first(compared.means[:, column], compared.sign_of(column))
 
 
-def tabulate_means(
-    compared: Differences, digits: int, intervals: bool, judged: bool, sort: str | None
-) -> Table:
+def tabulate_means(compared: Differences, digits: int, intervals: bool, sort: str | None) -> Table:
     """Lay out one row a system; without a baseline systems have letters."""
-    if judged and not compared.judged:
-        problem = "how much is judged isn't known: compare runs, on measures that have cutoffs"
-        raise InputError(problem, source="judged")
     signs, order = compared.sign_of(), sorted_systems(compared, sort)
     letters = {system: letter(place) for place, system in enumerate(order)}
     marks = _marks(compared, letters)
@@ -224,22 +216,12 @@ def tabulate_means(
         return Column(compared.measures[k], value=lambda i: float(compared.means[i, k]), more=more,
                       show=lambda value: show(value, digits))  # fmt: skip
 
-    def share(cutoff: int, shares: Floats) -> Column:
-        return Column(f"judged of {cutoff}", value=lambda i: float(shares[i]), show=_show_share)
-
     columns = [Column("#", "mark", descends=False, text=letters.__getitem__)]
     columns = columns if compared.baseline is None else []
     columns.append(Column("system", "name", value=lambda i: compared.systems[i], more=after))
     columns += map(mean, range(len(compared.measures)))
-    if judged:
-        columns += itertools.starmap(share, compared.judged_shares.items())
     caption = f"Means of {many(len(compared.query_ids), 'query')}"
     return make_table(caption, columns, order)
-
-
-def _show_share(share: float) -> str:
-    """Write a share of documents; only all of them are 100%."""
-    return NOTHING if math.isnan(share) else f"{math.floor(1000 * share) / 10:.1f}%"
 
 
 def _marks(compared: Differences, letters: Mapping[int, str]) -> list[list[list[str]]]:
@@ -355,14 +337,12 @@ class Comparison(Reported, Differences):
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals of means and differences (default: 4); `intervals`, whether means come with
-    theirs (False); `judged`, whether they stand beside the share of documents that are judged, up
-    to each cutoff (False); `pairs`, whether the table of pairs follows, by default where there is a
+    theirs (False); `pairs`, whether the table of pairs follows, by default where there is a
     baseline, of few pairs, and on a page: in LaTeX it is written in place of the means, and only if
     asked for; `power`, whether that table tells which difference these queries could have shown and
     how many queries the observed one takes, with a power of 0.8 (False), which takes SciPy; `sort`,
     the measure by whose means systems stand, in both tables, from the best on, on a page the first
-    one, else as they were given; `daggers`, whether † and ‡ mark what is significantly better and
-    worse than the baseline, in place of arrows (False). On a page: `plots` of differences (True),
+    one, else as they were given. On a page: `plots` of differences (True),
     which take matplotlib, query by query of the best system of the first measure and the baseline,
     or else the second best.
 
@@ -460,9 +440,7 @@ class Comparison(Reported, Differences):
         digits: int = 4,
         intervals: bool = False,
         pairs: bool | None = None,
-        judged: bool = False,
         power: bool = False,
-        daggers: bool = False,
         plots: bool = True,
         sort: str | None = None,
     ) -> Document:
@@ -488,7 +466,7 @@ class Comparison(Reported, Differences):
             if self.groups:
                 parts.append(Heading(f"{name} ({many(len(group.query_ids), 'query')})"))
             if means:
-                parts.append(tabulate_means(group, digits, intervals, judged, sort))
+                parts.append(tabulate_means(group, digits, intervals, sort))
             sentences = [] if listed or pairs is not None or paper else [count_significant(group)]
             if group is self:
                 parts += figures
@@ -500,8 +478,7 @@ class Comparison(Reported, Differences):
         title = f"Comparison of {many(len(self.systems), 'system')}"
         legend = legend_of(self) if means else []
         settings = " | ".join([self.signature, *comment])
-        document = Document(title, " ".join(caption), legend, parts, settings, " ".join(note))
-        return document.marked_by(DAGGERS) if daggers else document
+        return Document(title, " ".join(caption), legend, parts, settings, " ".join(note))
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()

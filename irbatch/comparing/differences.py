@@ -106,6 +106,9 @@ def _number_or_share(text: str) -> float | str:
         return text
 
 
+ALWAYS_TOLD = ("test", "correction", "level", "interval", "draws", "seed")
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonSettings:
     """How systems are compared, as `irbatch.compare` describes it."""
@@ -186,6 +189,16 @@ class ComparisonSettings:
     def options(self) -> dict[str, Any]:
         """Their names and values."""
         return {row.name: getattr(self, row.name) for row in fields(ComparisonSettings)}
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Those that always matter, and those that are not the default."""
+        usual = ComparisonSettings().options
+        return {
+            name: str(value)
+            for name, value in self.options.items()
+            if name in ALWAYS_TOLD or value != usual[name]
+        }
 
 
 NAMED = 10  # systems or measures that an error lists

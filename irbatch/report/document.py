@@ -7,15 +7,14 @@ Texts may hold any character: renderers escape them. Numbers are written by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from irbatch.errors import printable
 from irbatch.report.numbers import NOTHING
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
-DAGGERS = {BETTER: "†", WORSE: "‡"}  # what some papers have in their place
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
 
@@ -200,24 +199,6 @@ class Document:
         signs = {BEST: best, MARKS: marks}
         text = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
         return f"{text}." if text else ""
-
-    def marked_by(self, signs: Mapping[str, str]) -> Document:
-        """Write other signs in place of marks; of details the marks stay."""
-        legend = [
-            (" ".join(signs.get(mark, mark) for mark in marks.split(" ")), meaning)
-            for marks, meaning in self.legend
-        ]
-
-        def change(row: Row) -> Row:
-            marks = ([signs.get(mark, mark) for mark in cell.marks] for cell in row.cells)
-            cells = [replace(cell, marks=own) for cell, own in zip(row.cells, marks, strict=True)]
-            return replace(row, cells=cells)
-
-        parts = [
-            replace(part, rows=list(map(change, part.rows))) if isinstance(part, Table) else part
-            for part in self.parts
-        ]
-        return replace(self, legend=legend, parts=parts)
 
 
 def bare(heading: str) -> str:

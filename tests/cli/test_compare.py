@@ -50,9 +50,9 @@ def test_systems_are_sorted(cli: Cli) -> None:
          {"test": "sign", "correction": "bh", "level": 0.1, "interval": "bca", "draws": 500,
           "seed": 3}, {}),
         ("--baseline old --alternative less --family all --margin 1% --margin-test randomisation "
-         "--pairs --judged",
+         "--pairs",
          {"baseline": "old", "alternative": "less", "family": "all", "margin": "1%",
-          "margin_test": "randomisation"}, {"pairs": True, "judged": True}),
+          "margin_test": "randomisation"}, {"pairs": True}),
         ("--no-simultaneous --digits 2 --intervals", {"simultaneous": False},
          {"digits": 2, "intervals": True}),
         ("--power", {}, {"power": True}),

@@ -96,7 +96,7 @@ def test_a_failing_write_leaves_the_old_file(
         ("eval", "--digits 2 --format tsv", "text, markdown, latex and html"),
         ("eval", "--caption x", "latex"),
         ("compare", "--intervals --format csv", "text, markdown, latex and html"),
-        ("compare", "--daggers", "latex"),
+        ("compare", "--environment table*", "latex"),
         ("leaderboard", "--label x", "latex"),
         ("leaderboard", "--frontier RR@10,latency --format json", "text, markdown, latex and html"),
     ],

@@ -224,7 +224,7 @@ def test_groups_of_one_query_are_drawn_from_together() -> None:
         found = compare(THREE, groups=single, interval="bca")
     alone = compare(THREE, interval="bca")
     assert found.intervals.tolist() == alone.intervals.tolist()
-    assert "stratified" in found.signature
+    assert "of each group apart" in found.signature
 
 
 def test_groups_may_be_a_series() -> None:
@@ -417,17 +417,6 @@ def test_systems_evaluated_differently_are_told() -> None:
     first = irbatch.evaluate_matrix([[1, 0], [1, 0]], "RR")
     with pytest.warns(irbatch.InputWarning, match="differently"):
         compare({"a": first, "b": other})
-
-
-def test_draws_are_told_where_something_is_drawn() -> None:
-    assert "draws" not in compare(THREE, test="t").settings
-    assert "draws" not in compare(THREE, test="t", margin=0.1).settings
-    for options in (
-        {"test": "randomisation"},
-        {"test": "t", "interval": "bca"},
-        {"test": "t", "margin": 0.1, "margin_test": "randomisation"},
-    ):
-        assert "draws" in compare(THREE, draws=50, **options).settings
 
 
 @pytest.mark.parametrize("test", ["t", "bootstrap", "randomisation"])
