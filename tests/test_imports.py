@@ -81,7 +81,7 @@ def test_a_measure_loads_its_family_alone() -> None:
 
 def test_a_command_loads_no_other() -> None:
     code = "from irbatch.cli.parser import parse_words; parse_words(['eval', 'qrels', 'run'])"
-    others = {"irbatch.comparing", "irbatch.leaderboard", "irbatch.report.document"}
+    others = {"irbatch.comparing", "irbatch.leaderboard", "irbatch.report.html"}
     assert not loaded_after(code) & others
 
 

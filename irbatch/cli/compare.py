@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from shlex import quote
 
 from irbatch import compare
-from irbatch.cli.inputs import check_there, name_runs, read_groups
+from irbatch.cli.inputs import name_runs, read_groups
 from irbatch.cli.options import (
     DEFAULT_MEASURES,
     GATE_FAILED,
@@ -22,7 +22,7 @@ from irbatch.cli.options import (
     tell,
 )
 from irbatch.cli.terminal import note
-from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, of_report
+from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
 from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
@@ -81,13 +81,9 @@ def run(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     check_sort(options.sort, measures)
     _check(options, runs, [str(parsed) for parsed in measures])  # before anything is read
-    read = [options.qrels, *runs.values(), options.model_qrels]
-    output = Output(options, [path for path in read if path is not None])
-    check_there(options.qrels, runs.values())
-    option_names = (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels")
-    settings = {
-        name: value for name in option_names if (value := getattr(options, name)) is not None
-    }
+    judged = [options.qrels, *filter(None, [options.model_qrels])]
+    output = Output(options, {"qrels": judged, "run": runs.values()})
+    settings = chosen(options, (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels"))
     groups = None if options.groups is None else read_groups(options.groups)
     comparison = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
@@ -97,14 +93,16 @@ def run(options: argparse.Namespace) -> int:
     if options.sort is not None:
         options.sort = names[str(measure(options.sort))]
     shown = _renamed(comparison, list(names.values()))
-    write, gates = of_report(shown), {"gates": outcomes}
-    output.write(
-        lambda form, **shaping: write(form, **shaping, **(gates if form == "json" else {}))
-    )
+    output.write_report(shown, json={"gates": outcomes})
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
-    _note(comparison.missing, "left out of all")
-    _note(comparison.unanswered, "counting 0")
+    for queries_of, what in (
+        (comparison.missing, "left out of all"),
+        (comparison.unanswered, "counting 0"),
+    ):
+        for name, queries in queries_of.items():
+            if queries:
+                note(f"{name}: {many(len(queries), 'query')} missing, {what}")
     return status
 
 
@@ -130,9 +128,3 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         imported("power", "stats", "scipy.stats")
     if options.baseline is not None:
         check_baseline(options.baseline, list(runs))
-
-
-def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:
-    for name, queries in missing.items():
-        if queries:
-            note(f"{name}: {many(len(queries), 'query')} missing, {what}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from irbatch.cli.inputs import check_there, name_runs, read_items
+from irbatch.cli.inputs import name_runs, read_items
 from irbatch.cli.options import (
     DEFAULT_MEASURES,
     SETTINGS,
@@ -19,14 +19,18 @@ from irbatch.cli.options import (
     judge,
     tell,
 )
-from irbatch.cli.terminal import note, progress_of
-from irbatch.cli.writing import TABLES, Output, add_output, add_paper, write_tsv
-from irbatch.data.column_names import check_columns, names_for
-from irbatch.errors import many
-from irbatch.evaluation.evaluation import judgments_read
-from irbatch.evaluation.results import Results
+from irbatch.cli.terminal import note, shows_progress
+from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, write_tsv
 from irbatch.evaluation.runs import evaluate, evaluate_runs
-from irbatch.formats.files import read_qrels
+from irbatch.evaluation.systems import SystemResults
+from irbatch.evaluation.tables import (
+    BOUNDS,
+    VALUE,
+    list_notes,
+    list_values,
+    make_table,
+    tell_different_queries,
+)
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_whole
 
@@ -69,47 +73,36 @@ def run(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
     default_form = "text" if sys.stdout.isatty() else "tsv"
-    output = Output(options, [options.qrels, *runs.values()], FORMS, default_form)
-    check_there(options.qrels, runs.values())
+    inputs = {"qrels": [options.qrels], "run": runs.values()}
+    output = Output(options, inputs, FORMS, default_form)
     results = _evaluate(options, runs, measures)
-    shaped = {"names": options.names, "per_query": options.per_query}
-    shaped["intervals"] = options.bounds
+    own = {"names": options.names, "per_query": options.per_query, "intervals": options.bounds}
     outcomes = judge(options, results)
-    output.write(lambda form, **shaping: _report(results, outcomes, form, {**shaped, **shaping}))
-    _note(results)
+    gates = {"json": {"gates": outcomes}}
+    output.write(
+        lambda form, **shaped: _report(results, form, **own, **shaped, **gates.get(form, {}))
+    )
+    for text in filter(None, [*list_notes(results), tell_different_queries(results)]):
+        note(text)
     return tell((outcome.passed, outcome.told) for outcome in outcomes)
 
 
 def _evaluate(
     options: argparse.Namespace, runs: Mapping[str, str], measures: tuple[Measure, ...]
-) -> dict[str, Results]:
+) -> SystemResults:
     """Read and evaluate, showing how far it is."""
-    settings: dict[str, Any] = {name: getattr(options, name) for name in SETTINGS}
+    settings: dict[str, Any] = chosen(options, SETTINGS)
     settings["items"] = read_items(options.items, options.interactions)
-    check_columns(options.columns)
-    column_names, marks = names_for(options.columns, "qrels"), judgments_read(measures)
-    if options.jobs > 1:
-        settings["executor"] = options.jobs
-    with progress_of(1 + len(runs)) as progress:
-        reading = progress(options.qrels)
-        how = {"marks": marks, "repeats": options.repeats, "progress": reading}
-        qrels = read_qrels(options.qrels, columns=column_names, **how)
-        if options.jobs > 1 and len(runs) > 1:
-            settings["progress"] = progress(many(len(runs), "run"))
-            return evaluate_runs(qrels, runs, measures, **settings)
-        return {
-            name: evaluate(qrels, run, measures, progress=progress(run), **settings)
-            for name, run in runs.items()
-        }
+    settings["progress"] = shows_progress()
+    settings["executor"] = options.jobs if options.jobs > 1 else None
+    if len(runs) > 1:
+        return evaluate_runs(options.qrels, runs, measures, **settings)
+    ((name, run),) = runs.items()  # whose parts are what processes evaluate
+    return SystemResults({name: evaluate(options.qrels, run, measures, **settings)})
 
 
-def _report(
-    results: Mapping[str, Results], outcomes: Sequence[Any], form: str, shaped: dict[str, Any]
-) -> str:
-    """Return the form that is asked for, importing no other."""
-    from irbatch.evaluation.systems import SystemResults
-    from irbatch.evaluation.tables import BOUNDS, VALUE, list_values, make_table
-
+def _report(results: SystemResults, form: str, **shaped: Any) -> str:
+    """Return a form of the results: as text, the table alone."""
     if form == "text":
         from irbatch.report.text import write_table
 
@@ -118,14 +111,7 @@ def _report(
     if form == "tsv":
         head = (*VALUE, *BOUNDS) if shaped["intervals"] else VALUE
         return write_tsv([head, *(row.values() for row in list_values(results, **shaped))])
-    if outcomes and form == "json":
-        from irbatch.report.reported import write_json
-
-        everything = SystemResults(results)._everything(**shaped)
-        for outcome in outcomes:
-            everything[outcome.system].setdefault("gates", []).append(outcome._asdict())
-        return write_json(everything, None)
-    return str(getattr(SystemResults(results), f"to_{form}")(**shaped))
+    return str(getattr(results, f"to_{form}")(**shaped))
 
 
 def _with_required(
@@ -142,11 +128,3 @@ def _with_required(
     ]
     names = [condition.form.name for condition in conditions if condition.form.name != MISSING]
     return parse_measures([*measures, *names])
-
-
-def _note(results: Mapping[str, Results]) -> None:
-    """Print notes on missing and skipped queries."""
-    from irbatch.evaluation.tables import list_notes, tell_different_queries
-
-    for text in filter(None, [*list_notes(results), tell_different_queries(results)]):
-        note(text)

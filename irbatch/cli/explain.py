@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from irbatch.cli.inputs import check_inputs, check_there
 from irbatch.cli.options import SETTINGS, add_measures, add_settings
-from irbatch.cli.writing import Output, add_output, of_report
+from irbatch.cli.writing import Output, add_output, chosen
 from irbatch.comparing.explain import SIDES, explain
 from irbatch.measures import measure
 
 FORMS = ("text", "markdown", "html", "json")
 WRITTEN = ("html", "markdown", "json")
-TEXTS = ("topics", "documents")
+OPTIONS = ("queries", "most", "only", "depth", "topics", "documents", *SETTINGS)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -50,15 +49,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Explain, print, and write files."""
     parsed = measure(",".join(options.measures or ["nDCG@10"]))
-    texts = {name: getattr(options, name) for name in TEXTS}
-    inputs = [options.qrels, options.a, options.b, *filter(None, texts.values())]
-    check_inputs(*inputs)
+    texts = {name: [path] for name, path in chosen(options, ("topics", "documents")).items()}
+    inputs = {"qrels": [options.qrels], "run": [options.a, options.b], **texts}
     output = Output(options, inputs, FORMS)
-    check_there(options.qrels, inputs[1:3])
-    explanation = explain(
-        options.qrels, options.a, options.b, parsed,
-        queries=options.queries, most=options.most, only=options.only, depth=options.depth,
-        **texts, **{name: getattr(options, name) for name in SETTINGS},
-    )  # fmt: skip
-    output.write(of_report(replace(explanation, measure=parsed.spelled(options.names))))
+    settings = chosen(options, OPTIONS)
+    explanation = explain(options.qrels, options.a, options.b, parsed, **settings)
+    output.write_report(replace(explanation, measure=parsed.spelled(options.names)))
     return 0

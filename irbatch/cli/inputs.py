@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from irbatch.data.column_names import ITEM, POPULARITIES, QUERIES, USERS
@@ -41,18 +41,14 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
     return runs
 
 
-def check_inputs(*paths: str | None) -> None:
-    """Reject standard input in place of two files."""
-    if paths.count("-") > 1:
+def check_there(inputs: Mapping[str, Collection[str]]) -> None:
+    """Reject files that aren't there, by what they hold, and standard input in place of two."""
+    sources = [(source, path) for source, paths in inputs.items() for path in paths]
+    if [path for _, path in sources].count("-") > 1:
         raise InputError("standard input cannot be two files", path="-")
-
-
-def check_there(qrels: str, runs: Collection[str]) -> None:
-    """Reject files that aren't there, and standard input for both."""
-    check_inputs(qrels, *runs)
-    for source, path in (("qrels", qrels), *(("run", run) for run in runs)):
+    for source, path in sources:
         if path != "-" and not os.path.lexists(path) and not is_pattern(path):
-            problem = f"No such file or directory{_meant(path)}"
+            problem = f"No such file or directory{_meant(path) if source == 'run' else ''}"
             raise InputError(problem, source=source, path=path)
 
 

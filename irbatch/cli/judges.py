@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from irbatch.cli.inputs import check_inputs, name_runs
+from irbatch.cli.inputs import name_runs
 from irbatch.cli.options import add_measures
-from irbatch.cli.writing import Output, add_output, of_report
+from irbatch.cli.writing import Output, add_output
 from irbatch.comparing.judges import compare_judges
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
@@ -36,10 +36,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print or write."""
     if len(options.judges) < 2:
         raise InputError("judges are two or more files of judgments", source="judges")
-    check_inputs(*options.judges, *options.runs)
     measures = parse_measures(options.measures or "nDCG@10")
-    judges, runs = name_runs(options.judges), name_runs(options.runs) if options.runs else None
-    output = Output(options, [*judges.values(), *(runs or {}).values()])
-    comparison = compare_judges(judges, runs, measures, rel=options.rel, level=options.level)
-    output.write(of_report(comparison))
+    judges, runs = name_runs(options.judges), name_runs(options.runs)
+    output = Output(options, {"qrels": judges.values(), "run": runs.values()})
+    shape = {"rel": options.rel, "level": options.level}
+    output.write_report(compare_judges(judges, runs or None, measures, **shape))
     return 0

@@ -7,11 +7,9 @@ import functools
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, tell
-from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper
-from irbatch.comparing.gate import Outcome
+from irbatch.cli.writing import SHAPING, TABLES, WRITTEN, Output, add_output, add_paper, chosen
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.study import check_board, parse_on_board
@@ -25,6 +23,7 @@ EXAMPLE = (
 )
 NEEDS = {"y": "x", "plot": "x", "level": "qrels", "significance": "qrels"}
 """Options that say nothing without another."""
+SHAPED = {**SHAPING, "columns": TABLES, "frontier": TABLES}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         board = board.priced(dict(options.prices))
     board = board.where(*options.where)
     if options.significance:
-        board = board.tested(**({} if options.level is None else {"level": options.level}))
+        board = board.tested(**chosen(options, ["level"]))
     picture = None if options.plot is None else board.plot(options.x, options.y)
     outcomes = [
         outcome
@@ -98,7 +97,10 @@ def run(options: argparse.Namespace) -> int:
         for outcome in check_board(board, [text], required=required)
     ]
     status = tell((outcome.passed, outcome.told) for outcome in outcomes)
-    output.write(functools.partial(_report, board, options, outcomes))
+    if options.frontier is None and options.x is not None:
+        options.frontier = [options.y or board.measures[0], options.x]
+    page = {"x": options.x, "y": options.y}
+    output.write_report(board, html=page, json={"gates": outcomes})
     if picture is not None:
         axes.save(picture, options.plot)
     return status
@@ -111,21 +113,17 @@ def _check(options: argparse.Namespace) -> Output:
     for name, other in NEEDS.items():
         if getattr(options, name) is not None and getattr(options, other) is None:
             raise InputError(f"--{name} needs --{other}")
-    output = Output(options, filter(None, (options.systems, options.qrels)))
-    for word in ("columns", "frontier"):
-        if getattr(options, word):
-            output.check_written(word, TABLES)
     if options.level is not None:
         check_level(options.level)
-    return output
+    if options.qrels is not None:
+        options.measures = parse_measures(options.measures or DEFAULT_MEASURES)
+    inputs = {"leaderboard": [options.systems], "qrels": [*filter(None, [options.qrels])]}
+    return Output(options, inputs, shaping=SHAPED)
 
 
 def _read(options: argparse.Namespace) -> Leaderboard:
     """Read the systems, and evaluate their runs if there are qrels."""
-    names = ("qrels", "measures", "level")
-    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if options.qrels is not None:
-        settings["measures"] = parse_measures(options.measures or DEFAULT_MEASURES)
+    settings = chosen(options, ("qrels", "measures", "level"))
     try:
         if options.systems != "-":
             return Leaderboard.from_json(Path(options.systems), **settings)
@@ -136,24 +134,3 @@ def _read(options: argparse.Namespace) -> Leaderboard:
     except OSError as problem:
         reason, path = problem.strerror or str(problem), str(problem.filename or options.systems)
         raise InputError(reason, source="leaderboard", path=path) from None
-
-
-def _report(
-    board: Leaderboard,
-    options: argparse.Namespace,
-    outcomes: list[Outcome],
-    form: str,
-    **shaped: Any,
-) -> str:
-    """Make a report of one form."""
-    if form in TABLES:
-        shaped["frontier"] = options.frontier
-        if options.frontier is None and options.x is not None:
-            shaped["frontier"] = [options.y or board.measures[0], options.x]
-        if options.columns is not None:
-            shaped["columns"] = options.columns
-    if form == "html":
-        shaped |= {"x": options.x, "y": options.y}
-    if form == "json":
-        shaped["gates"] = outcomes
-    return str(getattr(board, f"to_{form}")(**shaped))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import functools
 
-from irbatch.cli.inputs import check_inputs
 from irbatch.cli.options import add_columns
 from irbatch.cli.terminal import note
 from irbatch.cli.writing import Output, add_output, write_tsv
@@ -47,8 +46,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and print or write every value with every digit."""
-    check_inputs(options.first, options.second)
-    output = Output(options, [options.first, options.second], FORMS, "tsv")
+    output = Output(options, {"run": [options.first, options.second]}, FORMS, "tsv")
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
     runs = read(options.first), read(options.second)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from irbatch.cli.inputs import check_inputs
 from irbatch.cli.options import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
-from irbatch.cli.writing import WRITTEN, Output, add_output, of_report
+from irbatch.cli.writing import WRITTEN, Output, add_output, chosen
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.measures import parse_measures
 
@@ -44,18 +43,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    paths = [*options.baseline, *(options.advanced or []), options.qrels]
-    check_inputs(*paths)
-    output = Output(options, paths)
-    comparison = reproducibility(
-        options.qrels,
-        options.baseline,
-        options.advanced,
-        measures,
-        depth=options.depth,
-        p=options.p,
-        **{name: getattr(options, name) for name in SETTINGS},
-    )
+    pairs = options.baseline, options.advanced
+    runs = [path for pair in filter(None, pairs) for path in pair]
+    output = Output(options, {"qrels": [options.qrels], "run": runs})
+    settings = chosen(options, ("depth", "p", *SETTINGS))
+    comparison = reproducibility(options.qrels, *pairs, measures, **settings)
     names = [measure.spelled(options.names) for measure in measures]
-    output.write(of_report(replace(comparison, measures=names)))
+    output.write_report(replace(comparison, measures=names))
     return 0

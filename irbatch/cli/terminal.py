@@ -1,22 +1,11 @@
-"""What commands say to a person on standard error: messages, and how far long work is."""
+"""What commands say to a person on standard error."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from itertools import count
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
 
 from irbatch.errors import printable
-
-if TYPE_CHECKING:
-    from irbatch.runtime.progress import Progress
-
-
-SHOWN_AFTER = 1.0  # seconds
 
 
 def say(what: str, text: object) -> None:
@@ -30,15 +19,6 @@ def note(text: str) -> None:
     print(f"note: {printable(text)}", file=sys.stderr)
 
 
-@contextmanager
-def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
-    """Yield a function from a file's path, one of so many, to the callback for its progress."""
-    from irbatch.runtime.progress import steps_on_bar  # here: messages need nothing
-
-    numbers = count(1)
-    with steps_on_bar(after=SHOWN_AFTER) as step:
-        yield (
-            lambda path: (
-                step and partial(step, f"{next(numbers)} of {files}: {os.path.basename(path)}")  # noqa: PTH119 - pathlib takes 5 ms to import
-            )
-        )
+def shows_progress() -> bool:
+    """Tell whether long work shows how far it is: a person is there, and so is rich."""
+    return sys.stderr.isatty() and find_spec("rich") is not None

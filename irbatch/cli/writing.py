@@ -6,9 +6,11 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
+from irbatch.cli.inputs import check_there
 from irbatch.errors import InputError, join_words, on_one_line
 
 ENDINGS = {  # of files: the form that they are of
@@ -83,30 +85,36 @@ class Output:
 
     Args:
         options: of the command, those of `add_output` among them.
-        inputs: files that are read, which must not be replaced.
+        inputs: files that are read, which must be there and not be replaced, by what they hold.
         forms: those that the report has.
         default: the form that is printed.
+        shaping: options that shape the report, and the forms that they are for.
 
     Raises:
-        InputError: if a file cannot be written, or an option is not for the forms asked for.
+        InputError: if a file isn't there or cannot be written, or an option is not for the forms
+            asked for.
     """
 
     def __init__(
         self,
         options: argparse.Namespace,
-        inputs: Iterable[str],
+        inputs: Mapping[str, Collection[str]],
         forms: Sequence[str] = FORMS,
         default: str = "text",
+        shaping: Mapping[str, Sequence[str]] = SHAPING,
     ) -> None:
-        self._options, self._path = options, options.output
+        self._options, self._path, self._shaping = options, options.output, shaping
         paths = {form: getattr(options, form, None) for form in forms}
         self.files = {form: path for form, path in paths.items() if path is not None}
         plot = getattr(options, "plot", None)
-        _check_files({"output": self._path, **self.files, "plot": plot}, inputs)
+        read = chain.from_iterable(inputs.values())
+        _check_files({"output": self._path, **self.files, "plot": plot}, read)
         self.form = options.format or _form_of(self._path, forms, default)
-        for name, shaped in SHAPING.items():
-            if getattr(options, name, None) not in (None, False):
-                self.check_written(name, shaped)
+        for name, shaped in shaping.items():
+            is_chosen = getattr(options, name, None) not in (None, False)
+            if is_chosen and not {self.form, *self.files}.intersection(shaped):
+                problem = f"--{name.replace('_', '-')} is for {join_words(shaped)}"
+                raise InputError(problem, value=options.format)
         if getattr(options, "digits", None) is not None:
             from irbatch.report.numbers import check_digits  # for those who want them
 
@@ -115,23 +123,18 @@ class Output:
             from irbatch.report.axes import check_picture  # for those who draw
 
             check_picture(plot)
-
-    def check_written(self, option: str, forms: Sequence[str]) -> None:
-        """Reject an option that is for other forms than those asked for."""
-        if not {self.form, *self.files}.intersection(forms):
-            problem = f"--{option.replace('_', '-')} is for {join_words(forms)}"
-            raise InputError(problem, value=self._options.format)
+        check_there(inputs)
 
     def write(self, make: Callable[..., str]) -> None:
         """Print a report, or write it where it is to go, and in the forms beside it.
 
         `make` returns the text of a form, shaped by the options for it. All are made first.
         """
-        texts = {path: make(form, **self._shaping(form)) for form, path in self.files.items()}
+        texts = {path: make(form, **self._shaped(form)) for form, path in self.files.items()}
         shown: dict[str, Any] = {}
         if self.form == "text" and self._path is None and sys.stdout.isatty():
             shown = {"ansi": True, "width": shutil.get_terminal_size().columns}
-        text = make(self.form, **self._shaping(self.form), **shown)
+        text = make(self.form, **self._shaped(self.form), **shown)
         if self._path is None:
             print(text, end="")
         else:
@@ -142,16 +145,23 @@ class Output:
             with replacing(path) as file:
                 file.write(written.encode(errors="backslashreplace"))  # names may be no text
 
-    def _shaping(self, form: str) -> dict[str, Any]:
-        """Return the options of a form that are given."""
-        names = [name for name, shaped in SHAPING.items() if form in shaped]
-        values = {name: getattr(self._options, name, None) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
+    def write_report(self, report: Any, **own: dict[str, Any]) -> None:
+        """Write a report in its forms; `own` are further options of one form."""
+
+        def make(form: str, **shaped: Any) -> str:
+            return str(getattr(report, f"to_{form}")(**shaped, **own.get(form, {})))
+
+        self.write(make)
+
+    def _shaped(self, form: str) -> dict[str, Any]:
+        names = [name for name, forms in self._shaping.items() if form in forms]
+        return chosen(self._options, names)
 
 
-def of_report(report: Any) -> Callable[..., str]:
-    """Return what makes a form of a report."""
-    return lambda form, **options: str(getattr(report, f"to_{form}")(**options))
+def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some options that are said or have a default."""
+    values = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def write_tsv(rows: Iterable[Iterable[object]]) -> str:

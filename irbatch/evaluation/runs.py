@@ -85,10 +85,10 @@ def evaluate(
             as TBG; default: 1 each. They are looked up for each document of every ranking, of
             which a large run file is read whole. `DocumentCosts`, or document to cost.
         threads: how many threads scan; default: as many as the work is worth.
-        progress: True shows a bar of rich (``irbatch[cli]``) on standard error or in a notebook; a
-            function is called with how much is done and how much there is: bytes
-            of a large run file, partitions of a run that comes in several, queries of anything
-            else.
+        progress: True shows a bar of rich (``irbatch[cli]``) on standard error or in a notebook,
+            from the first second on; a function is called with how much is done and how much there
+            is: bytes of a large run file, partitions of a run that comes in several, queries of
+            anything else.
         executor: what evaluates the partitions of a run, several at once and each with one thread:
             a `concurrent.futures.Executor` of threads or processes, on this machine or others, as
             of Dask, MPI and Ray; or a number of processes to start. Judgments are sent once to

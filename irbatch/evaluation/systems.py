@@ -40,7 +40,8 @@ class SystemResults(Plotted, dict[str, Results]):
     (default: as they were given). `to_dict`, `to_json`, `to_csv` and frames have `per_query` and
     `names` (`to_dict`: `names`), JSON and CSV `intervals`. `to_csv` has one line a system, query
     and measure, the query of a mean being called ``all``; `to_json` system to what
-    `Results.to_json` has, values if asked, and `from_json` reads it.
+    `Results.to_json` has, values if asked, and `from_json` reads it; with each system it has those
+    of `gates`, what `irbatch.comparing.gate.check` returned.
 
     >>> import irbatch
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
@@ -132,12 +133,20 @@ class SystemResults(Plotted, dict[str, Results]):
         return Document(f"Results of {systems}", caption, legend, [table], footer, note)
 
     def _everything(
-        self, *, per_query: bool = False, names: str = "irbatch", intervals: bool = False
+        self,
+        *,
+        per_query: bool = False,
+        names: str = "irbatch",
+        intervals: bool = False,
+        gates: Sequence[Any] = (),
     ) -> Record:
         options: Any = {"per_query": per_query, "names": names, "intervals": intervals}
-        return {
+        systems = {
             name: {**results._everything(**options), "name": name} for name, results in self.items()
         }
+        for gate in gates:
+            systems[gate.system].setdefault("gates", []).append(gate._asdict())
+        return systems
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> SystemResults:

@@ -151,8 +151,8 @@ def test_long_work_shows_its_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch)
             return True
 
     shown = Terminal()
-    monkeypatch.setattr("irbatch.cli.terminal.SHOWN_AFTER", 0.0)
-    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
+    for name in ("SHOWN_AFTER", "REDRAWN_AFTER"):
+        monkeypatch.setattr(f"irbatch.runtime.progress.{name}", 0.0)
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setenv("TERM", "xterm-256color")
     assert cli("eval", *FILES, "-m", "AP")[0] == 0

@@ -65,7 +65,8 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     ("overlap old.run new.run", "--depth 0", "--depth 0 must be a whole number of at least 1"),
     ("judges", "qrels.txt", "two or more"),
     # Files
-    *((command, "- -", TWICE) for command in ("eval", "overlap", "judges")),
+    *((command, "- -", TWICE) for command in ("eval", "overlap")),
+    ("judges", "- -", "this file is given twice"),
     ("eval", "qrels.txt bad.run",
      "run 'bad.run' line 2 (query 'q0', document 'bad'): score 'abc' is not a number"),
     ("eval", "old.run old.run", IS_RUN),

@@ -10,7 +10,7 @@ import pytest
 
 import irbatch
 from irbatch import InputError
-from irbatch.runtime.progress import steps_on_bar
+from irbatch.runtime.progress import progress_on_bar
 
 QRELS = {f"q{i}": {"d": 1} for i in range(3)}
 RUN = irbatch.Run({query: {"d": 1.0} for query in QRELS}, "[b]")
@@ -26,7 +26,8 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     pytest.importorskip("rich")
     for name, value in (("TERM", "xterm-256color"), ("COLUMNS", "200")):
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
+    for name in ("SHOWN_AFTER", "REDRAWN_AFTER"):
+        monkeypatch.setattr(f"irbatch.runtime.progress.{name}", 0.0)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     return terminal
@@ -47,9 +48,9 @@ def test_it_goes_when_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
 
     def fail() -> None:
-        with steps_on_bar() as step:
-            assert step is not None
-            step("pass 1", 1, 4)
+        with progress_on_bar("pass 1", True) as show:
+            assert show is not None
+            show(1, 4)
             raise OSError("no index")
 
     with pytest.raises(OSError, match="no index"):
