@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import math
 import multiprocessing
 import os
@@ -66,7 +67,7 @@ def measure(folder: Path, queries: int) -> Iterator[str]:
     yield f"until a process has evaluated something: {duration(_start(folder, problem))}"
     yield f"a row: {runs[0].stat().st_size / rows:.1f} bytes in Parquet"
     sums, values = (
-        len(evaluate_partition(qrels, runs[0], NAMES, keep=keep).to_json()) / queries
+        len(json.dumps(evaluate_partition(qrels, runs[0], NAMES, keep=keep).state_dict())) / queries
         for keep in ("sums", "queries")
     )
     yield f"a query, sent back by a partition: {sums:.0f} bytes; with values {values:.0f}"
