@@ -34,7 +34,7 @@ from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, many, shown, 
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
 from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, read_numbers
-from irbatch.runtime.ragged import offsets_of
+from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
 
 
@@ -90,6 +90,19 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     def is_ordered(self) -> bool:
         """Whether each query's numbers descend, as scores mostly do."""
         return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())
+
+    def ordered(self) -> QueryTable:
+        """Return the table with each query's rows by number, descending; equal ones stay."""
+        if self.is_ordered:
+            return self
+        sizes = self.ends - self.begins
+        starts, rows = offsets_of(sizes), joined_ranges(self.begins, sizes)
+        numbers = self.numbers[rows]
+        for place in np.flatnonzero(check_order(numbers, starts[:-1], starts[1:])):
+            own = slice(starts[place], starts[place + 1])
+            rows[own] = rows[own][np.argsort(-numbers[own], kind="stable")]
+        documents = self.documents.take(rows)
+        return QueryTable(self.queries, starts[:-1], starts[1:], documents, self.numbers[rows])
 
     @cached_property
     def places(self) -> dict[Any, int]:

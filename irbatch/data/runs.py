@@ -109,18 +109,17 @@ class Run(Container):
         return cls(read_table(table, "run", role_columns, name), name)
 
     def prepared(self) -> Run:
-        """Return the run with its rankings as columns, to be evaluated again and again.
+        """Return the run as columns, documents by score, to be evaluated again and again.
 
         Making them costs about as much as some evaluations from dictionaries; each one after that
         takes a fraction of the time. Errors are those of evaluating the run; and document ids that
         are whole numbers have to fit int64.
 
-        >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
+        >>> Run({"q1": {"d2": 0.5, "d1": 0.7}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        if isinstance(self.rankings, QueryTable):
-            return self
-        return Run(self.as_table(), self.name, self.tag)
+        table = self.as_table().ordered()
+        return self if table is self.rankings else Run(table, self.name, self.tag)
 
     def without(self, seen: QueryTable) -> Run:
         """Return the run without the documents that queries have in a table, each there once.

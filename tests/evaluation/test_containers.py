@@ -102,6 +102,9 @@ def test_prepared_runs_read_like_others() -> None:
     prepared = run.prepared()
     assert isinstance(prepared.rankings, QueryTable)
     assert dict(prepared.rankings) == run.rankings
+    assert list(prepared.rankings["q"]) == ["é", "d"]  # by score; ties as they stood
+    tied = Run.from_columns(["q"] * 3 + ["p"], ["a", "c", "b", "a"], [0.0, 1.0, 1.0, 2.0])
+    assert list(tied.prepared().rankings["q"]) == ["c", "b", "a"]
     assert (prepared.name, prepared.tag) == ("mine", "tag")
     assert prepared.prepared() is prepared
     huge = Run({"q": {2**70: 1.0}})

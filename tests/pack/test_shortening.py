@@ -70,7 +70,8 @@ def test_what_is_not_shortened() -> None:
     for ties in (TiePolicy.INDEX, TiePolicy.EXPECTED, TiePolicy.ERROR):
         assert shortened(run.prepared(), 1, Ordering(ties=ties)) is None
     assert shortened(run, 1, Ordering()) is None
-    assert shortened(irbatch.Run({"q": {"a": 0.0, "b": 1.0}}).prepared(), 1, Ordering()) is None
+    unordered = irbatch.Run.from_columns(["q", "q"], ["a", "b"], [0.0, 1.0])
+    assert shortened(unordered, 1, Ordering()) is None
     judgments = {"q": {"s": {"a": 1}}}
     for odd in ({"a": 2.0, "b": 1.0, "c": math.nan}, {"a": 2.0, "b": 1.0, "c": "x"}):
         wrong = {"q": odd}
