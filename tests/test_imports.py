@@ -174,10 +174,13 @@ def test_only_entry_points_have_many_parameters() -> None:
     packages = "irbatch", *(f"irbatch.{name}" for name in rooms)
     exported = {name for each in packages for name in importlib.import_module(each).__all__}
     for name, path in modules().items():
-        for node in ast.walk(tree(path)):
+        nodes = list(ast.walk(tree(path)))
+        classes = [each for each in nodes if isinstance(each, ast.ClassDef)]
+        entries = {part for each in classes if each.name in exported for part in each.body}
+        for node in nodes:
             if isinstance(node, ast.FunctionDef) and node.name not in exported:
                 given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-                assert len(given) <= 12, f"{name}.{node.name}"
+                assert len(given) <= 12 or node in entries, f"{name}.{node.name}"
 
 
 def test_nothing_reads_pickles() -> None:

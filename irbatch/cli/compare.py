@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from shlex import quote
 
 from irbatch import compare
@@ -51,7 +51,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     text = "a model's judgments of the same queries and more, which help to estimate means"
     add("--model-qrels", metavar="QRELS", help=text)
     add_measures(parser)
-    add_rows(parser.add_argument_group("tests and intervals"), ComparisonSettings)
+    own = {row.name: row.metadata["option"] for row in fields(ComparisonSettings)}
+    add_rows(parser.add_argument_group("tests and intervals"), own)
     add = add_output(
         parser,
         digits="means and differences",

@@ -7,7 +7,6 @@ import itertools
 import math
 import re
 import warnings
-from dataclasses import replace
 
 from irbatch.cli.terminal import say
 from irbatch.data.qrels import Qrels
@@ -65,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     if not counted:
         say("error", "no topic of the run is judged")
         return 1
-    titles = [replace(column, parameters=()).spelled("ndeval") for column in columns]
+    titles = [column._replace(parameters=()).spelled("ndeval") for column in columns]
     print(",".join(["runid", "topic", *titles]))
     for topic in sorted(values, key=by_number):
         print(",".join([f"{run.tag},{topic}", *map(_spelled, values[topic])]))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from shlex import quote
 from typing import Any
@@ -14,12 +13,12 @@ from irbatch.cli.inputs import ITEM_COLUMNS
 from irbatch.cli.terminal import say
 from irbatch.data.column_names import WORDS
 from irbatch.errors import InputError
-from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.settings import OPTIONS, Settings
 from irbatch.formats.files import ORDERS
 from irbatch.measures import Measure, measure, styles
 from irbatch.runtime.numbers import DECIMAL
 
-SETTINGS = (*(row.name for row in fields(Settings)), "order_by", "columns")
+SETTINGS = (*OPTIONS, "order_by", "columns")
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --require doesn't
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
@@ -44,18 +43,21 @@ def check_sort(sort: str | None, measures: Sequence[Measure]) -> None:
         raise InputError(problem, value=sort)
 
 
-def add_rows(group: Any, rows: Any) -> None:
-    """Add the option of each field of a class of settings; of what is so by default, its "no"."""
-    for row in fields(rows):
-        option = row.metadata["option"]
+def add_rows(group: Any, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add the option of each setting, by name; of what is so by default, its "no"."""
+    for name, option in rows.items():
         no = "no-" if option.get("action") == "store_false" else ""
-        group.add_argument(f"--{no}{row.name.replace('_', '-')}", dest=row.name, **option)
+        group.add_argument(f"--{no}{name.replace('_', '-')}", dest=name, **option)
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape values."""
     group = parser.add_argument_group("what shapes values")
-    add_rows(group, Settings)
+    defaults = Settings._field_defaults
+    add_rows(group, {
+        name: option if "action" in option else {"default": defaults[name], **option}
+        for name, option in OPTIONS.items()
+    })  # fmt: skip
     text = "what orders the documents of a run that has both (default: score)"
     group.add_argument("--order-by", choices=ORDERS, default=ORDERS[0], help=text)
     add_columns(parser)

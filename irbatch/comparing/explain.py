@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -337,7 +337,7 @@ def explain(
     check_whole("depth", shown_depth, 1)
     judged = evaluation.judgments(qrels)
     runs = {name: evaluation.rankings(run) for name, run in _name_both(a, b).items()}
-    as_read = replace(evaluation, order_by="score")
+    as_read = evaluation._replace(order_by="score")
     evaluated = [as_read.evaluate(judged, run, progress) for run in runs.values()]
     means = tuple(results[of] for results in evaluated)
     one, other = (results.per_query() for results in evaluated)

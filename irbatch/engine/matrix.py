@@ -7,7 +7,6 @@ is computed from it. Ids, scores and containers are gone; what stands at each ra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +48,6 @@ class Costs(NamedTuple):
         return self._replace(of_ranks=of_ranks)
 
 
-@dataclass(eq=False, repr=False)
 class RelevanceMatrix:
     """A padded block of ranked relevance, one query a row.
 
@@ -65,13 +63,18 @@ class RelevanceMatrix:
         costs: what the documents cost; None: 1 each.
     """
 
-    codes: Codes
-    levels: Floats
-    retrieved: Ints
-    judged: Ints
-    complete: bool = False
-    ties: OpenTies | None = None
-    costs: Costs | None = None
+    def __init__(
+        self,
+        codes: Codes,
+        levels: Floats,
+        retrieved: Ints,
+        judged: Ints,
+        complete: bool = False,
+        ties: OpenTies | None = None,
+        costs: Costs | None = None,
+    ) -> None:
+        self.codes, self.levels, self.retrieved, self.judged = codes, levels, retrieved, judged
+        self.complete, self.ties, self.costs = complete, ties, costs
 
     def __repr__(self) -> str:
         return f"<RelevanceMatrix: {many(len(self.retrieved), 'query')}, {self.depth} ranks>"
@@ -166,7 +169,7 @@ class SparseMatrix(RelevanceMatrix):
         ties: OpenTies | None = None,
     ) -> None:
         self.levels, self.retrieved, self.judged = levels, retrieved, judged
-        self.entries, self.ties, self.complete = entries, ties, True
+        self.entries, self.ties, self.complete, self.costs = entries, ties, True, None
 
     @cached_property
     def codes(self) -> Codes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,8 +174,7 @@ class PrefixStatistics:
         return _frozen(values[self._threshold].astype(np.float64)[:, None])
 
 
-@dataclass(eq=False, repr=False)
-class Scan:
+class Scan(NamedTuple):
     """Everything one pass collected; or, of queries with ties, what is to be expected."""
 
     cutoffs: Floats  # (cutoffs,)

@@ -12,7 +12,7 @@ import sys
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class Sums:
             if measure.aggregate == "weighted":
                 terms[:, column] *= values[:, weight_column(measures, column)]
         arrays = {"sums": add_up(terms), "counted": (~np.isnan(values)).sum(axis=0)}
-        arrays |= {"zeros": zeros, "counts": np.array(astuple(count_queries(rows.marks)))}
+        arrays |= {"zeros": zeros, "counts": np.array(count_queries(rows.marks))}
         items: dict[int | None, ItemCounts] = {}
         if (of_queries := rows.items) is not None:
             for cutoff in (measure.cutoff for measure in measures if measure.aggregate == "run"):
@@ -265,7 +265,7 @@ class Accumulator:
         rows, queries = self.rows(), self.ids if self._row_of else range(self._size)
         if self._sums is not None:
             means = [self._sums.mean(column) for column in range(len(self.measures))]
-            counts = replace(Counts(*self._sums.arrays["counts"].tolist()), extra=self.extra)
+            counts = Counts(*self._sums.arrays["counts"].tolist())._replace(extra=self.extra)
             return Results(None, (), self.measures, counts, settings, means=means)
         if order is not None:
             queries = [query for query in order if query in self._row_of]

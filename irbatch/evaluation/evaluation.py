@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -125,13 +124,12 @@ def check_unjudged(measures: Iterable[Measure]) -> None:
 def as_unjudged(results: Results) -> Results:
     """Return results of queries that have no judgments, which say nothing of these."""
     results.settings["judgments"] = "none"
-    results.counts = replace(results.counts, no_relevant=0)  # of none it is known
+    results.counts = results.counts._replace(no_relevant=0)  # of none it is known
     results.of_queries.judgment_counts = None
     return results
 
 
-@dataclass(eq=False, repr=False)
-class Evaluation:
+class Evaluation(NamedTuple):
     """Measures, settings, and what both read; the same for any number of runs.
 
     It pickles, and is made by `choose`, which rejects what can be rejected before reading anything.
@@ -253,7 +251,7 @@ class Evaluation:
         check_unjudged(self.measures)
         ranked = self.rankings(run)
         judgments = Qrels({query: {} for query in ranked.queries})
-        in_order = replace(self, order_by="score")  # as it was read
+        in_order = self._replace(order_by="score")  # as it was read
         results = in_order.evaluate(judgments, ranked, progress, lambda computed: computed.rows)
         results.settings = self.signature()
         return as_unjudged(results)

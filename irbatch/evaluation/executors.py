@@ -165,7 +165,7 @@ def evaluate_partitions(
         spanning = {query: some for query, some in places.items() if len(some) > 1}
         if spanning:
             run_of_spanning = _read_spanning(workers, spanning, named)
-            by_score = replace(evaluation, order_by="score")
+            by_score = evaluation._replace(order_by="score")
             part = evaluate_part(by_score, judgments, run_of_spanning)
             parts = [part.without(spanning.keys()) for part in parts]
             parts.append(replace(part, evaluation=evaluation, settings=evaluation.signature()))

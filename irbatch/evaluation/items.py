@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -167,4 +166,5 @@ def add_costs(
             source = "costs" if problem.source == "items" else problem.source
             raise problem.with_fields(source=source) from None
         of_block = Costs(costs, document_costs.lowest, document_costs.highest)
-        yield replace(block, matrix=replace(block.matrix, costs=of_block))
+        block.matrix.costs = of_block
+        yield block

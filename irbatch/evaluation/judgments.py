@@ -6,7 +6,6 @@ The join is that of all judgments; the measures read what `irbatch.data.marked.M
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -63,7 +62,7 @@ class MarkedValues:
         nowhere = np.logical_and.reduce(list(irrelevant.values()))
         marks = results.marks & ~np.uint8(QueryMark.NO_RELEVANT)
         marks |= QueryMark.NO_RELEVANT.where(nowhere)
-        counts = replace(results.counts, no_relevant=int(nowhere.sum()))
+        counts = results.counts._replace(no_relevant=int(nowhere.sum()))
         judgments = results.of_queries.judgment_counts
         if judgments is not None:
             judgments[:, 0] = self._own.level_counts(rows)[:, self._relevant].sum(axis=1)

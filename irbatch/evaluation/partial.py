@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -131,7 +131,7 @@ class PartialResult:
             InputError: if judgments are others, if no query is judged, or a judged one is missing
                 with ``missing="error"``.
         """
-        evaluation = self.evaluation if items is None else replace(self.evaluation, items=items)
+        evaluation = self.evaluation if items is None else self.evaluation._replace(items=items)
         if self.apart != (qrels is None):
             problem = "give the judgments that partitions were evaluated with"
             if self.apart:
@@ -156,7 +156,7 @@ class PartialResult:
         rows = np.flatnonzero(~has_results)
         if rows.size and evaluation.settings.missing == "zero":
             # Without rankings it makes no difference what orders documents, or what they cost.
-            unordered = replace(evaluation, order_by="score", costs=None)
+            unordered = evaluation._replace(order_by="score", costs=None)
             zeros = unordered.evaluate(judgments, Run({}), None, lambda computed: rows)
             kept = kept.copy()
             kept.add(zeros.of_queries, zeros.query_ids)
@@ -169,7 +169,7 @@ class PartialResult:
         """Complete the results of all partitions, and say what there is to say of them."""
         missing, settings = self.judged - results.counts.answered, self.evaluation.settings
         extra = results.counts.extra + self.not_judged.size
-        counts = replace(results.counts, judged=self.judged, missing=missing, extra=extra)
+        counts = results.counts._replace(judged=self.judged, missing=missing, extra=extra)
         results.counts, results.name = counts, name
         numbers = {"judged": self.judged, "missing": missing, "answered": counts.answered + extra}
         judged, absent, answered = (
@@ -190,7 +190,7 @@ class PartialResult:
         fields["samples"] = {name: plain(ids) for name, ids in self.samples.items()}
         fields["warnings"] = list(self.warnings)
         chosen = self.evaluation
-        options = {**asdict(chosen.settings), "order_by": chosen.order_by}
+        options = {**chosen.settings._asdict(), "order_by": chosen.order_by}
         return self.kept.state(self.settings, options=options, **fields)
 
     @classmethod

@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, NamedTuple
 
@@ -38,8 +37,7 @@ class QueryMark(IntFlag):
         return (marks & np.uint8(self)).astype(bool)
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """How many queries there were, and what became of them.
 
     Attributes:

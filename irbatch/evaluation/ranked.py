@@ -78,7 +78,9 @@ def evaluate_ids(
         n = len(ranked) if hasattr(ranked, "__len__") else 0
         relevant = dict.fromkeys(ranked, ()) if isinstance(ranked, Mapping) else [()] * n
     ranked, relevant = pair_series(ranked, relevant)
-    settings = Settings(missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel)
+    settings = Settings.choose(
+        missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel
+    )
     defaults = settings.open_parameters()
     plan = Plan(parse_measures(measures, cutoffs), defaults, items=items is not None)
     rankings, qrels = read_id_lists(ranked, relevant, pad, query_ids)
@@ -126,7 +128,7 @@ def evaluate_matrix(
     >>> evaluate_matrix([[1, 0, 1, 0, 1]], "AP P@5 nDCG@3").mean()
     {'AP': 0.7555555555555555, 'P@5': 0.6, 'nDCG@3': 0.7039180890341347}
     """
-    settings = Settings(no_relevant=no_relevant, rel=rel)
+    settings = Settings.choose(no_relevant=no_relevant, rel=rel)
     plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
     labels = LabelRows(relevance, lengths, read_query_ids(query_ids))
     if lengths is None and labels.ends_in(-1):

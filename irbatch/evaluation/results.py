@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -446,7 +445,7 @@ class Results(Plotted):
         everything: Record = {
             "name": self.name,
             "settings": self.settings,
-            "counts": asdict(self.counts),
+            "counts": self.counts._asdict(),
             "mean": self.mean(names),
         }
         if intervals:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +19,15 @@ if TYPE_CHECKING:
 Counted = npt.NDArray[np.int32]
 
 
-@dataclass(eq=False, repr=False)
 class RunItems:
-    """The items of each query, in rank order, up to the deepest cutoff of a measure."""
+    """The items of each query, in rank order, up to the deepest cutoff of a measure.
 
-    known: ItemArrays
-    lists: Sequence[ItemRows]  # int32 ``(documents,)`` of each, as `ItemRanks` has them
-    _values: dict[Measure, float] = field(default_factory=dict)
+    `lists` are int32 ``(documents,)`` of each, as `ItemRanks` has them.
+    """
+
+    def __init__(self, known: ItemArrays, lists: Sequence[ItemRows]) -> None:
+        self.known, self.lists = known, lists
+        self._values: dict[Measure, float] = {}
 
     def value(self, measure: Measure) -> float:
         """Return a measure's value."""
@@ -45,16 +46,26 @@ class RunItems:
         return RunItems(self.known, [self.lists[row] for row in rows])
 
 
-@dataclass(eq=False)
 class Rows:
-    """What is known of queries, one a row."""
+    """What is known of queries, one a row.
 
-    values: Floats  # (queries, columns): of measures and, behind them, see `with_weights`
-    marks: Bytes  # (queries,), see `QueryMark`
-    # (queries, 2): how many documents are relevant, and how many judged; None where labels of what
-    # was ranked are all there is.
-    judgment_counts: Counted | None = None
-    items: RunItems | None = None  # where measures of the whole run read them
+    Args:
+        values: ``(queries, columns)``, of measures and, behind them, see `with_weights`.
+        marks: ``(queries,)``, see `QueryMark`.
+        judgment_counts: ``(queries, 2)``, how many documents are relevant, and how many judged;
+            None where labels of what was ranked are all there is.
+        items: where measures of the whole run read them.
+    """
+
+    def __init__(
+        self,
+        values: Floats,
+        marks: Bytes,
+        judgment_counts: Counted | None = None,
+        items: RunItems | None = None,
+    ) -> None:
+        self.values, self.marks = values, marks
+        self.judgment_counts, self.items = judgment_counts, items
 
     def __len__(self) -> int:
         return len(self.marks)

@@ -113,7 +113,7 @@ def _make_settings(
 ) -> ScoreSettings:
     check_option("ties", ties)
     check_choice("nan", nan, NAN)
-    settings = Settings(no_relevant=no_relevant, rel=rel)
+    settings = Settings.choose(no_relevant=no_relevant, rel=rel)
     defaults = settings.open_parameters()
     plan = plan_of(parse_measures(measures), defaults, items=items is not None)
     last = ", NaN last" if nan == "last" else ""

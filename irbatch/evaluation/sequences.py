@@ -6,7 +6,6 @@ import functools
 import math
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -64,7 +63,7 @@ def evaluate_groups(
     settings.setdefault("no_relevant", "skip")
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     judgments, ranked = evaluation.judgments(qrels), evaluation.rankings(run)
-    in_order = replace(evaluation, order_by="score")  # as it was read
+    in_order = evaluation._replace(order_by="score")  # as it was read
     documents = [document for of_query in judgments.to_dict().values() for document in of_query]
     groups = groups if isinstance(groups, Groups) else Groups(groups, ungrouped="ignore")
     shares, grades = groups.align(documents), judgments.grades

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from irbatch.data.column_names import Columns
 from irbatch.data.columns import REPEATS
@@ -48,52 +47,18 @@ DEFAULTS: dict[str | None, dict[str, Any]] = {
 }
 
 
-def _row(value: Any, help_text: str, **option: Any) -> Any:
-    """Return a setting's field: its default, its help, and its option of commands, as argparse's.
-
-    A command's default is the field's, unless `option` has another: None leaves it to trec_eval=.
-    """
-    option = {"help": help_text, **({} if "action" in option else {"default": value}), **option}
-    return field(default=value, metadata={"option": option})
-
-
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """How queries are averaged and rankings are read, as `irbatch.evaluate` describes it."""
 
-    missing: str = _row(
-        "zero", "what a judged query missing from a run does (default: zero)",
-        choices=("zero", "skip", "error"), default=None,
-    )  # fmt: skip
-    rel: float | None = _row(
-        None, "least relevant grade of measures without a rel= of their own (default: 1)",
-        metavar="GRADE", type=float,
-    )  # fmt: skip
-    max_depth: int | None = _row(
-        None, "leave out documents beyond this rank", metavar="RANK", type=int
-    )
-    no_relevant: str = _row(
-        "zero", "what a query without relevant documents does (default: zero)",
-        choices=("zero", "skip"),
-    )  # fmt: skip
-    judged_only: bool = _row(False, "remove unjudged documents first", action="store_true")
-    score_dtype: str = _row(
-        "float64", "precision of score comparison; float32 as trec_eval 9 (default: float64)",
-        choices=SCORE_DTYPES, default=None,
-    )  # fmt: skip
-    ties: str = _row(
-        "id",
-        f"what becomes of documents that share a score (default: id, descending); "
-        f"{', '.join(map(str, TiePolicy))}",
-        choices=tuple(map(str, TiePolicy)), metavar="POLICY",
-    )  # fmt: skip
-    repeats: str = _row(
-        "error", "what a document does that is judged repeatedly: be an error, or have the first, "
-        "the largest or the sum of its grades (default: error)", choices=REPEATS,
-    )  # fmt: skip
-    trec_eval: str | None = _row(
-        None, "be as this version of trec_eval in what isn't said otherwise", choices=VERSIONS
-    )
+    missing: str = "zero"
+    rel: float | None = None
+    max_depth: int | None = None
+    no_relevant: str = "zero"
+    judged_only: bool = False
+    score_dtype: str = "float64"
+    ties: str = "id"
+    repeats: str = "error"
+    trec_eval: str | None = None
 
     @classmethod
     def choose(
@@ -104,31 +69,33 @@ class Settings:
         score_dtype: str | None = None,
         **others: Any,
     ) -> Settings:
-        """Return the settings asked for; those left None are trec_eval's, if a version is named."""
+        """Return the settings asked for, checked; those left None are trec_eval's or the defaults.
+
+        Raises:
+            InputError: if one has another value than it can have.
+        """
         number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
         version: Any = str(trec_eval) if number else trec_eval
         check_option("trec_eval", version)
         options = {"missing": missing, "score_dtype": score_dtype}
         chosen = {name: value for name, value in options.items() if value is not None}
-        return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
-
-    def __post_init__(self) -> None:
+        settings = cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
         for name, choices in CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
-        if self.ties == "expected" and self.max_depth is not None:
+            check_choice(name, getattr(settings, name), choices)
+        if settings.ties == "expected" and settings.max_depth is not None:
             problem = (
-                f"{keyword('ties', self.ties)} has no rankings that {keyword('max_depth')} cuts"
+                f"{keyword('ties', 'expected')} has no rankings that {keyword('max_depth')} cuts"
             )
-            raise InputError(f"{problem}; measures have cutoffs", value=self.max_depth)
-        if self.rel is not None:
+            raise InputError(f"{problem}; measures have cutoffs", value=settings.max_depth)
+        if settings.rel is not None:
             try:
-                REL.check(self.rel)
+                REL.check(settings.rel)
             except ValueError as what:
-                raise InputError(
-                    f"{keyword('rel', self.rel)} must be {what}", value=self.rel
-                ) from None
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, 1)
+                problem = f"{keyword('rel', settings.rel)} must be {what}"
+                raise InputError(problem, value=settings.rel) from None
+        if settings.max_depth is not None:
+            check_whole("max_depth", settings.max_depth, 1)
+        return settings
 
     @property
     def least_relevant(self) -> float:
@@ -167,16 +134,51 @@ class Settings:
         return Ordering(self.score_dtype, TiePolicy(self.ties))
 
 
-def _choices(row: Field[Any]) -> tuple[Any, ...]:
-    """Return the values that a setting can have; none where they are numbers."""
-    option = row.metadata["option"]
-    if "action" in option:
-        return False, True
-    choices = tuple(option.get("choices", ()))
-    return (None, *choices) if choices and row.default is None else choices
+OPTIONS: dict[str, dict[str, Any]] = {
+    "missing": {
+        "help": "what a judged query missing from a run does (default: zero)",
+        "choices": ("zero", "skip", "error"), "default": None,
+    },
+    "rel": {
+        "help": "least relevant grade of measures without a rel= of their own (default: 1)",
+        "metavar": "GRADE", "type": float,
+    },
+    "max_depth": {
+        "help": "leave out documents beyond this rank", "metavar": "RANK", "type": int,
+    },
+    "no_relevant": {
+        "help": "what a query without relevant documents does (default: zero)",
+        "choices": ("zero", "skip"),
+    },
+    "judged_only": {"help": "remove unjudged documents first", "action": "store_true"},
+    "score_dtype": {
+        "help": "precision of score comparison; float32 as trec_eval 9 (default: float64)",
+        "choices": SCORE_DTYPES, "default": None,
+    },
+    "ties": {
+        "help": f"what becomes of documents that share a score (default: id, descending); "
+        f"{', '.join(TiePolicy)}",
+        "choices": tuple(map(str, TiePolicy)), "metavar": "POLICY",
+    },
+    "repeats": {
+        "help": "what a document does that is judged repeatedly: be an error, or have the first, "
+        "the largest or the sum of its grades (default: error)",
+        "choices": REPEATS,
+    },
+    "trec_eval": {
+        "help": "be as this version of trec_eval in what isn't said otherwise", "choices": VERSIONS,
+    },
+}  # fmt: skip
+"""The option of commands that each setting has, as argparse's; None leaves it to trec_eval=.
 
+Where nothing else is said an option's default is that of the field of `Settings`.
+"""
 
-CHOICES = {row.name: choices for row in fields(Settings) if (choices := _choices(row))}
+CHOICES = {
+    **{name: option["choices"] for name, option in OPTIONS.items() if "choices" in option},
+    "judged_only": (False, True),
+    "trec_eval": (None, *VERSIONS),
+}
 """The settings that are one of some values."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from irbatch.comparing.gate import (
 from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, join_words, many, printable, shown
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows
 from irbatch.leaderboard.axes import Board, canonical_name
 from irbatch.measures import measure
 from irbatch.report.text import shorten
@@ -180,7 +181,8 @@ def _with_measures(results: Results, measures: Sequence[str]) -> Results:
     places = [results.column_of(name) for name in measures]
     queries = results.query_ids if results.has_ids else range(len(results.query_ids))
     columns = [results.columns[place] for place in places]
-    rows = replace(results.of_queries, values=results.values[:, places], items=None)
+    known = results.of_queries
+    rows = Rows(results.values[:, places], known.marks, known.judgment_counts)
     return Results(rows, queries, columns, results.counts, results.settings)
 
 

@@ -15,7 +15,6 @@ import math
 import re
 from collections import UserDict
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -45,7 +44,6 @@ MARKED = "subtopics", "strata", "probabilities"
 LARGEST_CUTOFF = 10**300  # float64 must hold it
 
 
-@dataclass(eq=False, repr=False)
 class Declaration:
     """Declare a measure: a decorator for its formula, `irbatch.define_measure`.
 
@@ -119,31 +117,36 @@ class Declaration:
     {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
 
-    name: str
-    _: KW_ONLY
-    definition: str = ""
-    parameters: Mapping[str, Parameter] = field(default_factory=lambda: {"rel": REL})
-    takes_cutoff: bool = True
-    aggregate: str = "mean"
-    reads: str = "prefix"
-    linear: bool | Callable[[Measure], bool] = False
-    in_order: bool = False
-    range: tuple[float, float] = (0.0, 1.0)
-    better: str | Callable[[Measure], str] = "higher"
-    no_relevant: str = "0"
-    source: str = ""
-    builtin: bool = False
-    whole: bool = False
-    undefined: float | None = None
-    weight: Callable[..., Floats] | None = None
-    formula: Callable[..., Floats] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        name, reads = self.name, self.reads
+    def __init__(
+        self,
+        name: str,
+        *,
+        definition: str = "",
+        parameters: Mapping[str, Parameter] = {"rel": REL},
+        takes_cutoff: bool = True,
+        aggregate: str = "mean",
+        reads: str = "prefix",
+        linear: bool | Callable[[Measure], bool] = False,
+        in_order: bool = False,
+        range: tuple[float, float] = (0.0, 1.0),
+        better: str | Callable[[Measure], str] = "higher",
+        no_relevant: str = "0",
+        source: str = "",
+        builtin: bool = False,
+        whole: bool = False,
+        undefined: float | None = None,
+        weight: Callable[..., Floats] | None = None,
+    ) -> None:
+        self.name, self.definition, self.source, self.builtin = name, definition, source, builtin
+        self.parameters, self.takes_cutoff, self.reads = parameters, takes_cutoff, reads
+        self.aggregate, self.weight, self.range, self.better = aggregate, weight, range, better
+        self.linear, self.in_order, self.whole = linear, in_order, whole
+        self.no_relevant, self.undefined = no_relevant, undefined
+        self.formula: Callable[..., Floats]
         if not isinstance(name, str) or not name.isidentifier():
             problem = f"{name!r} is not a word that a measure could be called by"
             raise InputError(problem, value=name)
-        if self.builtin:
+        if builtin:
             return
         if name in ROWS:
             raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
@@ -294,7 +297,6 @@ class Catalogue(UserDict[str, Any]):
 CATALOGUE = Catalogue()
 
 
-@dataclass(unsafe_hash=True, repr=False)
 class Measure:
     """A measure with its settings: a value, equal to any other with the same canonical name.
 
@@ -305,12 +307,28 @@ class Measure:
     AP(rel=2)@100
     """
 
-    name: str
-    parameters: tuple[tuple[str, object], ...] = ()
-    cutoff: int | None = None
-    _: KW_ONLY
-    declaration: Declaration = field(compare=False)
-    asked: str = field(default="", compare=False)  # how it was written
+    __slots__ = ("asked", "cutoff", "declaration", "name", "parameters")
+
+    def __init__(
+        self,
+        name: str,
+        parameters: tuple[tuple[str, object], ...] = (),
+        cutoff: int | None = None,
+        *,
+        declaration: Declaration,
+        asked: str = "",  # how it was written
+    ) -> None:
+        self.name, self.parameters, self.cutoff = name, parameters, cutoff
+        self.declaration, self.asked = declaration, asked
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Measure):
+            return NotImplemented
+        theirs = other.name, other.parameters, other.cutoff
+        return (self.name, self.parameters, self.cutoff) == theirs
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.parameters, self.cutoff))
 
     @overload
     def __call__(self, **parameters: object) -> Measure: ...
@@ -336,19 +354,23 @@ class Measure:
                 raise InputError(problem, value=value) from None
         ordered = ((name, settings[name]) for name in declared if name in settings)
         changed = tuple(pair for pair in ordered if pair[1] != declared[pair[0]].default)
-        return replace(self, parameters=changed, asked="")
+        return self._replace(parameters=changed, asked="")
 
     def __matmul__(self, cutoff: int) -> Measure:
         """Return the measure at a cutoff, 1 or more; InputError if it takes none or no such one."""
         if not self.declaration.takes_cutoff:
             raise InputError(f"{self.name} takes no cutoff", value=cutoff)
         at = check_cutoff(cutoff)
-        return replace(self, cutoff=at, asked=f"{self.asked}@{at}" if self.asked else "")
+        return self._replace(cutoff=at, asked=f"{self.asked}@{at}" if self.asked else "")
 
     def __getitem__(self, parameter: str) -> Any:
         """Return a parameter's value."""
         default = self.declaration.parameters[parameter].default
         return dict(self.parameters).get(parameter, default)
+
+    def _replace(self, **changed: Any) -> Measure:
+        """Return it with other attributes."""
+        return Measure(**{name: getattr(self, name) for name in self.__slots__} | changed)
 
     def is_linear(self) -> bool:
         """Tell whether expected statistics give its expected value, see `define_measure`."""
@@ -393,7 +415,7 @@ class Measure:
         weight = copy.copy(declaration)
         weight.formula, weight.weight, weight.aggregate = formula, None, "sum"
         weight.undefined, weight.range = None, (0.0, math.inf)
-        return replace(self, name=f"weight of {self.name}", declaration=weight)
+        return self._replace(name=f"weight of {self.name}", declaration=weight)
 
     def answers_to(self, name: str) -> bool:
         """Tell whether a name, in any tool's spelling, is this measure's."""

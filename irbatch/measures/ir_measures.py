@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections import defaultdict
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, measure_error
@@ -115,7 +114,7 @@ def read_object(wish: Any) -> Measure:
     meaning = find_meaning(wish, opened=True)
     if meaning is None and "cutoff" in wish.SUPPORTED_PARAMS.keys() - wish.params.keys():
         at_1 = find_meaning(wish @ 1, opened=True)
-        meaning = at_1 and replace(at_1, cutoff=None)
+        meaning = at_1 and at_1._replace(cutoff=None)
     if meaning is None:
         raise measure_error(f"irbatch has no {text} of ir_measures", value=text)
-    return replace(meaning, asked=text)
+    return meaning._replace(asked=text)

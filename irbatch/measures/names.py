@@ -16,7 +16,6 @@ import functools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 from irbatch.errors import InputError, raise_problems, shown
@@ -179,7 +178,7 @@ def _parse_text(names: str, users: int) -> tuple[Measure, ...]:
                 asked = ""
             else:
                 asked = f"{head}@{measure.cutoff}" if at else measure.spelled("trec_eval")
-            parsed.append(replace(measure, asked=asked))
+            parsed.append(measure._replace(asked=asked))
     raise_problems(problems)
     return tuple(parsed)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +47,7 @@ from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_e
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 
-@dataclass(eq=False, repr=False)
-class Block:
+class Block(NamedTuple):
     """Some of the queries, packed."""
 
     rows: Positions  # (queries,): places among the queries to evaluate
@@ -144,7 +142,8 @@ def pack_joined(
             query = qrels.queries[rows[in_rows[rejected]]]
             raise InputError(problem, source="run", query=query, value=score)
         ranks[shared] += groups.count_before(rank_by_key)
-        block = Block(picks, replace(matrix, ties=groups.list_open()), groups.mark_rows(rows.size))
+        matrix.ties = groups.list_open()
+        block = Block(picks, matrix, groups.mark_rows(rows.size))
     matrix.codes[row_index, ranks] = codes
     return block
 
@@ -195,8 +194,7 @@ def pack_run(
         yield _Join(qrels, run, rows[picks], chosen, ordering).block(picks)
 
 
-@dataclass(eq=False, repr=False)
-class _Join:
+class _Join(NamedTuple):
     """The join of one block: its rankings' scores and where the judged documents stand."""
 
     qrels: Qrels

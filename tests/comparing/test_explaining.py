@@ -143,7 +143,7 @@ def test_no_additions_are_said_of_what_is_no_sum(name: str) -> None:
 
 @pytest.mark.parametrize("ties", ["id", "id_ascending", "index", "pessimistic", "optimistic"])
 def test_orders_are_those_of_the_join(ties: str) -> None:
-    settings = Settings(ties=ties)
+    settings = Settings.choose(ties=ties)
     for judgments, scored in nasty_problems(3, 20):
         qrels, run = Qrels(judgments), Run(scored)
         rows = np.arange(len(qrels))

@@ -208,7 +208,7 @@ def test_json_has_everything(two: SystemResults) -> None:
     assert read["dense"] == {
         "name": "dense",
         "settings": two["dense"].settings,
-        "counts": {**vars(two["dense"].counts)},
+        "counts": two["dense"].counts._asdict(),
         "mean": two["dense"].mean(),
     }
     assert json.loads(two.to_json(per_query=True))["bm25"]["per_query"] == two["bm25"].to_dict()
