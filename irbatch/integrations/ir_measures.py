@@ -19,9 +19,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from irbatch.array_types import Floats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
@@ -37,10 +34,6 @@ except ImportError as missing:
 __all__ = ["IrbatchEvaluator", "IrbatchProvider", "install", "uninstall"]
 
 CONVENTIONS = "9"  # of trec_eval, which ir_measures takes its values from
-
-
-Values = tuple[list[Any], Floats]
-"""Queries, and their values of measures."""
 
 
 def _meaning(measure: Any) -> Measure:
@@ -96,18 +89,13 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
             meanings = [_meaning(measure) for measure in group]
             measures = list(dict.fromkeys(meanings))
             qrels = self._subtopics if of_subtopics and self._subtopics else self._qrels
-            queries, values = _evaluate(qrels, read, measures, judged_only=judged_only)
+            if not read.answers(qrels).size:
+                continue
+            settings: Any = {"trec_eval": CONVENTIONS, "judged_only": judged_only}
+            results = evaluate(qrels, read, measures, **settings)
             for theirs, meaning in zip(group, meanings, strict=True):
-                column = values[:, measures.index(meaning)].tolist()
-                for query, value in zip(queries, column, strict=True):
+                for query, value in results.per_query(meaning).items():
                     yield irm.Metric(query_id=query, measure=theirs, value=value)
-
-
-def _evaluate(qrels: Qrels, run: Run, measures: list[Measure], *, judged_only: bool) -> Values:
-    if not run.answers(qrels).size:
-        return [], np.empty((0, len(measures)))
-    results = evaluate(qrels, run, measures, trec_eval=CONVENTIONS, judged_only=judged_only)
-    return results.query_ids, results.values
 
 
 def _read_subtopics(judgments: list[Any]) -> Qrels | None:

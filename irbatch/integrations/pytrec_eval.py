@@ -3,7 +3,7 @@
     from irbatch.integrations import pytrec_eval
 
 Values are those of pytrec_eval-terrier 0.5, that is of trec_eval 9.0.8, under the same names;
-judgments are prepared once an evaluator. Types that pytrec_eval refuses, such as NumPy's numbers,
+judgments are prepared once an evaluator. Types that pytrec_eval rejects, such as NumPy's numbers,
 are taken. Where pytrec_eval ends the process (a score that is NaN, a cutoff of 0, coefficients
 that are not four) there is an `InputError`; where its value is NaN, the interpolated precision of
 an empty ranking, there is a 0.
@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Floats, Positions
 from irbatch.data.dicts import are_dicts
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -89,9 +88,8 @@ class RelevanceEvaluator:
             problem = f"{shown(relevance_level)} must be a whole number of at least 1"
             raise InputError(f"relevance_level {problem}", value=relevance_level)
         self.measures = _combine(measures)
-        level = float(relevance_level)
-        self._settings = _choose_settings(bool(judged_docs_only_flag), level)
-        self._planned = _plan_values(frozenset(self.measures), level)
+        options = bool(judged_docs_only_flag), float(relevance_level)
+        self._planned = _plan_values(frozenset(self.measures), *options)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         if self._qrels is not None and (parts := self._qrels.levels % 1 != 0).any():
@@ -114,51 +112,38 @@ class RelevanceEvaluator:
         run = Run(scores)
         queries = [query for query in scores if query in self._row_of]
         rows = np.fromiter(map(self._row_of.__getitem__, queries), np.intp, len(queries))
-        values = self._compute(self._qrels, run, rows)[:, self._planned.columns]
-        labels = self._planned.labels
-        results = (dict(zip(labels, row, strict=True)) for row in values.tolist())
+        labels, columns, measures, work = self._planned
+        values = np.zeros((rows.size, len(measures) + 1))  # the last column stays 0
+        if measures and rows.size:
+            values[:, :-1] = compute_run(work, self._qrels, run, rows=rows).values[rows]
+            take_logarithms(values, measures)
+        results = (dict(zip(labels, row, strict=True)) for row in values[:, columns].tolist())
         return dict(zip(queries, results, strict=True))
-
-    def _compute(self, qrels: Qrels, run: Run, rows: Positions) -> Floats:
-        """Return the values of the plan's measures, and a column of zeros if one is wanted."""
-        measures, plan = self._planned.measures, self._planned.plan
-        if plan is None or not rows.size:
-            return np.zeros((rows.size, len(measures) + 1))
-        values = compute_run(Work(plan, self._settings), qrels, run, rows=rows).values[rows]
-        take_logarithms(values, measures)
-        if len(measures) in self._planned.columns:
-            values = np.hstack([values, np.zeros((rows.size, 1))])
-        return values
 
 
 class _Planned(NamedTuple):
-    """What is computed: values under pytrec_eval's labels, and the plan's column of each."""
+    """What is computed: values under pytrec_eval's labels, and the measure of each by its place."""
 
     labels: list[str]
     columns: list[int]
     measures: list[Measure]
-    plan: Plan | None
-
-
-@functools.lru_cache(maxsize=64)
-def _choose_settings(judged_only: bool, level: float) -> Settings:
-    return Settings.choose(trec_eval=VERSION, judged_only=judged_only, rel=level)
+    work: Work
 
 
 @functools.lru_cache(maxsize=64)  # scripts make an evaluator for every run
-def _plan_values(names: frozenset[str], level: float) -> _Planned:
+def _plan_values(names: frozenset[str], judged_only: bool, level: float) -> _Planned:
     values = list(_list_values(names))
     measures = list(dict.fromkeys(value.measure for value in values if value.measure))
-    # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
+    # Texts, such as runid, are 0.0 in pytrec_eval: a column behind those of measures.
     places = {measure: place for place, measure in enumerate(measures)}
     columns = [places[value.measure] if value.measure else len(measures) for value in values]
-    opened = _choose_settings(False, level).open_parameters()
-    plan = Plan(measures, opened) if measures else None
-    return _Planned([value.label for value in values], columns, measures, plan)
+    settings = Settings.choose(trec_eval=VERSION, judged_only=judged_only, rel=level)
+    work = Work(Plan(measures, settings.open_parameters()), settings)
+    return _Planned([value.label for value in values], columns, measures, work)
 
 
 def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
-    """Leave out queries without judgments; `Qrels` refuses all other forms."""
+    """Leave out queries without judgments; `Qrels` rejects all other forms."""
     if not isinstance(query_relevance, Mapping):
         Qrels(query_relevance)
     if are_dicts(query_relevance) and all(query_relevance.values()):
@@ -177,13 +162,11 @@ def _combine(measures: Iterable[str]) -> set[str]:
         raise InputError(f"measures {shown(measures)} are not several names", source="measures")
     parameters: dict[str, set[str]] = defaultdict(set)
     for wish in measures:
-        names = supported_nicknames.get(wish) if isinstance(wish, str) else None
-        for name in names or (wish,):
-            if isinstance(name, str) and name in supported_measures:
-                parameters[name] |= set()
-                continue
-            stem, values = _split(name)
-            parameters[stem] |= set(values.split(","))
+        if not isinstance(wish, str):
+            raise InputError(f"unsupported measure {shown(wish)}", source="measures", value=wish)
+        for name in supported_nicknames.get(wish, (wish,)):
+            stem, values = (name, "") if name in supported_measures else _split(name)
+            parameters[stem] |= set(values.split(",") if values else ())
     return {
         f"{name}.{','.join(sorted(values))}" if values else name
         for name, values in parameters.items()
@@ -192,9 +175,8 @@ def _combine(measures: Iterable[str]) -> set[str]:
 
 def _split(name: str) -> tuple[str, str]:
     """Take ``P_5`` or ``P.5,10`` apart into name and parameters."""
-    for stem in supported_measures if isinstance(name, str) else ():
-        match = _PARAMETERS.match(name, len(stem)) if name.startswith(stem) else None
-        if match:
+    for stem in supported_measures:
+        if name.startswith(stem) and (match := _PARAMETERS.match(name, len(stem))):
             return stem, match[1]
     raise InputError(f"unsupported measure {shown(name)}", source="measures", value=name)
 
@@ -280,20 +262,15 @@ def patched() -> Iterator[ModuleType]:
     try:
         import pytrec_eval as module
     except ImportError:
-        before = {name: loaded for name, loaded in sys.modules.items() if name == "pytrec_eval"}
         sys.modules["pytrec_eval"] = here
         try:
             yield here
         finally:
-            sys.modules.pop("pytrec_eval", None)
-            sys.modules.update(before)
+            del sys.modules["pytrec_eval"]
         return
-    names = [name for name in __all__ if hasattr(module, name)]
-    theirs = {name: getattr(module, name) for name in names}
-    for name in names:
-        setattr(module, name, getattr(here, name))
+    theirs = {name: value for name, value in vars(module).items() if name in __all__}
+    vars(module).update({name: getattr(here, name) for name in theirs})
     try:
         yield module
     finally:
-        for name, value in theirs.items():
-            setattr(module, name, value)
+        vars(module).update(theirs)

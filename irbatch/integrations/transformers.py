@@ -20,6 +20,7 @@ import numpy as np
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.results import Results
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries, without_last_axis
+from irbatch.runtime.arrays import to_numpy
 
 __all__ = ["ComputeMetrics"]
 
@@ -93,8 +94,7 @@ class ComputeMetrics:
                 self._update(batch)
             if compute_result is not None and not compute_result:
                 return {}
-            if self._pairs:
-                self._rank_pairs()
+            self._rank_pairs()
             results: Any = self._evaluator.compute()
         except BaseException:
             self.reset()
@@ -112,8 +112,7 @@ class ComputeMetrics:
 
     def _update(self, batch: Any) -> None:
         if batch.label_ids is None:
-            problem = "the Trainer passed no labels: TrainingArguments(label_names=[…]) are the"
-            problem += " names of the model's inputs that hold them"
+            problem = "the Trainer passed no labels: TrainingArguments(label_names=[…]) names them"
             raise InputError(problem, source="label_ids")
         scores = _array(batch.predictions, "predictions")
         labels = _array(batch.label_ids, "label_ids")
@@ -129,19 +128,23 @@ class ComputeMetrics:
 
     def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:
         """Add rows of one query and one document."""
-        scores = _plain(scores)
+        scores, grades = (
+            to_numpy(*named) for named in ((scores, "predictions"), (labels, "labels"))
+        )
+        scores = scores.astype(np.float64)
         if scores.shape[1:] == (2,):
             scores = scores[:, 1] - scores[:, 0]
         if scores.shape not in ((len(labels),), (len(labels), 1)):
             shapes = f"predictions of shape {tuple(scores.shape)} for {len(labels)} labels"
             raise InputError(f"{shapes}: one score a row, or two logits", source="predictions")
-        grades = _plain(labels)
         kept = np.flatnonzero(grades != PADDING)
         self._queries += [ids[row] for row in kept.tolist()]
         self._pairs.append((scores.reshape(-1)[kept], grades[kept]))
 
     def _rank_pairs(self) -> None:
-        """Put the rows of each query together, and evaluate them."""
+        """Put the rows of each query together, if there are any, and evaluate them."""
+        if not self._pairs:
+            return
         place_of = {query: place for place, query in enumerate(dict.fromkeys(self._queries))}
         queries = list(place_of)
         index = np.array([place_of[query] for query in self._queries], np.int64)
@@ -188,9 +191,3 @@ def _array(value: Any, name: str) -> Any:
     if not first.ndim:
         raise InputError(f"{shown(value)} is no array of rows", source=name)
     return first
-
-
-def _plain(tensor: Any) -> Any:
-    """Return a tensor of any device and type as a NumPy array."""
-    array = tensor if isinstance(tensor, np.ndarray) else tensor.detach().cpu().double().numpy()
-    return array.astype(np.float64) if array.dtype == np.float16 else array

@@ -13,8 +13,10 @@ from irbatch.errors import InputError, shown, warnings_kept
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 from irbatch.integrations.torchmetrics.exact import ExactMetric, as_whole, torch
 from irbatch.runtime.arrays import uncompiled
+from irbatch.runtime.numbers import check_choice
 
 EMPTY_TARGET = {"neg": 0.0, "pos": 1.0, "skip": None, "error": None}
+AGGREGATIONS = ("mean", "median", "min", "max")
 
 
 class RetrievalMetric(ExactMetric):
@@ -30,7 +32,7 @@ class RetrievalMetric(ExactMetric):
         measures, cutoffs: as in `irbatch.evaluate`.
         ties: as in `irbatch.evaluate_scores`; ``"index"`` is the order of arrival.
         empty_target_action: what a query without relevant documents counts as: ``"neg"``, 0;
-            ``"pos"``, 1; ``"skip"``, nothing; ``"error"`` refuses it.
+            ``"pos"``, 1; ``"skip"``, nothing; ``"error"`` rejects it.
         ignore_index: documents of this target are left out.
         aggregation: ``"mean"``, ``"median"``, ``"min"`` or ``"max"`` over queries, or a function
             from their values, float64 ``(queries,)``, to a tensor without dimensions.
@@ -59,15 +61,12 @@ class RetrievalMetric(ExactMetric):
     ) -> None:
         super().__init__(**kwargs)
         self._evaluator = evaluator_without_ids(measures, cutoffs, ties=ties, no_relevant="skip")
-        if empty_target_action not in EMPTY_TARGET:
-            problem = f"{empty_target_action!r} is none of {', '.join(EMPTY_TARGET)}"
-            raise InputError(problem, source="empty_target_action", value=empty_target_action)
+        check_choice("empty_target_action", empty_target_action, EMPTY_TARGET)
+        if not callable(aggregation):
+            check_choice("aggregation", aggregation, AGGREGATIONS)
         if ignore_index is not None and not isinstance(ignore_index, int):
             problem = f"{shown(ignore_index)} is not a whole number"
             raise InputError(problem, source="ignore_index", value=ignore_index)
-        if aggregation not in ("mean", "median", "min", "max") and not callable(aggregation):
-            problem = f"{shown(aggregation)} is none of mean, median, min, max"
-            raise InputError(problem, source="aggregation", value=aggregation)
         self._empty, self._ignored = empty_target_action, ignore_index
         self._aggregation = aggregation
         # The metrics of a collection may share this state: it is the input itself.
