@@ -1,8 +1,8 @@
 """ir_metadata: records as YAML, and at the head of run files.
 
 ir_metadata (Breuer, Keller and Schaer, SIGIR 2022) says where a run comes from. Under
-``resources`` its keys are those of tirex-tracker 0.2 where that has them; what neither has stands
-beside it in the same style. Here a record is a dict, as `EfficiencyRecord.to_dict` returns it.
+``resources`` its keys are those of tirex-tracker 0.2 where that has them, with the units of a
+record. Here a record is a dict, as `EfficiencyRecord.to_dict` returns it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import io
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import of_system
-from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.files import replacing
 from irbatch.runtime.numbers import DECIMAL
@@ -33,16 +32,6 @@ LAST_LINE = re.compile(rb"#[ \t]*ir_metadata\.end\s*")
 
 LIKE_NUMBER = re.compile(r"[-+.]*[0-9]\S*")  # which some reader of YAML may take for one
 NULL = re.compile(r"(|~|null|Null|NULL)\Z")
-AMOUNT = re.compile(rf"({DECIMAL}) ?(.*)", re.DOTALL)
-SIZES: list[dict[str, str]] = [  # of units that are converted into each other
-    {"ns": "1e-9", "us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1", "min": "60", "h": "3600"},
-    {"B": "1", "KB": "1e3", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12",
-     "KiB": "1024", "MiB": "1048576", "GiB": "1073741824"},
-    {"mJ": "1e-3", "J": "1", "kJ": "1e3", "MJ": "1e6", "Wh": "3600", "kWh": "3.6e6"},
-    {"mg": "1e-6", "g": "1e-3", "kg": "1"},
-]  # fmt: skip
-UNSAID = {"resources: ram: used process: max": "KB"}  # the unit that is meant where none is written
-
 # Where ir_metadata has a field of a record, of its hardware or latency, and its unit or its type.
 Places = Mapping[str, tuple[str, Any]]
 
@@ -133,26 +122,16 @@ def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
 
 
 def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
-    """Return a number in a unit; of a mapping or a list each."""
+    """Return a number, after which its unit stands; of a mapping or a list each."""
     if isinstance(value, Mapping):
         return {name: _read_amount(source, keys, part, unit) for name, part in value.items()}
     if isinstance(value, list):
         return [_read_amount(source, keys, part, unit) for part in value]
-    text = str(value).strip()
-    if text.partition(" ")[0] == "null":  # as tools write what they could not measure
-        return None
-    match = AMOUNT.fullmatch(text)
-    written = "" if match is None else match[2].strip() or UNSAID.get(keys, "")
-    sizes = next((units for units in SIZES if unit in units), {unit: "1"})
-    problem = "is not a number with a unit"
-    if match is not None and written in sizes:
-        try:
-            return float(Decimal(match[1]) * (Decimal(sizes[written]) / Decimal(sizes[unit])))
-        except ArithmeticError:  # more digits in the exponent than there are
-            problem = "is not finite"
-    elif match is not None:
-        problem = f"has none of the units {join_words(list(sizes), 'or')}"
-    raise field_error(source, keys, f"is {shown(value)}, which {problem}", value)
+    number, _, own = str(value).partition(" ")
+    if own != unit or not re.fullmatch(DECIMAL, number):
+        problem = f"is {shown(value)}, which is not a number of {unit}"
+        raise field_error(source, keys, problem, value)
+    return float(number)
 
 
 def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:

@@ -40,8 +40,8 @@ from irbatch.efficiency.record import (
     Latency,
     find_percentiles,
 )
-from irbatch.errors import ErrorsIn, InputError, join_words, many, shown, warn
-from irbatch.report.document import BEST, Column, Document, Record, list_records, make_table
+from irbatch.errors import ErrorsIn, InputError, join_words, many, shown
+from irbatch.report.document import Column, Document, Record, list_records, make_table
 from irbatch.report.numbers import show, show_quantity
 from irbatch.report.reported import Path, Reported
 from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
@@ -53,8 +53,7 @@ SECONDS = 10  # in which queries are due at each rate, where nothing else is sai
 MOST_TRIED = 20  # rates, where they are looked for
 PRECISION = 1.1  # of the rate that is looked for: from the highest that held to one that didn't
 LEAST = 2.0**-10  # of the first rate: below it none is looked for
-GROWTH = 1.25  # from the second quarter of a run to the last, of a queue that grows
-QUARTERS = 4
+GROWTH = 1.25  # from the second quarter of a run to the last, of latencies where a queue grows
 ANSWERED, FAILED, OUT_OF_TIME = range(3)
 
 
@@ -67,8 +66,9 @@ class LoadAtRate:
         achieved: queries a second that were answered, until the last one was.
         latency: from when a query was due; see `Latency` for errors and time-outs.
         busy: share of the callers' time in which they called; None where their number is open.
-        growing: whether the queue grew to the end: in the last half every query waited, and in the
-            last quarter longer than in the second. In a longer run latencies would be longer.
+        growing: whether the queue grew to the end: in the last half every query found the callers
+            busy, and in the last quarter latencies were longer than in the second. In a longer run
+            they would be longer yet.
         lateness: ms by which the sender itself was late, 99th percentile: a query was due and a
             caller was free, but the call began later. Latencies contain it.
         wall_time: from the start to the last answer, in s.
@@ -213,18 +213,9 @@ class Load(Reported):
         return list_records(_columns(self), self._rows)
 
     def _document(self, form: str) -> Document:
-        held = self.sustained_rate
-        table = make_table(
-            f"Latency of {self.about.system} by rate",
-            _columns(self),
-            self._rows,
-            is_faint=lambda row: held is not None and row["rate"] > held,
-        )
-        legend = []
-        if held:
-            bound = show_quantity(self.within or 0)
-            legend.append((BEST, f"the highest rate up to which p99 is within {bound} ms"))
-        return Document(f"Load on {self.about.system}", _caption(self), legend, [table])
+        name = self.about.system
+        table = make_table(f"Latency of {name} by rate", _columns(self), self._rows)
+        return Document(f"Load on {name}", _caption(self), [], [table])
 
     @property
     def _rows(self) -> list[Record]:
@@ -238,20 +229,15 @@ def _columns(load: Load) -> list[Column]:
         more = {"descends": False, "show": show_quantity, **more}
         return Column(heading, name=name, value=itemgetter(name), **more)
 
-    def percentile(name: str) -> Column:
-        def more(row: Record) -> Record:
-            is_best = name == "p99" and row["rate"] == load.sustained_rate
-            beyond = {} if row[name] is not None else {"text": "∞", "value": math.inf}
-            return {"stands_out": is_best, **beyond}
-
-        return column(name, f"{name} (ms)" * (name in SHOWN), more=more)
+    def beyond(name: str) -> Callable[[Record], Record]:
+        return lambda row: {"text": "∞", "value": math.inf} if row[name] is None else {}
 
     failed = any(row["errors"] or row["timeouts"] for row in load._rows)
     count: Any = {"show": "{:,}".format}
     return [
         column("rate", "queries/s", kind="name"),
         column("achieved", "answered/s", descends=True),
-        *map(percentile, STATISTICS),
+        *(column(name, f"{name} (ms)" * (name in SHOWN), more=beyond(name)) for name in STATISTICS),
         column("calls", "calls", **count),
         column("errors", "errors" * failed, **count),
         column("timeouts", "time-outs" * failed, **count),
@@ -267,26 +253,26 @@ def _caption(load: Load) -> str:
     """Say how latency was measured, and what was found."""
     at_random = load.rates[0].latency.arrivals == POISSON
     coming = "at random times (Poisson)" if at_random else "at equal distances"
-    several = "as many calls" if load.callers is None else many(load.callers, "call")
-    callers = f"{several} at a time{' as there are' if load.callers is None else ''}"
+    callers = "as many calls" if load.callers is None else many(load.callers, "call")
     sentences = [
-        f"Open loop: queries came {coming}, whether others were answered or not, {callers}. "
-        "Latency counts from when a query was due, and calls that failed or were out of time count "
-        "as longer than all others."
+        f"Open loop: queries came {coming}, whether others were answered or not, {callers} at a "
+        f"time{' as there are' if load.callers is None else ''}. Latency counts from when a query "
+        "was due, and calls that failed or were out of time count as longer than all others."
     ]
     if load.timeout is not None:
         sentences.append(f"Out of time after {show_quantity(load.timeout)} ms.")
     if load.about.hardware != Hardware():
         sentences.append(f"Measured on {load.about.hardware}.")
     if load.within is not None:
-        held = "at none"
-        if load.sustained_rate:
-            held = f"up to {show_quantity(load.sustained_rate)} queries/s"
-        bound = show_quantity(load.within)
-        sentences.append(f"p99 within {bound} ms {held} (of {load._numbers}).")
+        held = load.sustained_rate
+        up_to = f"up to {show_quantity(held)} queries/s" if held else "at none"
+        sentences.append(f"p99 within {show_quantity(load.within)} ms {up_to}.")
     late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
     if late:
-        sentences.append(f"At {join_words(late)} a second the sender itself didn't keep up.")
+        sentences.append(
+            f"At {join_words(late)} a second the sender itself didn't keep up: the machine did "
+            "other work, or calls are too short to be timed so."
+        )
     problems = [at_rate.problem for at_rate in load.rates if at_rate.problem is not None]
     sentences += [f"First error: {problem}." for problem in problems[:1]]
     return " ".join(sentences)
@@ -344,9 +330,8 @@ def measure_load(
         InputError: before anything is called, naming the system and the argument, if one is wrong;
             in the warm-up, naming the query, if the first answer is none.
 
-    What `search` raises in the warm-up is raised as it is. Where the sender itself was late by more
-    than a tenth of p99 a warning says so: the machine was busy with something else, or calls are
-    shorter than what can be timed so.
+    What `search` raises in the warm-up is raised as it is. Reports say where the sender itself was
+    late by more than a tenth of p99: see `LoadAtRate.kept_up`.
 
     >>> import time
     >>> load = measure_load(lambda query: time.sleep(0.01) or ["d1"], ["cat", "dog"], calls=4,
@@ -355,7 +340,8 @@ def measure_load(
     (4, 0, True)
     """
     record, ids, asked = describe(measure_load, search, queries, system, about, warmup=warmup)
-    with ErrorsIn(source=of_system(record.system)):
+    source = of_system(record.system)
+    with ErrorsIn(source=source):
         check_whole("warmup", warmup, 1)  # the first answer is checked in it
         check_choice("arrivals", arrivals, ARRIVALS)
         check_whole("seed", seed, 0)
@@ -365,32 +351,22 @@ def measure_load(
         for option, most in (("timeout", timeout), ("within", within)):
             if most is not None:
                 check_number(option, most, above=0)
-        if concurrency is None and not is_async(search):
-            concurrency = 1
         listed = _list_rates(rates, within)
         for rate in listed:
             due_times(rate, arrivals, seed, calls)
+    callers = 1 if concurrency is None and not is_async(search) else concurrency
     at_rates: list[LoadAtRate] = []
+    with loop_for(source, search) as runner:
 
-    def measure(rate: float) -> LoadAtRate:
-        limit = None if timeout is None else round(timeout * MILLISECOND)
-        sending = Sending(search, asked, due_times(rate, arrivals, seed, calls), limit)
-        if runner is None:
-            sending.in_threads(concurrency or 1)
-        else:
-            runner.run(sending.as_tasks(concurrency))
-        at_rate = summarise(sending, rate, arrivals, concurrency)
-        if not at_rate.kept_up:
-            late, p99 = (f"{show_quantity(ms)} ms" for ms in (at_rate.lateness, at_rate.p99))
-            warn(
-                f"times of {shown(record.system)} at {show_quantity(rate)} queries/s contain that "
-                f"queries were sent late, up to {late} (p99) of {p99}: the machine does other "
-                "work, or calls are too short to be timed so"
-            )
-        at_rates.append(at_rate)
-        return at_rate
+        def measure(rate: float) -> LoadAtRate:
+            sending = Sending(search, asked, due_times(rate, arrivals, seed, calls), timeout)
+            if runner is None:
+                sending.in_threads(callers or 1)
+            else:
+                runner.run(sending.as_tasks(callers))
+            at_rates.append(summarise(sending, rate, arrivals, callers))
+            return at_rates[-1]
 
-    with loop_for(of_system(record.system), search) as runner:
         caller = Caller(f"answer of {shown(record.system)}", search, runner)
         took, _ = caller.ask(ids, asked, warmup)
         for rate in listed:
@@ -399,7 +375,7 @@ def measure_load(
             start = SECOND / max(float(took.mean()), 1.0) / 2
             look_for_rate(start, lambda rate: measure(rate).holds(within))
     return Load(
-        about=record, rates=at_rates, callers=concurrency, timeout=timeout, within=within, seed=seed
+        about=record, rates=at_rates, callers=callers, timeout=timeout, within=within, seed=seed
     )
 
 
@@ -464,10 +440,10 @@ class Sending:
     """
 
     def __init__(
-        self, search: Callable[[Any], Any], queries: list[Any], due: Ints, timeout: int | None
+        self, search: Callable[[Any], Any], queries: list[Any], due: Ints, timeout: float | None
     ) -> None:
         self._search, self._queries = search, queries
-        self.due, self._timeout = due, math.inf if timeout is None else timeout
+        self.due, self._timeout = due, math.inf if timeout is None else timeout * MILLISECOND
         self.ready, self.sent, self.done = (np.zeros(due.size, np.int64) for _ in range(3))
         self.outcome = np.zeros(due.size, np.int8)
         self.problem: str | None = None
@@ -583,30 +559,22 @@ def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None)
             timeouts=int((sending.outcome == OUT_OF_TIME).sum()),
         ),
         busy=callers and float((sending.done - sending.sent).sum()) / SECOND / (callers * end),
-        growing=is_growing(sending, times, callers is None),
+        growing=is_growing(sending, times, callers or 1),
         lateness=float(np.quantile((sending.sent - sending.ready) / MILLISECOND, 0.99)),
         wall_time=end,
         problem=sending.problem,
     )
 
 
-def is_growing(sending: Sending, times: Floats, unlimited: bool) -> bool:
-    """Tell whether the queue still grew: in the last half all waited, and ever longer.
+def is_growing(sending: Sending, times: Floats, callers: int) -> bool:
+    """Tell whether the queue still grew: in the last half all waited, and latencies rose.
 
-    Where any number of calls run at a time, it is their number that grows, too.
+    Where any number of calls run at a time, a query waits for none: one other in progress counts.
     """
-    half = sending.due.size // 2
-    if half < QUARTERS:
+    quarters = np.array_split(times, 4)
+    if not quarters[0].size:
         return False
-    if not unlimited:
-        waits = (sending.ready - sending.due).astype(np.float64)
-        return bool((waits[half:] > 0).all()) and _rises(waits)
     done = np.searchsorted(np.sort(sending.done), sending.due, side="right")
     in_progress = np.arange(sending.due.size) - done
-    busy = bool((in_progress[half:] > 0).all())
-    return busy and _rises(times) and _rises(in_progress)
-
-
-def _rises(values: Floats | Ints) -> bool:
-    means = [float(part.mean()) for part in np.array_split(values, QUARTERS)]
-    return means[-1] > GROWTH * means[1]
+    waited = in_progress[sending.due.size // 2 :] >= callers
+    return bool(waited.all() and quarters[3].mean() > GROWTH * quarters[1].mean())

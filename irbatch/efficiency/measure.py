@@ -7,16 +7,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Collection,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.ids import first_repeated, id_kind, same_kind
+from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
 from irbatch.efficiency.fields import Whole, check_value, field_error, only_known
 from irbatch.efficiency.quantities import of_system
-from irbatch.efficiency.readings import BETWEEN_CALLS, IN_WARM_UP, Watch, size_on_disk
+from irbatch.efficiency.readings import Watch, size_on_disk
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.report.numbers import show_quantity
@@ -43,7 +34,6 @@ if TYPE_CHECKING:
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 Ranking = dict[Any, float]
 
-NAMED = 5  # queries of a call that failed
 ABOUT = (  # fields of a record that measuring a search doesn't tell
     *("dataset", "source", "hardware", "price_per_hour", "currency", "stated_cost"),
     *("flops", "energy", "emissions", "model_memory", "index_memory", "model_disk", "index_disk"),
@@ -62,8 +52,7 @@ class Caller:
     source: str  # what errors call the answers
     search: Callable[[Any], Any]
     runner: asyncio.Runner | None = None  # that calls are awaited in
-    size: int = 1  # queries that a call answers; the last may be left fewer
-    takes_list: bool = False  # whether `search` takes a list of queries, not one
+    size: int = 1  # queries that a call answers: of more than one, `search` takes a list
 
     def ask(
         self,
@@ -82,17 +71,13 @@ class Caller:
         for number in range(count):
             begin = number % all_calls * self.size
             part = slice(begin, begin + self.size)
+            asked = queries[part] if self.size > 1 else queries[begin]
             try:
-                times[number], answer = self._time(
-                    queries[part] if self.takes_list else queries[begin]
-                )
+                times[number], answer = self._time(asked)
             except Exception as problem:
-                named = ", ".join(map(shown, ids[part][:NAMED]))
-                more = ", …" if len(ids[part]) > NAMED else ""
-                asked = many(len(ids[part]), "query")
-                problem.add_note(f"in the call for {asked}: {named}{more}")
+                problem.add_note(f"in the call for {many(len(ids[part]), 'query')}, {ids[begin]!r}")
                 raise
-            some = split_answers(self.source, ids[part], answer) if self.takes_list else [answer]
+            some = split_answers(self.source, ids[part], answer) if self.size > 1 else [answer]
             if number == 0:
                 read_answers(self.source, ids[part], some)
             answers += some
@@ -101,7 +86,7 @@ class Caller:
 
     def _time(self, argument: Any) -> tuple[int, Any]:
         search, clock = self.search, time.perf_counter_ns
-        if self.runner is not None and is_async(search):
+        if self.runner is not None:
 
             async def call() -> tuple[int, Any]:  # what the loop itself takes is not timed
                 begin = clock()
@@ -116,9 +101,16 @@ class Caller:
 
 def is_async(search: Any) -> bool:
     """Tell whether calls are to be awaited."""
+    search = _without_partial(search)
     return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(
         getattr(type(search), "__call__", None)  # noqa: B004 - it may be `async def`
     )
+
+
+def _without_partial(function: Any) -> Any:
+    while isinstance(function, partial):
+        function = function.func
+    return function
 
 
 def loop_for(source: str, search: Any) -> AbstractContextManager[asyncio.Runner | None]:
@@ -140,7 +132,7 @@ def describe(
 ) -> tuple[EfficiencyRecord, list[Any], list[Any]]:
     """Return the record of a search before it is measured, the ids of queries, and these."""
     check_keywords(function, about, ABOUT)
-    name = _name_of(search) if system is None else system
+    name = _name_of(_without_partial(search)) if system is None else system
     if not callable(search):
         problem = f"is {kind_of(search)}, not to be called"
         raise field_error(of_system(name), "search", problem, search)
@@ -153,8 +145,6 @@ def describe(
 
 def _name_of(search: Any) -> str:
     """Name a function, or the class of an object or a method's object."""
-    while isinstance(search, partial):
-        search = search.func
     owner, name = getattr(search, "__self__", None), getattr(search, "__name__", "")
     if owner is None and str(name).isidentifier():
         return str(name)
@@ -197,7 +187,6 @@ def measure_search(
     system: str | None = None,
     batch_size: int = 1,
     warmup: int = 10,
-    warmup_queries: Mapping[Any, Any] | Iterable[Any] | None = None,
     repeat: int = 1,
     **about: Any,
 ) -> Measurement:
@@ -209,7 +198,7 @@ def measure_search(
     The clock is read right before and after the call. So a search has to return what is ready: on
     an accelerator it waits for its result, as ``.cpu()`` does, and it copies memory that the next
     call writes to again. A search that keeps answers is faster where the same queries come again:
-    `warmup_queries` and a single pass avoid that.
+    with ``warmup=0`` and a single pass none does.
 
     An answer is a mapping of documents to scores; (document, score) pairs; document ids from the
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
@@ -220,9 +209,9 @@ def measure_search(
 
     CPU time and memory are those of the whole process, so what one system has loaded counts for the
     next one that it measures. The peak of memory, from the warm-up on, is exact where calls take
-    more than the process has ever held; else it is the most that was seen every ms of the warm-up
-    and between timed calls. Memory on accelerators is that of torch's tensors, without its cache.
-    Pages that children share count for each of them; their CPU time is exact to some 10 ms.
+    more than the process has ever held; else it is the most that was seen every 10 ms of the
+    warm-up and between timed calls. Memory on accelerators is that of torch's tensors, without its
+    cache. Pages that children share count for each of them; their CPU time is exact to some 10 ms.
 
     Args:
         search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of
@@ -232,9 +221,7 @@ def measure_search(
         system: its name, and the run's; default: the function's, or the class that a method or an
             object is of.
         batch_size: how many queries a call answers. Those left at the end are a call like others.
-        warmup: calls before the timed ones.
-        warmup_queries: what these ask, from the start again where they are fewer; default: the
-            first of `queries`.
+        warmup: calls of the first of `queries` before the timed ones.
         repeat: how often all queries are timed, one pass after the other.
         **about: fields of the `EfficiencyRecord` that calls don't tell: ``dataset``, ``source``,
             ``price_per_hour``, ``currency``, ``flops``, ``model_disk``, ``**built.fields`` of what
@@ -270,15 +257,12 @@ def measure_search(
     source = of_system(record.system)
     with ErrorsIn(source=source):
         check_value("warmup", Whole, warmup)
-    warm = ids, asked
-    if warmup_queries is not None:
-        warm = read_queries(f"warm-up of {source}", warmup_queries)
     with loop_for(source, search) as runner:
         answer = f"answer of {shown(record.system)}"
-        caller = Caller(answer, search, runner, record.batch_size, record.batch_size > 1)
+        caller = Caller(answer, search, runner, record.batch_size)
         watch = Watch()
-        with watch.looking(IN_WARM_UP) if warmup else nullcontext():
-            caller.ask(*warm, warmup)
+        with watch.looking():
+            caller.ask(ids, asked, warmup)
         watch.start()
         times: list[Ints] = []
         for _ in range(record.repeat):
@@ -323,38 +307,28 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
 
 def split_answers(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
     """Return the answers of a call that answered several queries."""
-    asked = f"query {ids[0]!r}" if len(ids) == 1 else f"queries {ids[0]!r} to {ids[-1]!r}"
-    with ErrorsIn(source=source):
-        _check_waited(answers, ids[0])
-        if not _is_sequence(answers) and getattr(answers, "ndim", 0) < 1:
-            problem = f"{shown(answers)} is not a list of answers, one a query"
-            raise InputError(f"{asked}: {problem}", value=answers)
-        items = list(answers)
-        if len(items) != len(ids):
-            problem = f"{many(len(items), 'answer')} to {many(len(ids), 'query')}"
-            raise InputError(f"{asked}: {problem}", value=answers)
-        for query, answer in zip(ids, items, strict=True):
-            _check_waited(answer, query)
+    asked = f"queries {ids[0]!r} to {ids[-1]!r}"
+    if not _is_sequence(answers) and getattr(answers, "ndim", 0) < 1:
+        problem = f"{asked}: {shown(answers)} is not a list of answers, one a query"
+        raise InputError(problem, source=source, value=answers)
+    items = list(answers)
+    if len(items) != len(ids):
+        problem = f"{asked}: {many(len(items), 'answer')} to {many(len(ids), 'query')}"
+        raise InputError(problem, source=source, value=answers)
     return items
 
 
 def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dict[Any, Ranking]:
     """Return each query's answer, document to score, in order; ids alone score n, n - 1, … 1."""
-    rankings = {}
-    kinds: dict[str, Any] = {}
+    rankings: dict[Any, Ranking] = {}
     for query, answer in zip(ids, answers, strict=True):
         with ErrorsIn(source=source, query=query):
-            ranking = rankings[query] = _read_answer(answer)
-        for document in list(ranking)[:1]:
-            kinds.setdefault("str" if isinstance(document, str) else "int", query)
-    if len(kinds) > 1:
-        where = f"text in query {kinds['str']!r} and whole numbers in query {kinds['int']!r}"
-        raise InputError(f"document ids are {where}", source=source)
+            rankings[query] = _read_answer(answer)
+    kind_of_documents(list(rankings), list(rankings.values()), source)
     return rankings
 
 
 def _read_answer(answer: Any) -> Ranking:
-    _check_waited(answer)
     listed, scores = _columns(answer)
     documents = [_python_id(document) for document in listed]
     same_kind(documents, "document", "answer")
@@ -395,9 +369,14 @@ def _columns(answer: Any) -> tuple[Collection[Any], Collection[Any] | None]:
 
 def _column(values: Any) -> Collection[Any]:
     """List what an array of one dimension, or a list beside one, holds."""
-    _check_waited(values)
     if isinstance(values, list | tuple):
         return values
+    if is_on_accelerator(values):  # the clock may have stopped before it was computed
+        problem = (
+            f"the answer is on {values.device}, where it may come after the call has ended; "
+            "return it in main memory, as with .cpu()"
+        )
+        raise InputError(problem)
     array = to_numpy(values, "answer")
     if array.ndim != 1:
         problem = f"an array of shape {array.shape} is not an answer; {FORMS}"
@@ -415,24 +394,6 @@ def _is_array(value: Any) -> bool:
     if getattr(value, "ndim", 1) == 0:
         return False
     return is_tensor(value) or hasattr(value, "__array__") or hasattr(value, "__dlpack__")
-
-
-def _check_waited(answer: Any, query: Any = None) -> None:
-    """Reject what the clock may have stopped before: a coroutine, a tensor on an accelerator."""
-    problem = ""
-    if isinstance(answer, Coroutine):
-        answer.close()  # or Python warns that nothing awaited it
-    if isinstance(answer, Awaitable):
-        problem = f"{kind_of(answer)}, which nothing has awaited; make search an async def"
-    elif hasattr(answer, "__next__") or hasattr(answer, "__anext__"):
-        problem = f"{kind_of(answer)}, made after the clock has stopped; return a list"
-    elif is_on_accelerator(answer):
-        problem = (
-            f"on {answer.device}, where it may come after the call has ended; return it in main "
-            "memory, as with .cpu()"
-        )
-    if problem:
-        raise InputError(f"the answer is {problem}", query=query)
 
 
 def _python_id(value: Any) -> Any:
@@ -501,7 +462,7 @@ def measure_indexing(
         why = "is async def: give a function that runs it, as with asyncio.run"
         raise field_error("indexing", "build", why, build)
     watch = Watch()
-    with watch.looking(BETWEEN_CALLS):
+    with watch.looking():
         begin = time.perf_counter()
         index = build()
         taken = time.perf_counter() - begin

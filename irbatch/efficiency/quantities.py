@@ -38,7 +38,6 @@ class Quantity(NamedTuple):
 DERIVED = {
     quantity.name: quantity
     for quantity in (
-        Quantity("children_cpu_used", "cores", LOWER, "CPU used by children"),
         Quantity("energy_per_query", "J", LOWER, "energy per query"),
         Quantity("emissions_per_query", "kg CO2eq", LOWER, "emissions per query"),
         Quantity("cost_per_million", "{currency}", LOWER, "cost per million queries"),

@@ -23,77 +23,21 @@ except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
 DECIMALS = 9  # of seconds: clocks are no finer
-BETWEEN_CALLS, IN_WARM_UP = 0.01, 0.001  # seconds from one look at the memory to the next
+INTERVAL = 0.01  # seconds from one look at the memory to the next
 PAUSE = 20  # times what listing children took, before the next time: of thousands of processes
-
-
-class Processes:
-    """Readings of this process and of those that it began, by psutil."""
-
-    def __init__(self) -> None:
-        self._psutil = imported("measuring", "efficiency", "psutil")
-        self._own = self._psutil.Process()
-        self._children: list[Any] = []
-        self._due = 0.0
-
-    def children(self, *, now: bool = False) -> list[Any]:
-        """Return all that descend from this one and live, `now` or a moment ago."""
-        begin = time.monotonic()
-        if now or begin >= self._due:
-            self._children = []
-            with suppress(self._psutil.Error):
-                self._children = self._own.children(recursive=True)
-            end = time.monotonic()
-            self._due = end + PAUSE * (end - begin)
-        return self._children
-
-    def memory(self) -> float:
-        """Return the memory that this process holds, in MB."""
-        return self._own.memory_info().rss / MEGA
-
-    def peak_memory(self) -> float | None:
-        """Return the most that it ever held, in MB, as the system marks it; None if it doesn't."""
-        if resource is None:
-            return getattr(self._own.memory_info(), "peak_wset", 0) / MEGA or None
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most * (1 if sys.platform == "darwin" else 1024) / MEGA
-
-    def children_memory(self) -> float:
-        """Return the memory that children hold together, in MB, shared pages counted by each."""
-        held = 0
-        for child in self.children():
-            with suppress(self._psutil.Error):  # it has just ended
-                held += child.memory_info().rss
-        return held / MEGA
-
-    def times(self) -> tuple[float, float]:
-        """Return user's and system's CPU time of this process, in s."""
-        used = resource.getrusage(resource.RUSAGE_SELF) if resource else None
-        return (used.ru_utime, used.ru_stime) if used else self._own.cpu_times()[:2]
-
-    def children_time(self) -> float:
-        """Return the CPU time of children until now, also of those that have ended, in s."""
-        taken = 0.0
-        if resource is not None:
-            ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-            taken = ended.ru_utime + ended.ru_stime
-        for child in self.children(now=True):
-            with suppress(self._psutil.Error):
-                taken += sum(child.cpu_times()[:4])  # user's and system's, and of its children
-        return taken
 
 
 class Peak:
     """The most that is held from now on, in MB.
 
-    A mark of the most that was ever held is exact where it rises; it is left as it is, for others
+    A `mark` of the most that was ever held is exact where it rises; it is left as it is, for others
     read it, too. Else the most that was seen here counts.
     """
 
     def __init__(
         self,
         held: Callable[[], float],
-        mark: Callable[[], float | None] = lambda: None,
+        mark: Callable[[], float] = lambda: 0.0,
         before: float | None = None,
     ) -> None:
         self._held, self._mark = held, mark
@@ -107,8 +51,7 @@ class Peak:
     def read(self) -> float:
         """Return the most."""
         mark = self._mark()
-        rose = mark is not None and self._before is not None and mark > self._before
-        return mark if mark is not None and rose else self._most
+        return mark if mark > self._before else self._most
 
 
 class Watch:
@@ -118,29 +61,66 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        processes = self._processes = Processes()
-        self._own = Peak(processes.memory, processes.peak_memory)
-        self._children = Peak(processes.children_memory)
+        self._psutil = imported("measuring", "efficiency", "psutil")
+        self._own = self._psutil.Process()
+        self._children: list[Any] = []
+        self._children_due = self._due = 0.0
+        self._memory = Peak(self.held, self.most_held)
+        self._of_children = Peak(self._held_by_children)
         self._gpus = _watch_gpus()
-        self._due = 0.0
+
+    def held(self) -> float:
+        """Return the memory that this process holds, in MB."""
+        return self._own.memory_info().rss / MEGA
+
+    def most_held(self) -> float:
+        """Return the most that it ever held, in MB, as the system marks it; 0 if it doesn't."""
+        if resource is None:
+            return getattr(self._own.memory_info(), "peak_wset", 0) / MEGA
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most * (1 if sys.platform == "darwin" else 1024) / MEGA
+
+    def list_children(self, *, now: bool = False) -> list[Any]:
+        """Return all that descend from this one and live, `now` or a moment ago."""
+        begin = time.monotonic()
+        if now or begin >= self._children_due:
+            with suppress(self._psutil.Error):
+                self._children = self._own.children(recursive=True)
+            end = time.monotonic()
+            self._children_due = end + PAUSE * (end - begin)
+        return self._children
+
+    def _held_by_children(self) -> float:
+        """Return the memory that children hold together, in MB, shared pages counted by each."""
+        held = 0
+        for child in self.list_children():
+            with suppress(self._psutil.Error):  # it has just ended
+                held += child.memory_info().rss
+        return held / MEGA
+
+    def children_time(self) -> float:
+        """Return the CPU time of children until now, also of those that have ended, in s."""
+        taken = sum(os.times()[2:4])
+        for child in self.list_children(now=True):
+            with suppress(self._psutil.Error):
+                taken += sum(child.cpu_times()[:4])  # user's and system's, and of its children
+        return taken
 
     def look(self) -> None:
         """Look how much is held now, if the last look is some time ago."""
         now = time.monotonic()
-        if now < self._due:
-            return
-        for peak in (*self._gpus, self._own, self._children):
-            peak.look()
-        self._due = now + BETWEEN_CALLS
+        if now >= self._due:
+            for peak in (*self._gpus, self._memory, self._of_children):
+                peak.look()
+            self._due = now + INTERVAL
 
     @contextmanager
-    def looking(self, every: float) -> Iterator[None]:
+    def looking(self) -> Iterator[None]:
         """Look all the while, in a thread: not while anything short is timed."""
         done = threading.Event()
 
         def look() -> None:
-            while not done.wait(every):
-                self._due = 0.0
+            while not done.wait(INTERVAL):
                 self.look()
 
         thread = threading.Thread(target=look, daemon=True)
@@ -156,23 +136,23 @@ class Watch:
         """Return the most, in MB, as fields of a record; that of several accelerators added up."""
         gpus = self._gpus or _watch_gpus(before=0.0)  # torch came to them since
         return {
-            "peak_memory": self._own.read(),
+            "peak_memory": self._memory.read(),
             "peak_gpu_memory": sum(peak.read() for peak in gpus) or None,
-            "children_memory": self._children.read(),
+            "children_memory": self._of_children.read(),
         }
 
     def start(self) -> None:
         """Count time from now on."""
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._children_time = self._processes.children_time()
-        self._cpu, self._wall = self._processes.times(), time.perf_counter()
+        self._children_time = self.children_time()
+        self._cpu, self._wall = _cpu_times(), time.perf_counter()
 
     def times(self) -> dict[str, Any]:
         """Return the time that was used since the start, as fields of a record."""
         wall = round(time.perf_counter() - self._wall, DECIMALS)
-        both = zip(self._processes.times(), self._cpu, strict=True)
+        both = zip(_cpu_times(), self._cpu, strict=True)
         user, system = (round(max(now - before, 0.0), DECIMALS) for now, before in both)
-        children = max(self._processes.children_time() - self._children_time, 0.0)
+        children = max(self.children_time() - self._children_time, 0.0)
         return {
             "cpu_used": (user + system) / wall if wall else None,
             "wall_time": wall,
@@ -183,21 +163,26 @@ class Watch:
         }
 
 
+def _cpu_times() -> tuple[float, float]:
+    """Return user's and system's CPU time of this process, in s."""
+    used = resource.getrusage(resource.RUSAGE_SELF) if resource else os.times()
+    return used[0], used[1]
+
+
 def _watch_gpus(before: float | None = None) -> list[Peak]:
     """Watch the accelerators of NVIDIA (or AMD) that torch uses, if it is loaded."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return []
-    cuda = torch.cuda
 
     def in_mb(count: Callable[[int], int], device: int) -> float:
         return count(device) / MEGA
 
+    held, most = torch.cuda.memory_allocated, torch.cuda.max_memory_allocated
     return [
-        Peak(partial(in_mb, cuda.memory_allocated, i), partial(in_mb, cuda.max_memory_allocated, i),
-             before)
-        for i in range(cuda.device_count())
-    ]  # fmt: skip
+        Peak(partial(in_mb, held, device), partial(in_mb, most, device), before)
+        for device in range(torch.cuda.device_count())
+    ]
 
 
 def size_on_disk(path: Any) -> float:

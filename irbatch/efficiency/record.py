@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -368,13 +368,6 @@ class EfficiencyRecord:
         return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
-    def children_cpu_used(self) -> float | None:
-        """Cores that child processes kept busy, on average."""
-        if self.children_time is None or not self.wall_time:
-            return None
-        return self.children_time / self.wall_time
-
-    @property
     def cost_per_million(self) -> float | None:
         """Cost of a million queries, one call after the other (latency-bound).
 
@@ -418,8 +411,9 @@ class EfficiencyRecord:
         return self._per_query(self.emissions)
 
     def _per_query(self, total: float | None) -> float | None:
-        queries = self.n_queries
-        return None if total is None or queries is None else total / (queries * self.repeat)
+        if total is None or self.n_queries is None:
+            return None
+        return total / (self.n_queries * self.repeat)
 
     def value(self, name: str) -> float | None:
         """Return a quantity by its name, as ``"latency_p95"``; `InputError` if there is none."""
@@ -444,11 +438,6 @@ class EfficiencyRecord:
             return None
         low, high = (cost * bound / self.latency.mean for bound in bounds)
         return low, high
-
-    def priced(self, price_per_hour: float, currency: str | None = None) -> EfficiencyRecord:
-        """Return the record with another price, and costs that follow from it."""
-        currency = currency or self.currency
-        return replace(self, price_per_hour=price_per_hour, stated_cost=None, currency=currency)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as JSON has it; see `to_json`."""

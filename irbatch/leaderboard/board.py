@@ -310,8 +310,10 @@ class Leaderboard(Reported):
                 raise InputError(problem, source="prices", value=instance)
         rows = []
         for row in self.rows:
-            price = prices.get(row.record.hardware.instance or "")
-            record = row.record if price is None else row.record.priced(price, currency)
+            record = row.record
+            if (price := prices.get(record.hardware.instance or "")) is not None:
+                own = currency or record.currency
+                record = replace(record, price_per_hour=price, stated_cost=None, currency=own)
             rows.append(replace(row, record=record))
         return self._with(rows=rows)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.efficiency_records import AS_YAML, FULL, OF_TIREX, RUN, TIREX, refusal
+from support.efficiency_records import AS_YAML, FULL, RUN, refusal
 
 import irbatch
 from irbatch.efficiency import (
@@ -68,14 +68,6 @@ def test_odd_texts_in_every_place(text: str, tmp_path: Path) -> None:
     assert read(tmp_path / "a.run") == record
 
 
-# ---------------------------------------------------------------- what others wrote
-
-
-def test_a_file_of_tirex_tracker_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.yml").write_text(TIREX)
-    assert read(tmp_path / "a.yml") == read(TIREX) == OF_TIREX
-
-
 def test_system_is_said_or_found() -> None:
     both = {"tag": "run7", "method": {"name": "bm25"}}
     assert read(both).system == "bm25"
@@ -88,16 +80,15 @@ def test_system_is_said_or_found() -> None:
 @pytest.mark.parametrize(
     ("resources", "told"),
     [
-        ({"latency": {"p95": "5 kg"}},
-         "p95 is '5 kg', which has none of the units ns, us, µs, ms, s, min or h"),
-        ({"latency": {"p95": "fast ms"}}, "p95 is 'fast ms', which is not a number with a unit"),
+        ({"latency": {"p95": "5 s"}}, "p95 is '5 s', which is not a number of ms"),
+        ({"latency": {"p95": "fast ms"}}, "p95 is 'fast ms', which is not a number of ms"),
         ({"latency": {"p95": "-1 ms"}}, "latency: p95=-1.0 must be a number of at least 0"),
-        ({"latency": {"p95": "1e99999999999999999999 ms"}}, "which is not finite"),
+        ({"latency": {"p95": "1e99999 ms"}}, "latency: p95=inf must be a finite number"),
         ({"latency": {"intervals": {"mean": ["1 ms", None]}}}, "intervals is None"),
         ({"latency": "5 ms"}, "resources: latency is '5 ms', not a mapping"),
         ({"latency": {"level": "high"}}, "latency: level is 'high', which is not a number"),
         ({"queries": {"number": "2.5"}}, "queries: number is '2.5', which is not a number"),
-        ({"ram": {"used process": {"max": "5 J"}}}, "'5 J', which has none of the units B, KB"),
+        ({"ram": {"used process": {"max": 29248}}}, "29248, which is not a number of MB"),
         ({"runtime": {"start time": []}}, "start time is [], which is not a text"),
     ],
 )  # fmt: skip
@@ -109,12 +100,8 @@ def test_what_is_wrong_is_named(resources: dict[str, Any], told: str) -> None:
     assert resources == before
 
 
-@pytest.mark.parametrize(
-    ("written", "value"),
-    [("1.5 s", 1.5), ("2 min", 120.0), ("1 h", 3600.0), ("250 us", 0.00025), ("null ms", None),
-     ("+1e3 ms", 1.0), (".5 s", 0.5), ("1. s", 1.0), ("426ms", 0.426)],
-)  # fmt: skip
-def test_times(written: str, value: float | None) -> None:
+@pytest.mark.parametrize(("written", "value"), [("1.5 s", 1.5), ("+1e3 s", 1e3), (".5 s", 0.5)])
+def test_times(written: str, value: float) -> None:
     assert read(form(runtime={"wallclock": written})).wall_time == value
 
 

@@ -26,7 +26,7 @@ TIMEOUTS = st.none() | st.integers(1, 30)
 
 
 def read_plan(plan: list[tuple[int, int]], timeout: int | None) -> tuple[Ints, list[int], Any]:
-    """Return when queries are due, what each takes, and when they are out of time, in ns."""
+    """Return when queries are due and what each takes in ns, and the time-out in ns."""
     due = np.cumsum([gap for gap, _ in plan]) * MS
     return due, [takes * MS for _, takes in plan], None if timeout is None else timeout * MS
 
@@ -50,7 +50,7 @@ def test_one_caller_is_a_queue_with_one_server(
     due, service, limit = read_plan(plan, timeout)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "time", clock)
-        found = Sending(lambda takes: clock.sleep(takes / 1e9), service, due, limit)
+        found = Sending(lambda takes: clock.sleep(takes / 1e9), service, due, timeout)
         found.in_threads(1)
     assert outcomes(found) == queues.serve(due.tolist(), service, 1, limit)
     check_nothing_is_late(found)
@@ -75,7 +75,7 @@ def test_threads_are_a_queue_with_several_servers(
     due, service, limit = read_plan(plan, timeout)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "time", clock)
-        found = SendingOnClock(lambda takes: clock.sleep(takes / 1e9), service, due, limit)
+        found = SendingOnClock(lambda takes: clock.sleep(takes / 1e9), service, due, timeout)
         found.clock = clock
         found.in_threads(callers)
     assert outcomes(found) == queues.serve(due.tolist(), service, callers, limit)
@@ -96,7 +96,7 @@ def test_tasks_are_a_queue_too(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "time", clock)
-        found = Sending(search, service, due, limit)
+        found = Sending(search, service, due, timeout)
         with asyncio.Runner(loop_factory=lambda: loop_on(clock)) as runner:
             runner.run(found.as_tasks(callers))
     expected = queues.serve(due.tolist(), service, callers or len(plan), limit, cancels=True)

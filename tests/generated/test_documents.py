@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.comparisons import NASTY, PLAIN, TextOf
 from support.documents import on_one_line
-from support.efficiency_records import TIREX
+from support.efficiency_records import AS_YAML
 from support.generating import damaged, examples
 
 import irbatch
@@ -137,7 +137,7 @@ READERS: dict[str, tuple[Callable[[str], str], str]] = {
     "record": (_record, RECORD.to_json()),
     "board": (_board, BOARD.to_json()),
     "load": (_load, LOAD.to_json()),
-    "metadata": (_metadata, TIREX),
+    "metadata": (_metadata, AS_YAML),
 }
 
 

@@ -56,8 +56,6 @@ OF_RECORDS: list[Row] = [
     (lambda x: made(hardware=x), [None, "", " ", Latency()], ("'bm25'", "hardware")),
     (lambda x: made(latency=x), ["c6g", Hardware()], ("'bm25'", "latency")),
     (lambda x: EfficiencyRecord.from_dict({"system": x}), [*NO_TEXTS, None], ("system",)),
-    (lambda x: made(price_per_hour=2).priced(x), NO_AMOUNTS, ("'bm25'", "price_per_hour")),
-    (lambda x: made().priced(1, x), [1, b"EUR", ["EUR"]], ("'bm25'", "currency")),
     (lambda x: made().value(x), ["latency_p42", "", None, 5, {}], ("no quantity",)),
     (lambda x: made().interval(x), ["latency_p42", "", None, 5, {}], ("no quantity",)),
     (lambda x: made().value(x), ["troughput"], ("did you mean throughput?",)),
@@ -90,6 +88,7 @@ RECORDS = [record("a", 3, price_per_hour=1), record("b", 5, throughput=2)]
 BOARD = Leaderboard(ACCURACY, RECORDS)
 NOBODY = BOARD.where("RR > 1")
 HUGE = Leaderboard({"a": {"RR": 1}}, record("a", 1e308, price_per_hour=1e308))
+ON_C6G = Leaderboard({"a": {"RR": 1}}, record("a", 3, hardware="c6g"))
 NO_AXES = ["nDGC", "", "latency_p42", None, 5, NAN, b"RR"]
 
 
@@ -147,6 +146,8 @@ OF_BOARDS: list[Row] = [
     (NOBODY.pareto, ["RR"], ("no system is left",)),
     (BOARD.priced, [{"small": 0.1}], ("no system was measured on 'small'",)),
     (BOARD.priced, [0.1], ("prices go from instances to numbers",)),
+    (lambda x: ON_C6G.priced({"c6g": x}), NO_AMOUNTS, ("'a'", "price_per_hour")),
+    (lambda x: ON_C6G.priced({"c6g": 1}, x), [1, b"EUR", ["EUR"]], ("'a'", "currency")),
 ]  # fmt: skip
 
 

@@ -16,63 +16,6 @@ from irbatch.efficiency import (
 
 RUN = "q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.5 bm25\nq2 Q0 d1 1 3.0 bm25\n"
 
-
-# Shortened, of what tirex-tracker 0.2.24 exported.
-TIREX = """\
-implementation:
-  source:
-    lang: null
-method:
-  description: first stage
-  name: bm25
-platform:
-  hardware:
-    cpu:
-      model: Intel Xeon
-      number of cores: 2
-      virtualization: null
-    gpu: null
-    ram: 25276 MB
-resources:
-  cpu:
-    energy used system: null J
-    used process:
-      avg: 225
-      max: 1000
-      timeseries:
-        timestamps:
-        - 4ms
-        values:
-        - 1000
-  gpu:
-    energy used system: null J
-  ram:
-    energy used system: null J
-    used process:
-      avg: 29248
-      max: 29248
-      min: 29248
-  runtime:
-    start time: 2026-11-21T19:30:25.153747180+0000
-    stop time: 2026-11-21T19:30:25.580056305+0000
-    system: 10 ms
-    user: 130 ms
-    wallclock: 426 ms
-schema version: 0.2
-"""
-
-
-OF_TIREX = EfficiencyRecord(
-    system="bm25",
-    hardware=Hardware(cpu="Intel Xeon", n_cpu=2, ram_gb=25.276),
-    peak_memory=29.248,
-    wall_time=0.426,
-    user_time=0.13,
-    system_time=0.01,
-    start_time="2026-11-21T19:30:25.153747180+0000",
-)
-
-
 FULL = EfficiencyRecord(
     system="bm25",
     currency="USD",
