@@ -22,12 +22,13 @@ from irbatch.cli.options import (
     tell,
 )
 from irbatch.cli.terminal import note
-from irbatch.cli.writing import WRITTEN, Output, add_output, add_paper, chosen
+from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
 from irbatch.comparing.compare import check_baseline
+from irbatch.comparing.comparison import tell_queries
 from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
 from irbatch.comparing.gate import MISSING, Limit, parse_condition
-from irbatch.errors import InputError, imported, many
+from irbatch.errors import InputError, imported
 from irbatch.measures import measure, parse_measures
 from irbatch.report import axes
 
@@ -93,17 +94,13 @@ def run(options: argparse.Namespace) -> int:
     names = {str(parsed): parsed.spelled(options.names) for parsed in measures}
     if options.sort is not None:
         options.sort = names[str(measure(options.sort))]
-    shown = _renamed(comparison, list(names.values()))
+    shown = _renamed(comparison, [names[name] for name in comparison.measures])
     output.write_report(shown, json={"gates": outcomes})
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
-    for queries_of, what in (
-        (comparison.missing, "left out of all"),
-        (comparison.unanswered, "counting 0"),
-    ):
-        for name, queries in queries_of.items():
-            if queries:
-                note(f"{name}: {many(len(queries), 'query')} missing, {what}")
+    if options.output is not None or output.form not in TABLES:  # which say it
+        for sentence in tell_queries(comparison):
+            note(sentence)
     return status
 
 

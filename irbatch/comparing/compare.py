@@ -217,7 +217,8 @@ def compare(
 ) -> Comparison:
     """Compare systems on the same queries, and tell which differences are more than chance.
 
-    A query that a measure has no value of, for some system, is left out of that measure.
+    A query that a measure has no value of, for some system, is left out of that measure. A measure
+    that some saved results lack is left out with a warning.
 
     Args:
         qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`; results among the runs are
@@ -267,7 +268,7 @@ def compare(
 
     Raises:
         InputError: if there are fewer than two systems or two common queries, the baseline or an
-            option is unknown, results are of different measures, a table has a query twice or
+            option is unknown, results have no measure in common, a table has a query twice or
             columns that are not measures, and as `irbatch.evaluate`.
 
     >>> import irbatch

@@ -245,12 +245,7 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     """
     systems = many(len(compared.systems) - (compared.baseline is not None), "system")
     against = f" against {compared.baseline}" if compared.baseline is not None else ""
-    sentence = f"{systems}{against}, {tell_test(compared)}"
-    if means or differences:
-        sentence += f"; {compared.percent} {INTERVAL_NAMES[compared.interval]} intervals"
-    if differences and compared.simultaneous:
-        sentence += ", those of differences simultaneous"
-    sentences = [f"{sentence}."]
+    sentences = [f"{systems}{against}, {tell_test(compared, means, differences)}."]
     if compared.model is not None:
         alone = compared.model.others.shape[1]
         sentences.append(
@@ -267,10 +262,11 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
     return " ".join(sentences)
 
 
-def tell_test(compared: Differences) -> str:
-    """Say what a paper has to: the queries, what is relevant, the test, its correction, the level.
+def tell_test(compared: Differences, means: bool, differences: bool) -> str:
+    """Say what a paper has to: queries, what is relevant, the test, its correction, the level.
 
-    What is relevant isn't known of values from elsewhere.
+    And what the intervals are of means or differences that are shown. What is relevant isn't known
+    of values from elsewhere.
     """
     test = NAMES[compared.test]
     if compared.alternative != "two-sided":
@@ -281,7 +277,12 @@ def tell_test(compared: Differences) -> str:
     grades = re.findall(r"grade >= (\S+)", compared.settings.get("relevant", ""))
     relevant = f", relevant from grade {' or '.join(grades)}" if grades else ""
     queries = many(len(compared.query_ids), "query")
-    return f"{queries}{relevant}; {test}{corrected}, level {compared.level:g}"
+    how = f"{queries}{relevant}; {test}{corrected}, level {compared.level:g}"
+    if means or differences:
+        how += f"; {compared.percent} {INTERVAL_NAMES[compared.interval]} intervals"
+    if differences and compared.simultaneous:
+        how += ", those of differences simultaneous"
+    return how
 
 
 def tell_queries(compared: Differences) -> list[str]:
@@ -457,7 +458,11 @@ class Comparison(Reported, Differences):
         means = not (paper and listed)
         sort = self.measures[0] if sort is None and page else sort
         with_intervals = {"means": intervals, "differences": listed}
-        caption, note, comment = [tell_how(self, **with_intervals)], [f"{tell_test(self)}."], []
+        caption, note, comment = (
+            [tell_how(self, **with_intervals)],
+            [f"{tell_test(self, **with_intervals)}."],
+            [],
+        )
         queries, hidden = tell_queries(self), remarks(self, **with_intervals)
         if paper:
             caption, note, comment = [*caption, *queries], [*note, *queries], hidden

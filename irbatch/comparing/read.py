@@ -14,7 +14,7 @@ from irbatch.data.column_names import QUERIES
 from irbatch.data.columns import as_ids
 from irbatch.data.frames import read_all
 from irbatch.data.ids import check_id, same_kind
-from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown, warn
+from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.queries import QueryMark, count_queries
@@ -68,10 +68,10 @@ class Aligned:
 def align(
     results: Mapping[str, Results] | Iterable[Results], measures: Sequence[str] | None = None
 ) -> Aligned:
-    """Put results side by side, by query id, of some measures; default: all, which then all have.
+    """Put results side by side, by query id, of some measures; default: all.
 
-    A query without a value of a measure for one system is left out of that measure, and one
-    without any is left out altogether.
+    A measure that a system lacks is left out, with a warning. A query without a value of a measure
+    for one system is left out of that measure, and one without any is left out altogether.
     """
     by_system = _name(results)
     systems, of_systems = list(by_system), list(by_system.values())
@@ -142,13 +142,18 @@ def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Resul
 def _shared_columns(
     by_system: Mapping[str, Results], measures: Sequence[str] | None
 ) -> tuple[Measure, ...]:
+    """Return the measures that all systems have, warning of others."""
     first = next(iter(by_system.values()))
-    names = list(first.measures if measures is None else measures)
-    for system, own in by_system.items():
-        odd = set(own.measures) ^ set(names) if measures is None else {*names} - {*own.measures}
-        if odd:
-            problem = f"{min(odd)} was not evaluated for every system"
-            raise InputError(problem, source=SOURCE, path=system)
+    evaluated = dict.fromkeys(name for own in by_system.values() for name in own.measures)
+    names = []
+    for name in evaluated if measures is None else measures:
+        lacking = [system for system, own in by_system.items() if name not in own.measures]
+        if lacking:
+            warn(f"{name} is left out: there are no values of it for {join_words(lacking)}")
+        else:
+            names.append(name)
+    if not names:
+        raise InputError("the systems have no measure in common", source=SOURCE)
     columns = tuple(first.columns[first.measures.index(name)] for name in names)
     for column in columns:
         if column.aggregate == "run":

@@ -417,7 +417,7 @@ class Results(Plotted):
         per_query: bool = False,
         intervals: bool = False,
     ) -> Document:
-        from irbatch.evaluation.tables import TOLD, make_table  # which brings reports along
+        from irbatch.evaluation.tables import make_table, tell_how  # which brings reports along
         from irbatch.report.document import Cell, Column, Document, Row, Table
 
         title = self.name or type(self).__name__
@@ -430,9 +430,9 @@ class Results(Plotted):
             means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
             rows = [Row([Cell(column.heading), cell]) for column, cell in means]
             table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-        note = f", {TOLD}" if intervals else ""
-        caption = ". ".join([many(self.counts.queries, "query") + note, *self.notes()])
-        return Document(title, f"{caption}.", [], [table], self.signature)
+        note = tell_how(self.settings, intervals)
+        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
+        return Document(title, f"{caption}. {note}".rstrip(), [], [table], self.signature, note)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
         heads, ids, values = self._table(names)

@@ -10,7 +10,6 @@ from irbatch.errors import did_you_mean, imported, many
 from irbatch.evaluation.results import Plotted, Results, read_saved
 from irbatch.evaluation.tables import (
     BOUNDS,
-    TOLD,
     VALUE,
     better_of,
     list_measures,
@@ -18,6 +17,7 @@ from irbatch.evaluation.tables import (
     list_values,
     make_table,
     tell_different_queries,
+    tell_how,
 )
 from irbatch.measures import Measure
 from irbatch.report.document import BEST, BETTER, WORSE, Document
@@ -123,13 +123,12 @@ class SystemResults(Plotted, dict[str, Results]):
         counts = sorted({results.counts.queries for results in self.values()})
         least = f"{counts[0]} to " if len(counts) > 1 else ""
         queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-        note_on_intervals = f", {TOLD}" if intervals else ""
-        sentences = [f"{systems}{queries}{note_on_intervals}", *list_notes(self)]
-        caption = f"{'. '.join(sentences)}. {note}".rstrip()
         stated = [results.settings for results in self.values()]
         shared = stated[0].items() if stated else ()
-        common = [(k, v) for k, v in shared if all(settings.get(k) == v for settings in stated)]
-        footer = " | ".join(f"{name}: {value}" for name, value in common)
+        common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}
+        note = f"{tell_how(common, intervals)} {note}".strip()
+        caption = f"{'. '.join([systems + queries, *list_notes(self)])}. {note}".rstrip()
+        footer = " | ".join(f"{name}: {value}" for name, value in common.items())
         return Document(f"Results of {systems}", caption, legend, [table], footer, note)
 
     def _everything(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from irbatch.errors import InputError, many
+from irbatch.evaluation.queries import level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
@@ -16,7 +17,6 @@ ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")
 BOUNDS = ("low", "high")
 NO_BOUNDS = (math.nan, math.nan)
-TOLD = "with 95% intervals"  # of `Results.intervals`, as reports have them
 Systems = Mapping[str, Any]  # names to `Results`, which know of their tables
 
 
@@ -29,6 +29,13 @@ def show_value(value: float, measure: Measure, digits: int) -> str:
     """Write a value: a count as a whole number."""
     whole = measure.aggregate == "sum" and value.is_integer()
     return show(value, 0 if whole else digits)
+
+
+def tell_how(settings: Mapping[str, str], intervals: bool) -> str:
+    """Say what is relevant, unless that is usual, and what stands in brackets."""
+    level = level_of(settings)
+    relevant = [] if level == "1" else [f"Relevant from grade {level}."]
+    return " ".join([*relevant, "In brackets: 95% intervals."] if intervals else relevant)
 
 
 def tell_different_queries(results: Systems) -> str:
@@ -117,8 +124,7 @@ def make_table(
             rows += _rows_of_queries(name, system, measures, digits)
             cells.insert(0, Cell(ALL))
         rows.append(Row([Cell(name), *cells]))
-    note = f", {TOLD}" if intervals else ""
-    return Table(f"Means of {many(len(results), 'system')}{note}", columns, rows)
+    return Table(f"Means of {many(len(results), 'system')}", columns, rows)
 
 
 def _sorted_systems(results: Systems, sort: str | Measure) -> Systems:

@@ -91,8 +91,8 @@ class Reported:
         Args:
             path, **options: as in `to_text`.
             caption: what the caption begins with, in place of how many systems and queries there
-                are, which then stands in the comment; how systems were tested, or that their means
-                are over different queries, and what signs mean follows.
+                are, which then stands in the comment; how systems were tested, what is relevant,
+                that means are over different queries, and what signs and brackets mean follows.
             label: what ``\ref`` calls the table; default: ``"tab:results"``, or what else it is of.
             environment: ``"table"``, or ``"table*"`` across both columns of a paper.
             headings: columns to what they are called: ``{"run": "Model", "nDCG@10": "nDCG"}``.

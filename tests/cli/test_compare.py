@@ -158,9 +158,14 @@ def test_gates_without_a_baseline(cli: Cli) -> None:
 def test_missing_queries_are_noted(cli: Cli) -> None:
     Path("new.run").write_text(ranking(1, QUERIES[2:]))
     words = [*AGAINST, "--fail-if", "RR drops 60%"]
-    for missing, said in (("skip", "left out of all"), ("zero", "counting 0")):
-        status, _, told = cli(*words, "--missing", missing)
-        assert (status, f"note: new: 2 queries missing, {said}\n" in told) == (0, True)
+    for missing, said in (
+        ("skip", "Left out, as not all systems have them: 2 queries."),
+        ("zero", "Queries without a ranking, counting 0: 2 of new."),
+    ):
+        status, printed, told = cli(*words, "--missing", missing)
+        assert (status, said in printed, said in told) == (0, True, False)
+        told = cli(*words, "--missing", missing, "--format", "csv")[2]
+        assert f"note: {said}\n" in told
     assert "2 of 12 judged queries are missing" in cli(*words, "--missing", "error")[2]
 
 

@@ -54,6 +54,22 @@ def test_saved_values_beside_a_run(tmp_path: Path) -> None:
     assert irbatch.compare(MORE, systems, "RR").means.tolist() == [[0.5], [1.0]]
 
 
+def test_measures_that_some_lack_are_left_out() -> None:
+    old, new = irbatch.evaluate(QRELS, BACK, "RR P@1"), irbatch.evaluate(QRELS, RUN, "RR AP")
+    with pytest.warns(irbatch.InputWarning) as warned:
+        found = irbatch.compare({"old": old, "new": new})
+    told = [str(warning.message) for warning in warned]
+    assert (found.measures, len(told)) == (["RR"], 2)
+    assert "P@1 is left out: there are no values of it for new" in told
+    with pytest.warns(irbatch.InputWarning, match=r"AP is left out: .* for old"):
+        assert irbatch.compare(QRELS, {"old": old, "new": RUN}, "AP RR").measures == ["RR"]
+    with (
+        pytest.warns(irbatch.InputWarning, match="AP is left out"),
+        pytest.raises(InputError, match="no measure in common"),
+    ):
+        irbatch.compare(QRELS, {"old": old, "new": RUN}, "AP")
+
+
 def test_results_that_tell_nothing_of_judgments_are_taken() -> None:
     new = irbatch.evaluate(QRELS, RUN, "RR")
     state = json.loads(irbatch.evaluate(MORE, BACK, "RR").to_json())
