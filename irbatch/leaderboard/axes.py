@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER
 from irbatch.efficiency.record import OPEN
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
+from irbatch.report.document import Column
 from irbatch.report.numbers import show_quantity
 
+Named = TypeVar("Named", Quantity, Column)
 Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those that take one
 
 
@@ -34,19 +36,19 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
     raise InputError(f"there is no axis {shown(name)}{hint}", source="axis", value=name)
 
 
-def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity]:
-    """Find several axes, one at least and none twice."""
+def find_all(names: Iterable[Any], find: Callable[[Any], Named], kind: str) -> list[Named]:
+    """Find several axes, or columns, by their names: one at least and none twice."""
     if not isinstance(names, Iterable):
-        raise InputError(f"axes are names, not {shown(names)}", source="axis", value=names)
-    axes: dict[str, Quantity] = {}
+        raise InputError(f"{kind} names are not {shown(names)}", source=kind, value=names)
+    by_name: dict[str, Named] = {}
     for name in [names] if isinstance(names, str) else names:
-        axis = find_axis(name, measures)
-        if axis.name in axes:
-            raise InputError(f"{axis.name} is given twice", source="axis", value=axis.name)
-        axes[axis.name] = axis
-    if not axes:
-        raise InputError("there is no axis to compare systems along", source="axis")
-    return list(axes.values())
+        item = find(name)
+        if item.name in by_name:
+            raise InputError(f"{item.name} is given twice", source=kind, value=item.name)
+        by_name[item.name] = item
+    if not by_name:
+        raise InputError(f"there is no {kind}", source=kind)
+    return list(by_name.values())
 
 
 def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:

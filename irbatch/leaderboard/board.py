@@ -17,12 +17,8 @@ from irbatch.efficiency.quantities import of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.leaderboard.axes import (
-    conditions_of,
-    find_axis,
-    list_axes,
-)
-from irbatch.leaderboard.joining import Records, Row, common_settings, join_rows
+from irbatch.leaderboard.axes import conditions_of, find_all, find_axis
+from irbatch.leaderboard.joining import Records, Row, common_settings, join_rows, one_currency
 from irbatch.leaderboard.json_form import (
     board_to_dict,
     evaluate_systems,
@@ -30,7 +26,7 @@ from irbatch.leaderboard.json_form import (
     stated_accuracy,
 )
 from irbatch.leaderboard.plots import draw_frontier, find_frontier, picture_frontier
-from irbatch.leaderboard.report import list_board, make_document, write_caption
+from irbatch.leaderboard.report import list_board, make_document
 from irbatch.leaderboard.study import (
     Pareto,
     Significance,
@@ -84,8 +80,8 @@ class Leaderboard(Reported):
         significance: what `tested` found; None before, and of fewer systems than that was of.
 
     Raises:
-        InputError: naming the system and the field, if a value is not a finite number, or a system
-            has none of the measures.
+        InputError: naming the system and the field, if a value is not a finite number, a system has
+            none of the measures, or prices and costs are in several currencies.
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `columns`,
     axes by any of their names, ``"hardware"``, or any other column of `to_csv`, such as ``"gpu"``
@@ -135,6 +131,7 @@ class Leaderboard(Reported):
     ) -> None:
         check_level(level)
         rows, names = join_rows(results, records, measures, level)
+        one_currency(rows)
         vars(self).update(
             rows=rows,
             measures=names,
@@ -162,19 +159,9 @@ class Leaderboard(Reported):
         return [row.record for row in self.rows]
 
     @property
-    def n_queries(self) -> list[int | None]:
-        """How many each system's means are of; None where that isn't known."""
-        return [row.queries for row in self.rows]
-
-    @property
     def means(self) -> Floats:
         """Accuracy, float64 ``(systems, measures)``."""
         return self._figures(self.measures)[..., 0]
-
-    @property
-    def intervals(self) -> Floats:
-        """Bounds of accuracy, float64 ``(systems, measures, 2)``; NaN where there are none."""
-        return self._figures(self.measures)[..., 1:]
 
     def _figures(self, axes: Sequence[str]) -> Floats:
         """Return values and bounds, float64 ``(systems, axes, 3)``."""
@@ -191,15 +178,11 @@ class Leaderboard(Reported):
     def axis(self, name: str) -> Quantity:
         """Find an axis by any of its names, with its unit and the way that is better."""
         axis = find_axis(name, self.measures)
-        label = axis.label
+        label, unit = axis.label, with_currency(axis.unit, one_currency(self.rows))
         if axis.name.startswith("latency_"):
-            timed = [record.latency for record in self.records if record.latency is not None]
-            loops = {latency.loop for latency in timed}
-            loop = loops.pop() if len(loops) == 1 else None
-            label = label if loop is None else f"{loop}-loop {label}"
-        currencies = self.currencies(name)
-        several = "/".join(currency or "?" for currency in currencies) if any(currencies) else None
-        unit = with_currency(axis.unit, several)
+            loops = {record.latency.loop for record in self.records if record.latency is not None}
+            if len(loops) == 1 and None not in loops:
+                label = f"{loops.pop()}-loop {label}"
         return axis._replace(unit=unit, label=label)
 
     @property
@@ -227,39 +210,15 @@ class Leaderboard(Reported):
         """Say under what conditions each system's times and rates among some axes were measured."""
         return [conditions_of(record, names) for record in self.records]
 
-    def currencies(self, name: str) -> dict[str | None, str]:
-        """Return each currency that an axis is in, with a system whose value is in it."""
-        axis = find_axis(name, self.measures)
-        if axis.name in self.measures or "{currency}" not in axis.unit:
-            return {}
-        owners: dict[str | None, str] = {}
-        for record in self.records:
-            if record.value(axis.name) is not None:
-                owners.setdefault(record.currency, record.system)
-        return owners
-
     def sorted(self, by: str) -> Self:
         """Return the leaderboard in the order of an axis, the best first; without a value last.
 
         Raises:
-            InputError: if no system has a value, or the values are in several currencies.
+            InputError: if no system has a value.
         """
         axis = self.axis(by)
         self.having([axis.name])
         return self.at(np.argsort(-self.values(by) * axis.sign, kind="stable").tolist())
-
-    def select(self, *systems: str) -> Self:
-        """Return the leaderboard of some systems, in the order in which they are named.
-
-        Raises:
-            InputError: if there is no such system, or one is named twice.
-        """
-        for i, system in enumerate(systems):
-            if system not in self.systems or system in systems[:i]:
-                twice = "is named twice" if system in self.systems else "is not on the leaderboard"
-                hint = "" if system in self.systems else did_you_mean(system, self.systems)
-                raise InputError(f"{shown(system)} {twice}{hint}", source="system", value=system)
-        return self.at([self.systems.index(system) for system in systems])
 
     def where(self, *constraints: str) -> Self:
         """Return the leaderboard of the systems that meet constraints.
@@ -290,8 +249,8 @@ class Leaderboard(Reported):
         """Return the leaderboard with prices per hour by instance, and costs that follow from them.
 
         Raises:
-            InputError: if no system was measured on an instance, or a price is not a number of at
-                least 0.
+            InputError: if no system was measured on an instance, a price is not a number of at
+                least 0, or other prices and costs are in another currency.
 
         >>> from irbatch.efficiency import EfficiencyRecord, Latency
         >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
@@ -315,6 +274,7 @@ class Leaderboard(Reported):
                 own = currency or record.currency
                 record = replace(record, price_per_hour=price, stated_cost=None, currency=own)
             rows.append(replace(row, record=record))
+        one_currency(rows)
         return self._with(rows=rows)
 
     def tested(self, *, level: float = 0.05, draws: int = 10_000, seed: int = 0) -> Self:
@@ -349,7 +309,7 @@ class Leaderboard(Reported):
         Raises:
             InputError: if no system has a value of each axis.
         """
-        names = [axis.name for axis in list_axes(axes, self.measures)]
+        names = [axis.name for axis in find_all(axes, self.axis, "axis")]
         compared, lacking = self.having(names)
         if not compared.systems:
             raise InputError("no system is left on the leaderboard", source="leaderboard")
@@ -357,7 +317,7 @@ class Leaderboard(Reported):
         return find_pareto(compared.systems, names, values, compared.conditions(names), lacking)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
-        """Return the systems with values of all axes, in one currency, and what the others lack."""
+        """Return the systems with values of all axes, and what the others lack."""
         lacking: dict[str, list[str]] = {}
         for name in names:
             unknown = np.flatnonzero(np.isnan(self.values(name))).tolist()
@@ -371,22 +331,7 @@ class Leaderboard(Reported):
             problem = f"no system has a value of each of {join_words(list(names))}"
             raise InputError(problem, source="leaderboard")
         complete = self.at([i for i, system in enumerate(self.systems) if system not in lacking])
-        for name in names:
-            if len(currencies := complete.currencies(name)) > 1:
-                (one, system), (other, owner), *_ = currencies.items()
-                unsaid = "no currency that is said"
-                problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
-                raise field_error(of_system(system), name, problem, one)
         return complete, {name: lacking[name] for name in self.systems if name in lacking}
-
-    def caption(self) -> str:
-        """Say how many systems and queries there are, how they were measured, and who is left out.
-
-        >>> from irbatch.efficiency import EfficiencyRecord
-        >>> Leaderboard({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
-        '1 system.'
-        """
-        return write_caption(self)
 
     def at(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
@@ -510,7 +455,7 @@ class Leaderboard(Reported):
         x: str | None = None,
         y: str | None = None,
     ) -> Document:
-        marked = [] if frontier is None else list_axes(frontier, self.measures)
+        marked = [] if frontier is None else find_all(frontier, self.axis, "axis")
         board = self if sort is None else self.sorted(sort)
         document = make_document(board, columns, marked, intervals, digits)
         if form != "html" or not plots:

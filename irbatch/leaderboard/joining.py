@@ -122,6 +122,20 @@ def join_rows(
     return rows, shown_names
 
 
+def one_currency(rows: Iterable[Row]) -> str | None:
+    """Return the currency of prices and costs; None where none is said; reject several."""
+    owners = {
+        row.record.currency: row.name
+        for row in rows
+        if row.record.price_per_hour is not None or row.record.stated_cost is not None
+    }
+    if len(owners) > 1:
+        (one, system), (other, owner), *_ = owners.items()
+        problem = f"is {one or 'not said'}, and that of {shown(owner)} {other or 'not said'}"
+        raise field_error(of_system(system), "currency", problem, one)
+    return next(iter(owners), None)
+
+
 def _results_of_rows(results: Any, records: Mapping[str, EfficiencyRecord]) -> list[Any]:
     """Return each row's results, which are given by row, or by the system that several are of."""
     by_name = name_systems([results] if isinstance(results, Results) else results, "result")

@@ -149,11 +149,13 @@ def evaluate_systems(
     if measures in ([], [None]):
         raise InputError("there is no measure to evaluate runs with", source="measures")
     folder = Path() if is_json(source) else Path(source).parent  # where paths of runs start
-    runs = {
-        name: _find_run(name, system.run, folder)
-        for name, system in systems.items()
-        if system.run is not None or system.accuracy is None
-    }
+    runs: dict[str, Path] = {}
+    for name, system in systems.items():
+        if system.run is not None:
+            runs[name] = folder / system.run
+        elif system.accuracy is None:
+            problem = "is missing: qrels are given to evaluate it"
+            raise field_error(of_system(name), "run", problem, None)
     prepared = as_qrels(qrels, settings.get("columns"))
     results: dict[str, Results] = {}
     for name, run in runs.items():
@@ -169,22 +171,6 @@ def evaluate_systems(
                 raise InputError(text, source=source, path=str(run), line=line) from None
             raise problem.with_fields(source=source) from None
     return results
-
-
-def _find_run(system: str, run: str | None, folder: Path) -> Path:
-    """Return where a system's run is."""
-    if run is None:
-        problem = "is missing: qrels are given to evaluate it"
-        raise field_error(of_system(system), "run", problem, None)
-    path: Path = folder / run
-    try:
-        is_there = path.exists() and not path.is_dir()
-    except OSError:  # as of names that are too long
-        is_there = False
-    if not is_there:
-        problem = f"is {shown(run)}: there is no file {str(path)!r}"
-        raise field_error(of_system(system), "run", problem, run)
-    return path
 
 
 def board_to_dict(board: Board) -> dict[str, Any]:

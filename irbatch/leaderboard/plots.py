@@ -43,22 +43,9 @@ class Frontier:
     x: Quantity
     y: Quantity
     pareto: Pareto
-
-    @property
-    def figures(self) -> Floats:
-        """Values and bounds, float64 ``(systems, 2, 3)``; NaN where there are no bounds."""
-        axes = self.x.name, self.y.name
-        return np.array([[row.figure(axis) for axis in axes] for row in self.board.rows])
-
-    @property
-    def strong(self) -> Bools:
-        """Whether each system is on the frontier of its conditions: ``(systems,)``."""
-        return np.array([name in self.pareto.frontier for name in self.board.systems], bool)
-
-    @property
-    def conditions(self) -> list[str]:
-        """Each system's; only systems of the same are compared."""
-        return [self.pareto.conditions.get(name, "") for name in self.board.systems]
+    figures: Floats  # values and bounds ``(systems, 2, 3)``; NaN where there are no bounds
+    strong: Bools  # whether each system is on the frontier of its conditions: ``(systems,)``
+    conditions: list[str]  # each system's; only systems of the same are compared
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -66,37 +53,35 @@ class Frontier:
         kinds = list(dict.fromkeys(self.conditions))
         return dict(zip(kinds, styles(len(kinds)), strict=True))
 
-    @property
-    def bars(self) -> str:
-        """What bars are: ``"95% intervals"``; empty if there are none."""
-        sure = tell_levels(self.board, [self.x.name, self.y.name])
-        return "" if sure is None else f"{sure} intervals".strip()
-
 
 def find_frontier(board: Board, x: str, y: str | None = None) -> Frontier:
     """Find what there is to draw; arguments and errors are those of `Leaderboard.plot`."""
     across, along = board.axis(x), board.axis(board.measures[0] if y is None else y)
     names = [across.name, along.name]
     pareto = board.pareto(names)
-    return Frontier(board.having(names)[0], across, along, pareto)
+    board = board.having(names)[0]
+    return Frontier(
+        board, across, along, pareto,
+        figures=np.array([[row.figure(name) for name in names] for row in board.rows]),
+        strong=np.array([system in pareto.frontier for system in board.systems], bool),
+        conditions=[pareto.conditions.get(system, "") for system in board.systems],
+    )  # fmt: skip
 
 
 def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
     """Draw what was found."""
-    systems, pareto = frontier.board.systems, frontier.pareto
-    strong, kinds = frontier.strong, frontier.styles
+    systems, strong, kinds = frontier.board.systems, frontier.strong, frontier.styles
     grows = ax is None
     ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, len(systems) - 12), 8.0))
     looks: list[dict[str, Any]] = []
-    figures, dominated, left_out = frontier.figures, pareto.dominated_by, pareto.left_out
-    values = figures[..., 0]
-    for point, bounds, on_top, kind in zip(
-        values, figures[..., 1:], strong.tolist(), frontier.conditions, strict=True
+    values = frontier.figures[..., 0]
+    for (point, *bounds), on_top, kind in zip(
+        frontier.figures.swapaxes(1, 2), strong.tolist(), frontier.conditions, strict=True
     ):
         look = {"color": kinds[kind].color if on_top else MUTED, "marker": kinds[kind].marker}
         looks.append({**look, "alpha": 1.0 if on_top else BEHIND})
         shown = {"markersize": 6 if on_top else 4.5, "markeredgecolor": "white", **looks[-1]}
-        x_reach, y_reach = np.abs(bounds - point[:, None])
+        x_reach, y_reach = np.abs(bounds - point).T
         reach = {"xerr": x_reach[:, None], "yerr": y_reach[:, None], "elinewidth": 1.1}
         _, _, bars = ax.errorbar(*point[:, None], zorder=3.5 if on_top else 2.5, **reach, **shown)
         for bar in bars:
@@ -110,20 +95,29 @@ def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
         name = printable(axis.heading).replace("$", r"\$")
         write(f"{name}   {'better →' if axis.sign > 0 else '← better'}")
     tidy(ax, "both")
-    note = "lines: a Pareto frontier each" if len(kinds) > 1 else "line: Pareto frontier"
-    note += "; grey: dominated" if dominated else ""
-    note += f"; bars: {frontier.bars}" if frontier.bars else ""
-    note += f"; {many(len(left_out), 'system')} left out, without a value" if left_out else ""
+    note = _note(frontier)
     add_note(ax, note)
     order = np.lexsort(values.T[::-1])
     rows = order[strong[order] | (len(systems) <= MOST_NAMED)][:MOST_NAMED].tolist()
-    named = {row: systems[row] for row in rows}
     handles = _explain(kinds) if len(kinds) > 1 else {}
-    of_rows = {row: looks[row] for row in rows}
-    hidden = name_points(ax, values, named, of_rows, lines, handles, grow=grows)
+    names, of_rows = ({row: of_all[row] for row in rows} for of_all in (systems, looks))
+    hidden = name_points(ax, values, names, of_rows, lines, handles, grow=grows)
     note += f"; {many(len(systems) - len(rows), 'name')} left out" if rows != order.tolist() else ""
     add_note(ax, note + (f"; no room for {many(hidden, 'number')}" if hidden else ""))
     return ax
+
+
+def _note(frontier: Frontier) -> str:
+    """Say above the picture what its lines and colours are."""
+    several = len(frontier.styles) > 1
+    note = "lines: a Pareto frontier each" if several else "line: Pareto frontier"
+    if frontier.pareto.dominated_by:
+        note += "; grey: dominated"
+    sure = tell_levels(frontier.board, [frontier.x.name, frontier.y.name])
+    if sure is not None:
+        note += f"; bars: {' '.join([*sure.split(), 'intervals'])}"
+    left_out = len(frontier.pareto.left_out)
+    return note + (f"; {many(left_out, 'system')} left out, without a value" if left_out else "")
 
 
 def _explain(kinds: dict[str, Style]) -> dict[str, Any]:
@@ -191,21 +185,8 @@ def picture_frontier(
         return draw_frontier(frontier).get_figure()
 
     title = f"{frontier.y.label} against {frontier.x.label}"
-    return [Figures("", [Figure(title, _tell(frontier), draw)])]
-
-
-def _tell(frontier: Frontier) -> str:
-    """Say what the picture shows."""
     strong = ", ".join(map(isolate, frontier.pareto.frontier))
-    axes = " and ".join(isolate(axis.label) for axis in (frontier.y, frontier.x))
-    several = len(frontier.styles) > 1
-    sentences = [f"Pareto {'frontiers' if several else 'frontier'} of {axes}: {strong}."]
-    if several:
-        sentences.append("Systems are compared with those measured under the same conditions.")
-    if frontier.pareto.dominated_by:
-        sentences.append("Grey: dominated.")
-    if frontier.bars:
-        sentences.append(f"Bars: {frontier.bars}.")
+    caption = f"Pareto frontier: {strong}."
     if left_out := frontier.pareto.left_out:
-        sentences.append(f"Left out: {tell_left_out(frontier.board, left_out, isolate)}.")
-    return " ".join(sentences)
+        caption += f" Left out: {tell_left_out(board, left_out, isolate)}."
+    return [Figures("", [Figure(title, caption, draw)])]

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Hardware, Quantity
-from irbatch.errors import InputError, join_words, many, shown
-from irbatch.leaderboard.axes import Board, conditions_of, find_axis, is_of_machine
+from irbatch.errors import join_words, many
+from irbatch.leaderboard.axes import Board, conditions_of, find_all, is_of_machine
 from irbatch.leaderboard.joining import Row
 from irbatch.report.document import (
     BEST,
     Column,
     Document,
     Record,
-    isolate,
     list_records,
     make_table,
 )
@@ -41,19 +40,16 @@ NO_FACTS = {*QUANTITIES, "system", "hardware", "latency", "stated_cost"}  # fiel
 OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
 OF_LATENCY = ("loop", "rate", "arrivals", "errors", "timeouts")
 QUERIES = "queries"
-FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OF_RECORDS, *OF_LATENCY, QUERIES)}
+OTHERS = (*OF_RECORDS, *OF_LATENCY, QUERIES)
+FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OTHERS)}
 FACTS |= MACHINE  # columns to headings
 NAMED = 6  # systems that are named where they are many
 
 
 def _make_fact(board: Board, name: str) -> Column:
     """Return a column of what is known beside the axes; a name is a key of `FACTS`."""
-    values = {row.name: _fact(name, row) for row in board.rows}
-
-    def value(row: Row) -> Any:
-        return values[row.name]
-
-    if any(isinstance(fact, str) for fact in values.values()):
+    value = partial(_fact, name)
+    if any(isinstance(value(row), str) for row in board.rows):
         return Column(FACTS[name], "text", name=name, value=value)
     is_size = name in MACHINE
     return Column(FACTS[name], descends=is_size, name=name, value=value, show="{:,.10g}".format)
@@ -69,19 +65,13 @@ def _fact(name: str, row: Row) -> Any:
     return None
 
 
-def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> list[Column]:
-    """Return an axis' column, and those of its bounds, which only programs read."""
+def _make_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> Column:
+    """Return the column of an axis, for people with the intervals of its values."""
     axis, best = board.axis(name), _find_best(board, name)
     not_worse = [] if board.significance is None else board.significance.not_worse(name)
 
-    figures = {row.name: row.figure(name) for row in board.rows}
-
-    def number(row: Row, part: int) -> float | None:
-        value = figures[row.name][part]
-        return None if math.isnan(value) else value
-
     def tell(row: Row) -> Record:
-        figure = figures[row.name]
+        figure = row.figure(name)
         texts = [show(x, digits) if name in board.measures else show_quantity(x) for x in figure]
         is_best, has_bound = figure[0] == best, not all(map(math.isnan, figure[1:]))
         return {
@@ -91,19 +81,21 @@ def _list_axis(board: Board, name: str, intervals: bool = False, digits: int = 0
             "marks": [NOT_WORSE] if row.name in not_worse and not is_best else [],
         }
 
-    of_value, of_low, of_high = (partial(number, part=part) for part in range(3))
-    columns = [Column(axis.heading, descends=axis.sign > 0, name=name, value=of_value, more=tell)]
-    if not np.isnan([figure[1:] for figure in figures.values()]).all():
-        columns.append(Column("", name=f"{name} low", value=of_low))
-        columns.append(Column("", name=f"{name} high", value=of_high))
-    return columns
+    value = partial(_figure, name, 0)
+    return Column(axis.heading, descends=axis.sign > 0, name=name, value=value, more=tell)
+
+
+def _figure(axis: str, part: int, row: Row) -> float | None:
+    """Return a value (part 0) or a bound of it (1 and 2), for programs."""
+    figure = row.figure(axis)[part]
+    return None if math.isnan(figure) else figure
 
 
 def _find_best(board: Board, name: str) -> float:
     """Return the best value along an axis; NaN of one alone, and of some not to be compared."""
     has_value = ~np.isnan(values := board.values(name))
     measured = {kind for kind, has in zip(board.conditions([name]), has_value, strict=True) if has}
-    if has_value.sum() < 2 or len(measured) > 1 or len(board.currencies(name)) > 1:
+    if has_value.sum() < 2 or len(measured) > 1:
         return math.nan
     sign = board.axis(name).sign
     return float(sign * np.nanmax(sign * values))
@@ -113,14 +105,19 @@ def list_board(board: Board) -> tuple[list[str], list[Record]]:
     """Return the names of the columns of `Leaderboard.to_csv`, and a record for each system."""
     columns = [Column("system", name="system", value=attrgetter("name"))]
     columns += [_make_fact(board, name) for name in MACHINE]
-    columns += [column for axis in board.axes for column in _list_axis(board, axis)]
+    for axis in board.axes:
+        columns.append(_make_axis(board, axis))
+        if not np.isnan(board.bounds(axis)).all():
+            columns += [
+                Column("", name=f"{axis} {end}", value=partial(_figure, axis, part))
+                for part, end in ((1, "low"), (2, "high"))
+            ]
     p_values = {} if board.significance is None else board.significance.p_values
     for measure in filter(p_values.get, board.measures):
-        name, of_systems = f"{measure} p against the best", p_values[measure]
-        columns.append(Column("", name=name, value=partial(_p_value, of_systems)))
-    for name in (*OF_RECORDS, *OF_LATENCY, QUERIES):
-        fact = _make_fact(board, name)
-        columns += [fact] if any(fact.value(row) is not None for row in board.rows) else []
+        name, value = f"{measure} p against the best", partial(_p_value, p_values[measure])
+        columns.append(Column("", name=name, value=value))
+    facts = [_make_fact(board, name) for name in OTHERS]
+    columns += [fact for fact in facts if any(fact.value(row) is not None for row in board.rows)]
     return list_records(columns, board.rows)
 
 
@@ -138,7 +135,7 @@ def make_document(
     """Return the report of a leaderboard: a table with one row a system; see `Leaderboard`."""
     check_digits(digits)
     columns = _choose_columns(board, names, intervals, digits)
-    heads = [Column("system", "name", value=attrgetter("name")), *columns.values()]
+    heads = [Column("system", "name", value=attrgetter("name")), *columns]
     title = count_systems(board.records)
     legend, dominated = [], {}
     if frontier and board.rows:
@@ -158,52 +155,39 @@ def make_document(
     )
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.insert(0, (BEST, "the best of its column"))
-    axes = [name for name in columns if name not in FACTS or name in board.measures]
-    sure = tell_levels(board, axes)
+    sure = tell_levels(board, [column.name for column in columns if column.name in board.axes])
     if intervals and sure is not None:
         legend.append(("[low, high]", f"{sure or 'bounds of'} intervals"))
     if (tests := board.significance) is not None:
         tested = {*tests.p_values, *(name for by in tests.p_values.values() for name in by)}
         others = [name for name in (*board.systems, *board.measures) if name not in tested]
-        more = f"; not tested: {list_names(others, str)}" if others else ""
+        more = f"; not tested: {list_names(others)}" if others else ""
         meaning = f"not significantly worse than the best of the measure ({tests.caption()}){more}"
         legend.append((NOT_WORSE, meaning))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
-    return Document(f"Leaderboard of {title}", board.caption(), legend, [table], settings)
+    return Document(f"Leaderboard of {title}", _write_caption(board), legend, [table], settings)
 
 
 def _choose_columns(
     board: Board, names: Iterable[str] | None, intervals: bool, digits: int
-) -> dict[str, Column]:
-    """Return the columns that are asked for, or the usual ones, by their names."""
+) -> list[Column]:
+    """Return the columns that are asked for, or the usual ones."""
     if names is None:
-        differ = [
-            name
-            for name, values in (
-                (HARDWARE, {str(record.hardware) for record in board.records}),
-                (BATCH, {record.batch_size for record in board.records}),
-            )
-            if len(values) > 1
+        records = board.records
+        names = [
+            *([HARDWARE] if len({str(record.hardware) for record in records}) > 1 else []),
+            *([BATCH] if len({record.batch_size for record in records}) > 1 else []),
+            *board.measures,
+            *(name for name in board.axes if name in USUAL),
+            *([SOURCE] if any(record.source is not None for record in records) else []),
         ]
-        is_published = any(record.source is not None for record in board.records)
-        usual = [name for name in board.axes if name in USUAL]
-        names = [*differ, *board.measures, *usual, *([SOURCE] if is_published else [])]
-    names = [names] if isinstance(names, str) else names
-    if not isinstance(names, Iterable):
-        problem = f"columns are names, not {shown(names)}"
-        raise InputError(problem, source="columns", value=names)
-    chosen: dict[str, Column] = {}
-    for name in names:
-        is_fact = name in FACTS and name not in board.measures
-        own = name if is_fact else find_axis(name, board.measures).name
-        if own in chosen:
-            raise InputError(f"{own} is given twice", source="columns", value=name)
-        chosen[own] = (
-            _make_fact(board, own) if is_fact else _list_axis(board, own, intervals, digits)[0]
-        )
-    if not chosen:
-        raise InputError("there is no column to show", source="columns")
-    return chosen
+
+    def find(name: str) -> Column:
+        if name in FACTS and name not in board.measures:
+            return _make_fact(board, name)
+        return _make_axis(board, board.axis(name).name, intervals, digits)
+
+    return find_all(names, find, "column")
 
 
 def tell_levels(board: Board, names: Iterable[str]) -> str | None:
@@ -225,20 +209,20 @@ def tell_left_out(
     for system, names in left_out.items():
         lack = join_words([mark(board.axis(name).label) for name in names])
         texts.append(f"{mark(system)} (without {lack})")
-    return list_names(texts, str)
+    return list_names(texts)
 
 
-def list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> str:
+def list_names(systems: list[str]) -> str:
     """Name systems, the first of them where they are many."""
     more = len(systems) - NAMED
-    named = ", ".join(map(mark, systems[:NAMED]))
+    named = ", ".join(systems[:NAMED])
     return f"{named} and {more} more" if more > 0 else named
 
 
 # ---------------------------------------------------------------- what stands above the table
 
 
-def write_caption(board: Board) -> str:
+def _write_caption(board: Board) -> str:
     """Say how many systems and queries there are, how they were measured, and who is left out."""
     records, counts = board.records, [row.queries for row in board.rows]
     queries = ""
@@ -293,5 +277,5 @@ def _tell_conditions(board: Board) -> Iterator[str]:
         if own:
             groups.setdefault(conditions_of(row.record, own), []).append(row.name)
     if len(groups) > 1:
-        named = "; ".join(f"{kind}: {list_names(some, str)}" for kind, some in groups.items())
+        named = "; ".join(f"{kind}: {list_names(some)}" for kind, some in groups.items())
         yield f"Times and rates are compared only within the same conditions ({named})."

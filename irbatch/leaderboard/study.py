@@ -23,7 +23,7 @@ from irbatch.comparing.gate import (
     split_scope,
 )
 from irbatch.efficiency.fields import check_fields
-from irbatch.errors import InputError, join_words, many, printable, shown
+from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Rows
 from irbatch.leaderboard.axes import Board, canonical_name
@@ -222,8 +222,11 @@ def check_board(board: Board, conditions: Iterable[object], *, required: bool) -
             check_side(text, limit, int(board.axis(limit.name).sign), required=required)
             _check_range(board, text, limit)
             judged = _judge_limit(board, text, limit, required)
-        chosen = board.systems if system is None else board.select(system).systems
-        outcomes += [outcome for outcome in judged if outcome.system in chosen]
+        if system is not None and system not in board.systems:
+            problem = f"{shown(system)} is not on the leaderboard"
+            problem += did_you_mean(system, board.systems)
+            raise InputError(problem, source="system", value=system)
+        outcomes += [outcome for outcome in judged if system in (None, outcome.system)]
     return outcomes
 
 

@@ -27,12 +27,18 @@ RUNS = {
 
 
 def assert_same(board: Leaderboard, other: Leaderboard) -> None:
-    for name in ("systems", "records", "measures", "n_queries", "level", "constraints",
+    for name in ("systems", "records", "measures", "level", "constraints",
                  "left_out"):  # fmt: skip
         assert getattr(board, name) == getattr(other, name), name
     assert list(board.settings.items()) == list(other.settings.items())
-    np.testing.assert_array_equal(board.means, other.means)
-    np.testing.assert_array_equal(board.intervals, other.intervals)
+    assert queries_of(board) == queries_of(other)
+    for axis in board.axes:
+        np.testing.assert_array_equal(board.values(axis), other.values(axis))
+        np.testing.assert_array_equal(board.bounds(axis), other.bounds(axis))
+
+
+def queries_of(board: Leaderboard) -> list[int | None]:
+    return [row.queries for row in board.rows]
 
 
 def written(*systems: dict[str, Any], **more: Any) -> str:
@@ -52,7 +58,8 @@ def evaluated() -> Leaderboard:
         EfficiencyRecord(system="good", latency=Latency.from_samples([3.0, 4.0, 8.0], draws=50),
                          hardware=Hardware.here("x"), price_per_hour=0.1, currency="EUR",
                          n_queries=3, energy=4.5, throughput=1 / 3),
-        EfficiencyRecord(system="bad", latency=Latency(mean=1), stated_cost=0.1, dataset="d"),
+        EfficiencyRecord(system="bad", latency=Latency(mean=1), stated_cost=0.1, currency="EUR",
+                         dataset="d"),
         EfficiencyRecord(system="slow", latency=Latency(mean=100)),
     ]  # fmt: skip
     board = Leaderboard(results, records, level=0.1)
@@ -63,8 +70,8 @@ def evaluated() -> Leaderboard:
 
 
 def test_what_is_written_is_read_back(evaluated: Leaderboard, tmp_path: Path) -> None:
-    assert not np.isnan(evaluated.intervals).any()
-    assert evaluated.n_queries == [3, 3]
+    assert not np.isnan(evaluated.bounds("RR@10")).any()
+    assert queries_of(evaluated) == [3, 3]
     assert evaluated.settings
     assert evaluated.left_out == {"slow": ["latency_mean < 50"]}
     path = tmp_path / "board.json"
@@ -73,7 +80,7 @@ def test_what_is_written_is_read_back(evaluated: Leaderboard, tmp_path: Path) ->
         again = Leaderboard.from_json(source)
         assert_same(evaluated, again)
         assert again.to_json() == text
-        assert again.caption() == evaluated.caption()
+        assert again.to_text() == evaluated.to_text()
 
 
 def test_hostile_names_are_read_back() -> None:
@@ -105,8 +112,9 @@ def test_a_table_that_somebody_typed() -> None:
     assert board.systems == ["bm25", "dense"]
     assert board.measures == ["MRR@10", "R@1000"]
     assert board.means.tolist() == [[0.187, 0.857], [0.33, 0.96]]
-    assert np.isnan(board.intervals).tolist() == [[[True, True]] * 2, [[True] * 2, [False, True]]]
-    assert board.n_queries == [6980, None]
+    assert np.isnan(board.bounds("MRR@10")).all()
+    assert np.isnan(board.bounds("R@1000")).tolist() == [[True, True], [False, True]]
+    assert queries_of(board) == [6980, None]
     assert board.values("cost").tolist() == [0.5 / 3600 * 0.008 * 1e6, 26.5]
     assert board.records[0].hardware == Hardware(instance="c6g", n_cpu=4)
     assert board.settings == board.left_out == {}
@@ -207,8 +215,8 @@ def test_runs_are_evaluated(folder: Path, form: str) -> None:
                              level=0.2)  # fmt: skip
     results = irbatch.evaluate_runs(QRELS, RUNS, ["RR", "P@1"])
     assert_same(found, Leaderboard(results, found.records, level=0.2))
-    assert found.n_queries == [3, 3]
-    assert not np.isnan(found.intervals).any()
+    assert queries_of(found) == [3, 3]
+    assert not np.isnan(found.bounds(found.measures[0])).any()
     assert found.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
 
 
@@ -244,12 +252,12 @@ def test_accuracy_counts_without_qrels_and_runs_with_them(folder: Path) -> None:
     (folder / "systems.json").write_text(json.dumps({"systems": text, **more}))
     stated = read_leaderboard(folder / "systems.json")
     assert stated.values("P@1").tolist() == [0.125, 0.125]
-    assert (stated.n_queries, stated.settings, stated.level) == ([9, 9], {"by": "hand"}, 0.3)
+    assert (queries_of(stated), stated.settings, stated.level) == ([9, 9], {"by": "hand"}, 0.3)
     assert stated.constraints == ["P@1 > 0.1"]
     assert stated.left_out == {"slow": ["P@1 > 0.1"]}
     found = read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR")
     assert found.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
-    assert (found.n_queries, found.level) == ([3, 3], 0.05)
+    assert (queries_of(found), found.level) == ([3, 3], 0.05)
     assert (found.constraints, found.left_out) == ([], {}), "they are of other numbers"
     assert "by" not in found.settings
     text[0]["run"] = "absent"
@@ -269,8 +277,8 @@ def rejected(folder: Path, *facts: str, qrels: Any = QRELS, **fields: Any) -> In
 @pytest.mark.parametrize(
     ("run", "fact"),
     [
-        ("runs/absent.trec", "no file"), ("runs", "no file"), ("a\0b", "no file"),
-        ("x" * 5000, "run is 'xxx"), ("", "run is ''"), (["x"], "run is ['x']"),
+        ("runs/absent.trec", "No such file"), ("runs", "runs"), ("a\0b", "null byte"),
+        ("x" * 5000, "xxx"), ("", "run is ''"), (["x"], "run is ['x']"),
     ],
     ids=lambda each: str(each)[:20],
 )  # fmt: skip

@@ -279,5 +279,4 @@ def test_under_the_picture_is_what_it_shows() -> None:
     bm25 = EfficiencyRecord(system="bm25", price_per_hour=3)
     source = to_html(some._with(rows=[replace(some.rows[0], record=bm25), *some.rows[1:]]))
     assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in source
-    assert "Grey: dominated. Bars: 95% intervals." in source
     assert not pictures(to_html(some.where("RR@10 > 1")))

@@ -216,7 +216,7 @@ def test_what_is_handed_in_stays_and_may_change_later() -> None:
     board = of(accuracy, records)
     board.pareto(["MRR", "latency"])
     part = board.where("RR > 0.45")
-    part.means[:] = part.intervals[:] = 7
+    part.means[:] = part.bounds("RR")[:] = 7
     assert accuracy["a"] == kept[0]
     assert (RESULTS.values == kept[1]).all()
     records.clear()

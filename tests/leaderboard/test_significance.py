@@ -80,7 +80,7 @@ def test_systems_without_values_of_queries_are_not_tested() -> None:
     assert board.significance is not None
     assert board.significance.best["RR"] == "best"
     assert "not tested: typed" in dict(board._document("text").legend)["ns"]
-    typed = board.select("typed", "best")
+    typed = board.at([3, 0])
     assert typed.significance is None, "it was of all systems together"
     input_error(typed.tested, "values of queries are known of fewer than two systems")
 
@@ -115,7 +115,7 @@ def test_findings_are_written_and_read_back() -> None:
     records = [EfficiencyRecord(system=name, hardware=Hardware(instance=where), flops=1)
                for name, where in (("near", "a"), ("near", "b"), ("best", "a"))]  # fmt: skip
     one = Leaderboard(results_of({name: VALUES[name] for name in ("near", "best")}), records)
-    one = one.select("near on b", "best").tested()
+    one = one.at([1, 2]).tested()
     assert Leaderboard.from_json(one.to_json()).to_text() == one.to_text()
     some = Leaderboard.from_json(board.to_json(), measures="P@1")
     assert "RR p against" not in some.to_csv()
