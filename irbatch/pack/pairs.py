@@ -64,7 +64,6 @@ def pair_rankings(
         stop = max(stop, start + 1)
         chosen = queries[start:stop]
         one, other, places = _of_tables(*tables, chosen) if tables else _of_mappings(*runs, chosen)
-        _check_kinds(one, other, places, chosen)
         yield Pairs(start, stop, *_in_order(one, other, places, depth, tied=tied))
         start = stop
 
@@ -144,6 +143,7 @@ def _of_mappings(
         places = dict(zip(ranking, range(start, start + len(ranking)), strict=True))
         own = map(places.get, other_ranking, missing)
         rows[other.starts[q] : other.starts[q + 1]] = np.fromiter(own, np.int64, len(other_ranking))
+    _check_kinds(one, other, rows, queries)
     return one, other, rows
 
 
