@@ -91,6 +91,15 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         """Whether each query's numbers descend, as scores mostly do."""
         return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())
 
+    def in_sequence(self) -> tuple[IdColumn, Floats]:
+        """Return documents and numbers, one query's after the other's."""
+        sizes = self.ends - self.begins
+        starts = offsets_of(sizes)
+        if starts[-1] == self.numbers.size and (self.begins == starts[:-1]).all():
+            return self.documents, self.numbers
+        rows = joined_ranges(self.begins, sizes)
+        return self.documents.take(rows), self.numbers[rows]
+
     def ordered(self) -> QueryTable:
         """Return the table with each query's rows by number, descending; equal ones stay."""
         if self.is_ordered:

@@ -176,6 +176,17 @@ class IdLookup:
         return rows
 
 
+def find_ids(ids: IdColumn, others: IdColumn) -> Ints:
+    """Return where ids stand among others of their kind: int64 ``(ids,)``, -1 of those missing."""
+    if (
+        isinstance(ids, np.ndarray)
+        and isinstance(others, np.ndarray)
+        and np.array_equal(ids, others)
+    ):
+        return np.arange(len(ids))
+    return IdLookup(others).find(ids)
+
+
 @inlined_kernel
 def _find(
     table: KeyedIds, slots: Lengths, begin: int, n_slots: int, shift: int, ids: KeyedIds, row: int
@@ -318,6 +329,9 @@ def _write_hashes(documents: KeyedIds, begin: int, end: int) -> None:
 
 def number_ids(ids: IdColumn) -> tuple[Ints, Ints]:
     """Return each id's number, in order of appearance, and the first row of each number."""
+    if not isinstance(ids, TextColumn) and (ids[1:] > ids[:-1]).all():
+        every = np.arange(len(ids))
+        return every, every
     rows, others = IdLookup(ids).repeats
     is_first = np.ones(len(ids), bool)
     is_first[rows] = False

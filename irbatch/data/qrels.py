@@ -24,7 +24,7 @@ from irbatch.data.ids import (
     kind_of_documents,
     same_kind,
 )
-from irbatch.data.lookup import IdLookup
+from irbatch.data.lookup import find_ids
 from irbatch.engine.matrix import NEGATIVE, count_levels
 from irbatch.errors import LISTED_PROBLEMS, InputError, join_words, many, raise_problems
 from irbatch.runtime.numbers import (
@@ -151,7 +151,7 @@ class Qrels(Container):
         self.starts = offsets_of(sizes)
         self.queries: list[Any] = list(table)
         self.query_kind: str | None = column_kind(table.queries)
-        return table.numbers[joined_ranges(table.begins, sizes)]
+        return table.in_sequence()[1]
 
     def _fill_from_mappings(self, judgments: Mapping[Any, Any], *, borrow: bool) -> Floats:
         """Do the same with a mapping of mappings; NaN for grades that are not numbers."""
@@ -374,8 +374,7 @@ class Qrels(Container):
     def column(self) -> IdColumn:
         """All judged documents, query after query."""
         if self.table is not None:
-            sizes = self.table.ends - self.table.begins
-            return self.table.documents.take(joined_ranges(self.table.begins, sizes))
+            return self.table.in_sequence()[0]
         ids = list(itertools.chain.from_iterable(self.documents))
         if self.document_kind == "str":
             return TextColumn.encode(ids)
@@ -388,7 +387,7 @@ class Qrels(Container):
         if ours is None or column_kind(ours) != column_kind(table.queries):
             some = self.queries if rows is None else [self.queries[row] for row in rows.tolist()]
             return table.find(some)
-        return IdLookup(table.queries).find(ours if rows is None else ours.take(rows))
+        return find_ids(ours if rows is None else ours.take(rows), table.queries)
 
     @cached_property
     def row_of(self) -> dict[Any, int]:

@@ -265,7 +265,9 @@ def evaluate_run(
         ordering = None if work.in_order else settings.ordering
         computed.items = add_items(measures, computed.values, qrels, rows, run, ordering)
     counts = count_queries(computed.marks, len(qrels), len(answered) - ranked_rows.size)
-    queries = [qrels.queries[row] for row in rows.tolist()]
+    queries = qrels.queries
+    if rows.size < len(queries):
+        queries = list(map(queries.__getitem__, rows.tolist()))
     results = computed.results(queries, counts, run.name)
     if watch is not None and watch.complete is not None:
         results = watch.complete(results)

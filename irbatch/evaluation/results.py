@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from irbatch.report.document import Document, Record
 
 SHOWN_MEASURES = 40
+MANY_VALUES = 1 << 17
 
 
 class Plotted(Reported):
@@ -493,7 +494,9 @@ class Results(Plotted):
             return self.of_queries.items.value(self.columns[column])
         column_of = self.values[:, column]
         counted = ~np.isnan(column_of)
-        values = column_of[counted].tolist()
+        values: Any = column_of[counted]
+        if values.size < MANY_VALUES:  # of more a list takes as much memory as all results
+            values = values.tolist()
         how = self.columns[column].aggregate
         if how == "sum":
             try:
@@ -505,7 +508,7 @@ class Results(Plotted):
             total = math.fsum(weights.tolist())
             gained = math.fsum(np.multiply(values, weights).tolist())
             return gained / total if total else math.nan
-        if not values:
+        if not len(values):
             return math.nan
         if how == "mean":
             return exact_mean(values)
