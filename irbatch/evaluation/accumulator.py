@@ -6,7 +6,6 @@ Both add up over batches, partitions and processes, whatever the order, and are 
 from __future__ import annotations
 
 import copy
-import functools
 import math
 import sys
 from base64 import b64decode, b64encode
@@ -18,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.data.ids import check_id, first_repeated, kinds_of
+from irbatch.data.ids import first_repeated, kinds_of
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
-from irbatch.errors import InputError, kind_of, many, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import DAMAGED, Results
 from irbatch.evaluation.rows import Rows, RunItems, value_of, weight_column, with_weights
 from irbatch.evaluation.scores import ScoreBatch
 from irbatch.measures import Measure
@@ -39,11 +38,8 @@ REPEATED = ("error", "first")  # what becomes of a query that comes again, with 
 # (python -m benchmarks --only updates).
 MOST_WAITING = 8192
 MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
-ANY, COUNTS = (-MOST, MOST), (0, MOST)
+LEAST = {"sums": -MOST}  # of a state's numbers; others are counts
 FINITE = -sys.float_info.max, sys.float_info.max
-
-reject = functools.partial(InputError, source="state")
-
 
 Batch = ScoreBatch | Rows
 
@@ -85,7 +81,8 @@ class Sums:
     def __add__(self, other: Sums) -> Sums:
         arrays = {key: array + other.arrays[key] for key, array in self.arrays.items()}
         if max(int(abs(array).max()) for array in arrays.values()) > MOST:
-            raise reject("'sums' and 'counts' of so many queries don't add up in 64 bits")
+            problem = "'sums' and 'counts' of so many queries don't add up in 64 bits"
+            raise InputError(problem, source="state")
         items = {cutoff: counts + other.items[cutoff] for cutoff, counts in self.items.items()}
         return Sums(self.measures, arrays, items)
 
@@ -117,13 +114,15 @@ class Accumulator:
         items: Items | None = None,
         repeated: str = "error",
     ) -> None:
-        self.keep, self.measures, self._options = keep, measures, (items, repeated)
+        self.keep, self.measures, self._repeated = keep, measures, repeated
         of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
+        self.settings: Mapping[str, str] = {}  # that shaped the numbers, all of those that differ
         self.repeats = 0  # how often a query came again, of those with ids
         self.extra = 0  # queries that were only in the run
         self._size = 0
-        self._row_of: dict[Hashable, int] = {}  # of queries that have ids: all or none
+        self.named: bool | None = None  # whether queries have ids, all or none; not known of sums
+        self._row_of: dict[Hashable, int] = {}  # of those that have
         nothing = RunItems(self.known, []) if self.known is not None else None
         none = Rows(np.empty((0, len(self.columns))), np.empty(0, np.uint8), None, nothing)
         self._stored = [none]  # with keep="queries": what doesn't wait
@@ -139,20 +138,13 @@ class Accumulator:
     def __len__(self) -> int:
         return self._size
 
-    def __contains__(self, query: Hashable) -> bool:
-        return query in self._row_of
-
     @property
-    def ids(self) -> list[Hashable]:
+    def ids(self) -> Collection[Hashable]:
         """The ids of queries that have them, in the order of their rows."""
-        return list(self._row_of)
+        return self._row_of.keys()
 
-    def empty(self) -> Accumulator:
-        """Return one of the same measures, without queries."""
-        return Accumulator(self.keep, self.measures, *self._options)
-
-    def add(self, batch: Batch, ids: Sequence[Hashable] | None = None, extra: int = 0) -> None:
-        """Add queries; `extra` are how many more were only in the run.
+    def add(self, batch: Batch, ids: Sequence[Hashable] | None = None) -> None:
+        """Add queries.
 
         Raises:
             InputError: if only some queries have ids, or one that came before has other values;
@@ -174,15 +166,17 @@ class Accumulator:
         self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
         self.repeats += repeats
+        self.named = ids is not None
+
+    def note(self, settings: Mapping[str, str], extra: int = 0, repeats: int = 0) -> None:
+        """Note what shaped the values, and how many more queries came that are not added."""
+        self.settings = join_settings(self.settings, settings)
         self.extra += extra
+        self.repeats += repeats
 
-    def check_ids(self, are_there: bool, *, others: bool = False) -> None:
-        """Reject queries with ids beside those without, and the other way round.
-
-        `others` tells whether there are queries with ids elsewhere.
-        """
-        have = bool(self._row_of) or others
-        if self._sums is None and (self._size or others) and are_there != have:
+    def check_ids(self, are_there: bool) -> None:
+        """Reject queries with ids beside those without, and the other way round."""
+        if self._sums is None and self.named not in (None, are_there):
             problem = (
                 "give ids in every update or in none: queries without ids cannot be told from "
                 "those with"
@@ -199,24 +193,23 @@ class Accumulator:
                 before, at = rows, fresh[query]
             else:
                 continue
-            if self._options[1] == "error":
-                self._check_alike(query, before, at, rows, row)
+            if self._repeated == "error" and (other := self._difference(before, at, rows, row)):
+                advice = "are these ids the queries' own, not places in a batch?"
+                problem = f"it came before, and {other}; {advice} repeated='first' keeps the first"
+                raise InputError(problem, source="query_ids", query=query)
         return fresh
 
-    def _check_alike(self, query: Any, before: Rows, at: int, rows: Rows, row: int) -> None:
-        old, new = before.values[at], rows.values[row]
-        problem = ""
+    def _difference(self, before: Rows, at: int, now: Rows, row: int) -> str:
+        """Say what of a query differs; nothing if all is the same."""
+        old, new = before.values[at], now.values[row]
         other = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
         if other.size:
             column = int(other[0])
-            problem = f"{self.columns[column]} was {old[column]:g}, not {new[column]:g}"
-        elif before.items is not None and rows.items is not None:
-            lists = before.items.lists[at], rows.items.lists[row]
-            problem = "" if np.array_equal(*lists) else "had other items"
-        if problem:
-            advice = "are these ids the queries' own, not places in a batch?"
-            message = f"it came before, and {problem}; {advice} repeated='first' keeps the first"
-            raise InputError(message, source="query_ids", query=query)
+            return f"{self.columns[column]} was {old[column]:g}, not {new[column]:g}"
+        if before.items is None or now.items is None:
+            return ""
+        alike = np.array_equal(before.items.lists[at], now.items.lists[row])
+        return "" if alike else "had other items"
 
     def _settle(self) -> None:
         """Evaluate what waits."""
@@ -254,36 +247,34 @@ class Accumulator:
             self._sums += other._sums
             self._size += len(other)
         elif len(other):
-            self.add(rows, other.ids or None)
-        self.repeats += other.repeats
-        self.extra += other.extra
+            self.add(rows, [*other.ids] or None)
+        self.note(other.settings, other.extra, other.repeats)
 
-    def results(
-        self, settings: Mapping[str, str], order: Sequence[Hashable] | None = None
-    ) -> Results:
+    def results(self, order: Iterable[Hashable] | None = None) -> Results:
         """Return results of all queries; `order` names them, and perhaps others, in an order."""
-        rows, queries = self.rows(), self.ids if self._row_of else range(self._size)
+        rows = self.rows()
         if self._sums is not None:
             means = [self._sums.mean(column) for column in range(len(self.measures))]
             counts = Counts(*self._sums.arrays["counts"].tolist())._replace(extra=self.extra)
-            return Results(None, (), self.measures, counts, settings, means=means)
+            return Results(None, (), self.measures, counts, self.settings, means=means)
+        queries: Sequence[Hashable] = [*self._row_of] or range(self._size)
         if order is not None:
             queries = [query for query in order if query in self._row_of]
             rows = rows.take([self._row_of[query] for query in queries])
         counts = count_queries(rows.marks, extra=self.extra)
-        return Results(rows, queries, self.measures, counts, settings)
+        return Results(rows, queries, self.measures, counts, self.settings)
 
-    def state(self, settings: Mapping[str, str], **more: Any) -> dict[str, Any]:
+    def state(self, **more: Any) -> dict[str, Any]:
         """Return what is kept in numbers, texts and lists; values are their bytes to base 64."""
         state: dict[str, Any] = {"format": FORMAT, "measures": list(map(str, self.measures))}
-        state |= {"keep": self.keep, "settings": dict(settings), **more}
-        rows, items = self.rows(), None
+        state |= {"keep": self.keep, "settings": dict(self.settings), **more}
+        state |= {"repeats": self.repeats, "extra": self.extra, "items": None}
+        rows, lists = self.rows(), list[Any]()
         if self._sums is not None:
             state |= {key: array.tolist() for key, array in self._sums.arrays.items()}
-            items = [
-                [cutoff, counts.keys.tolist(), counts.numbers.tolist(), counts.lists.tolist()]
-                for cutoff, counts in self._sums.items.items()
-            ]
+            for cutoff, counts in self._sums.items.items():
+                parts = counts.keys, counts.numbers, counts.lists
+                lists.append([cutoff, *(part.tolist() for part in parts)])
         else:
             judged = rows.judgment_counts if len(rows) else None
             state |= {
@@ -292,34 +283,32 @@ class Accumulator:
                 "marks": rows.marks.tolist(),
                 "judgment_counts": None if judged is None else judged.tolist(),
             }
-            if rows.items is not None:
-                items = [listed.tolist() for listed in rows.items.lists]
-        catalogue = None if self.known is None else self.known.fingerprint
-        stated = None if catalogue is None else {"catalogue": catalogue, "lists": items}
-        return state | {"repeats": self.repeats, "extra": self.extra, "items": stated}
+            lists += [] if rows.items is None else [listed.tolist() for listed in rows.items.lists]
+        if self.known is not None:
+            state["items"] = {"catalogue": self.known.fingerprint, "lists": lists}
+        return state
 
-    def read(self, state: Mapping[str, Any]) -> Accumulator:
-        """Return what a state holds that was written of the same measures."""
-        made, items = self.empty(), state["items"] or {"catalogue": None, "lists": []}
-        mine = None if self.known is None else self.known.fingerprint
-        if items["catalogue"] != mine:
-            raise reject(f"'items' are of catalogue {shown(items['catalogue'])}, not of {mine!r}")
-        if made._sums is None:
+    def read(self, state: Mapping[str, Any]) -> None:
+        """Add what a state holds that was written of the same measures."""
+        catalogue = None if self.known is None else self.known.fingerprint
+        items = state["items"] or {"catalogue": None, "lists": []}
+        if items["catalogue"] != catalogue:
+            raise reject("items", items["catalogue"], f"those of catalogue {catalogue!r}")
+        settings = {str(key): str(value) for key, value in state["settings"].items()}
+        others = (check_whole(key, state[key], 0) for key in ("extra", "repeats"))
+        if self._sums is None:
             rows, ids = self._read_rows(state, items["lists"])
             if len(rows):
-                made.add(rows, ids)
+                self.add(rows, ids)
         else:
             arrays = {
-                key: read_array(key, state[key], like.shape, ANY if key == "sums" else COUNTS)
-                for key, like in made._sums.arrays.items()
+                key: read_array(key, state[key], array.shape, (LEAST.get(key, 0), MOST))
+                for key, array in self._sums.arrays.items()
             }
-            counted = {
-                cutoff: _read_counts(self.known, *parts) for cutoff, *parts in items["lists"]
-            }
-            made._sums += Sums(self.measures, arrays, counted)
-            made._size = int(arrays["counts"][0])
-        made.repeats, made.extra = (check_whole(key, state[key], 0) for key in ("repeats", "extra"))
-        return made
+            counts = {cutoff: _read_counts(self.known, *parts) for cutoff, *parts in items["lists"]}
+            self._sums += Sums(self.measures, arrays, counts)
+            self._size += int(arrays["counts"][0])
+        self.note(settings, *others)
 
     def _read_rows(
         self, state: Mapping[str, Any], lists: Sequence[Any]
@@ -329,10 +318,10 @@ class Accumulator:
         shape = marks.size, len(self.columns)
         values = read_array("values", state["values"], shape, FINITE, np.float64)
         ids = None if state["query_ids"] is None else list(state["query_ids"])
-        for query in ids if ids is not None and None in kinds_of(ids) else ():
-            check_id(query, "query", "state query_ids")
-        if ids is not None and (len(ids) != marks.size or first_repeated(ids) is not None):
-            raise reject(f"'query_ids' are not {many(marks.size, 'id')}, each once", value=ids)
+        if ids is not None and (
+            len(ids) != marks.size or None in kinds_of(ids) or first_repeated(ids) is not None
+        ):
+            raise reject("query_ids", ids, f"{many(marks.size, 'id')}, each once")
         judgments, items = state["judgment_counts"], None
         if judgments is not None:
             within = 0, 2**31 - 1
@@ -341,9 +330,25 @@ class Accumulator:
             within = OUTSIDE, self.known.size - 1
             ranked = [read_array("items", rows, [-1], within, np.int32) for rows in lists]
             if len(ranked) != marks.size:
-                raise reject("'items' are not those of the queries")
+                raise reject("items", lists, f"of {many(marks.size, 'query')}")
             items = RunItems(self.known, ranked)
         return Rows(values, marks, judgments, items), ids
+
+
+def join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> Mapping[str, str]:
+    """Join settings: where they differ, both are told."""
+    if settings == more:
+        return settings
+    joined = dict(settings)
+    for name, value in more.items():
+        present = joined.get(name, value)
+        joined[name] = present if value in present.split("; ") else f"{present}; {value}"
+    return joined
+
+
+def reject(key: str, value: object, expected: str) -> InputError:
+    """Return the error of a state that has another value under a key."""
+    return InputError(f"{key!r} is {shown(value)}, not {expected}", source="state", value=value)
 
 
 @contextmanager
@@ -355,28 +360,17 @@ def reading_state(
     In the block, what is of another kind than was written is rejected, too.
     """
     try:
-        if not isinstance(state, Mapping):
-            raise reject(f"{kind_of(state)} is not the state of a {what}")
-        for key in (*like, *state):
-            if key not in state:
-                raise reject(f"{key!r} is missing: this is not the state of a {what}")
-            if key not in like:
-                raise reject(f"{shown(key)} is not a key of the state of a {what}", value=key)
-            mine, theirs = like[key], state[key]
-            if key in same and (type(mine) is not type(theirs) or mine != theirs):
-                raise reject(f"{key!r} is {shown(theirs)}, not {shown(mine)}", value=theirs)
+        for key in {**like, **state}:
+            if key not in state or key not in like:
+                raise InputError(f"{shown(key)} is missing or unknown", value=key)
+            if key in same and not state[key] == like[key]:
+                raise reject(key, state[key], shown(like[key]))
         yield
     except InputError as problem:
         raise problem if problem.source else problem.with_fields(source="state") from None
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as problem:
-        raise reject(f"not the state of a {what}, or a damaged one: {problem}") from problem
+    except DAMAGED as problem:
+        text = f"not the state of a {what}, or a damaged one: {problem}"
+        raise InputError(text, source="state") from problem
 
 
 def read_array(
@@ -388,8 +382,7 @@ def read_array(
     read = np.asarray(stored).reshape(shape)
     are_numbers = read.dtype.kind in ("iuf" if kind is np.float64 else "iu")
     if read.size and (not are_numbers or ((read < within[0]) | (read > within[1])).any()):
-        bounds = "{:.3g} to {:.3g}".format(*within)
-        raise reject(f"{key!r} are not numbers from {bounds}: {shown(stored)}")
+        raise reject(key, stored, "numbers from {:.3g} to {:.3g}".format(*within))
     return read.astype(kind)
 
 
@@ -399,15 +392,10 @@ def write_array(numbers: npt.NDArray[Any]) -> str:
 
 
 def _read_counts(arrays: Any, *parts: Any) -> ItemCounts:
-    keys, numbers, lists = (read_array("items", part, [-1], COUNTS) for part in parts)
+    keys, numbers, lists = (read_array("items", part, [-1], (0, MOST)) for part in parts)
     if keys.size != numbers.size or (keys // max(arrays.size, 1) >= lists.size).any():
-        raise reject("'items' are not counts")
+        raise reject("items", parts, "counts")
     return ItemCounts(arrays, keys, numbers, lists)
-
-
-def by_id(query: Any) -> tuple[bool, Any]:
-    """Order ids, whole numbers before texts."""
-    return isinstance(query, str), query
 
 
 def plain(values: Iterable[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from irbatch.data.frames import pair_series
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")
 SHAPING = ("ties", "no_relevant", "rel")  # options that states must share to add up
-WHAT = "BatchEvaluator"
+ALIKE = ("format", "measures", "keep", "options")  # in states that add up
 
 
 class BatchEvaluator:
@@ -186,9 +186,7 @@ class BatchEvaluator:
                 with another score or grade, or a query came whole before.
         """
         with self._lock:
-            self._kept.check_ids(are_there=True)
-            columns = query_ids, document_ids, scores, grades
-            self._kept.repeats += self._columns.add(columns, self._kept)
+            self._columns.add((query_ids, document_ids, scores, grades), self._kept)
 
     @uncompiled
     def add(self, results: Results) -> None:
@@ -222,22 +220,23 @@ class BatchEvaluator:
         with self._lock:
             if not len(self):
                 raise InputError("there are no queries yet: update first")
-            kept, signature = self._kept, self._signature
+            kept = self._kept
             if self._columns.queries:
                 run, judgments = self._columns.by_query()
                 ties = choose_ties(self._options["ties"], COLUMNS)
                 with warnings_kept():  # they are of all queries
                     results = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
-                kept, signature = kept.copy(), join_settings(signature, results.settings)
+                kept = kept.copy()
                 kept.add(results.of_queries, results.query_ids)
-            results = kept.results(signature)
+                kept.note(results.settings)
+            results = kept.results()
         self._scores.warn_once(notes_on(results))
         return results
 
     def reset(self) -> None:
         """Forget all queries."""
         with self._lock:
-            self._kept, self._columns, self._signature = self._nothing()
+            self._kept, self._columns = self._nothing()
 
     def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
         """Add what other evaluators, or their states, have kept.
@@ -253,7 +252,7 @@ class BatchEvaluator:
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
-            return self._state(self._kept, self._columns, self._signature)
+            return self._state(self._kept, self._columns)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -289,35 +288,30 @@ class BatchEvaluator:
             problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
             raise InputError(problem, source="query_ids")
         with self._lock:
-            self._kept.check_ids(ids is not None, others=bool(self._columns.queries))
             if ids is not None and not self._columns.queries.keys().isdisjoint(ids):
                 query = next(filter(self._columns.queries.__contains__, ids))
                 raise InputError("it came in columns before", source="query_ids", query=query)
-            self._kept.add(batch, ids, extra)
-            self._signature = join_settings(self._signature, settings)
+            self._kept.add(batch, ids)
+            self._kept.note(settings, extra)
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
-        kept, columns, signature = self._nothing()
-        like = self._state(kept, columns, signature)
+        kept, columns = self._nothing()
+        like = self._state(kept, columns)
         for state in states:
-            with reading_state(state, WHAT, like, ("format", "measures", "keep", "options")):
-                settings = {str(key): str(value) for key, value in state["settings"].items()}
-                kept.merge(kept.read(state))
+            with reading_state(state, "BatchEvaluator", like, ALIKE):
+                kept.read(state)
                 columns.add([state["columns"][name] for name in COLUMNS], kept)
-                signature = join_settings(signature, settings)
-        self._kept, self._columns, self._signature = kept, columns, signature
+        self._kept, self._columns = kept, columns
 
-    def _nothing(self) -> tuple[Accumulator, Columns, Mapping[str, str]]:
+    def _nothing(self) -> tuple[Accumulator, Columns]:
         """Return the state that there is before the first update."""
         keep, items, repeated = (self._options[name] for name in ("keep", "items", "repeated"))
-        return Accumulator(keep, self._measures, items, repeated), Columns(), {}
+        return Accumulator(keep, self._measures, items, repeated), Columns()
 
-    def _state(
-        self, kept: Accumulator, columns: Columns, settings: Mapping[str, str]
-    ) -> dict[str, Any]:
+    def _state(self, kept: Accumulator, columns: Columns) -> dict[str, Any]:
         options = {name: self._options[name] for name in SHAPING}
-        return kept.state(settings, options=options, columns=columns.state())
+        return kept.state(options=options, columns=columns.state())
 
 
 class Columns:
@@ -327,8 +321,8 @@ class Columns:
         self.queries: dict[Any, None] = {}
         self._rows: dict[tuple[Any, Any], tuple[float, float]] = {}
 
-    def add(self, columns: Sequence[Any], whole: Container[Any]) -> int:
-        """Keep some documents, of other queries than came `whole`; count those that came again.
+    def add(self, columns: Sequence[Any], kept: Accumulator) -> None:
+        """Keep some documents, of other queries than are kept whole; count those that came again.
 
         If one is rejected, nothing has changed.
         """
@@ -338,6 +332,9 @@ class Columns:
             lengths = ", ".join(f"{many(size, 'entry')} in {name}" for size, name in pairs)
             problem = f"columns are of one length, one entry a document, not {lengths}"
             raise InputError(problem, source="update_columns")
+        if not lists[0]:
+            return
+        kept.check_ids(are_there=True)
         for place, what in enumerate(("query", "document")):
             first = [ids[place] for ids in itertools.islice(self._rows, 1)]
             same_kind([*first, *lists[place]], what, f"{what}_ids")
@@ -350,15 +347,15 @@ class Columns:
             problem = ""
             if before != now:
                 problem = "it came before with score {} and grade {}, now with {} and {}"
-            elif query in whole:
+            elif query in kept.ids:
                 problem = "its query came whole before"
             if problem:
                 fields = {"source": "update_columns", "query": query, "document": document}
                 raise InputError(problem.format(*before, *now), **fields, value=score)
-        repeats = len(lists[0]) - len(fresh)
         self._rows.update(fresh)
         self.queries.update(dict.fromkeys(lists[0]))
-        return repeats
+        kept.named = True
+        kept.note({}, repeats=len(lists[0]) - len(fresh))
 
     def by_query(self) -> Iterator[dict[Any, dict[Any, float]]]:
         """Yield query to document to score, and to grade."""
@@ -375,22 +372,9 @@ class Columns:
 
 
 def _as_list(column: Any, name: str) -> list[Any]:
-    if isinstance(column, str) or not hasattr(column, "__len__"):
-        raise InputError(f"{kind_of(column)} is not a column", source=name)
     if isinstance(column, list | tuple):
         return list(column)
     values = to_numpy(column, name)
     if values.ndim != 1:
         raise InputError(f"a column is 1-D, not of shape {values.shape}", source=name)
     return values.tolist()
-
-
-def join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> Mapping[str, str]:
-    """Join settings: where they differ, both are told."""
-    if settings == more:
-        return settings
-    joined = dict(settings)
-    for name, value in more.items():
-        present = joined.get(name, value)
-        joined[name] = present if value in present.split("; ") else f"{present}; {value}"
-    return joined

@@ -22,7 +22,6 @@ from concurrent.futures import (
     as_completed,
 )
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from multiprocessing import connection
 from typing import Any
 
@@ -167,10 +166,10 @@ def evaluate_partitions(
             run_of_spanning = _read_spanning(workers, spanning, named)
             by_score = evaluation._replace(order_by="score")
             part = evaluate_part(by_score, judgments, run_of_spanning)
-            parts = [part.without(spanning.keys()) for part in parts]
-            parts.append(replace(part, evaluation=evaluation, settings=evaluation.signature()))
+            part.kept.settings = evaluation.signature()
+            parts = [*(part.without(spanning.keys()) for part in parts), part]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
-    return merge_partials(parts).results(judgments, name=name, items=evaluation.items)
+    return merge_partials(parts).results(judgments, name=name)
 
 
 def evaluate_systems(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -16,7 +17,6 @@ from irbatch.errors import InputError, kind_of, many, shown, warn, warnings_kept
 from irbatch.evaluation.accumulator import (
     KEEPS,
     Accumulator,
-    by_id,
     plain,
     read_array,
     reading_state,
@@ -41,7 +41,6 @@ from irbatch.runtime.progress import Progress
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-WHAT = "partial result"
 HASHES = ("hashes", "not_judged")
 # What a state holds besides what is kept, and its kinds.
 FIELDS: dict[str, Any] = {
@@ -58,11 +57,10 @@ class PartialResult:
 
     Made by `evaluate_partition`. `merge_partials` adds partial results up, in any order and
     grouping, on any machine; what `results` returns of the sum is, to the bits, what
-    `irbatch.evaluate` returns of everything in one process. They pickle; `state_dict` goes through
-    JSON.
+    `irbatch.evaluate` returns of everything in one process. They pickle; `state_dict` goes
+    through JSON.
 
     Attributes:
-        settings: every setting that shaped the numbers, by name.
         name: what messages call the partition; None of a sum.
 
     >>> from irbatch.partial import evaluate_partition, merge_partials
@@ -75,7 +73,6 @@ class PartialResult:
 
     evaluation: Evaluation
     kept: Accumulator
-    settings: Mapping[str, str]
     judgments: str | None  # tells them apart; None where each partition has its own
     name: str | None = None
     # Ascending: of the queries of sums, and of the run's others; none where they are apart.
@@ -91,6 +88,11 @@ class PartialResult:
     def measures(self) -> list[str]:
         """Canonical names."""
         return [str(measure) for measure in self.evaluation.measures]
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Every setting that shaped the numbers, by name."""
+        return self.kept.settings
 
     @property
     def keep(self) -> str:
@@ -109,13 +111,7 @@ class PartialResult:
         named = f" of {self.name!r}" if self.name else ""
         return f"<PartialResult{named}: {many(len(self), 'query')}, {' '.join(self.measures)}>"
 
-    def results(
-        self,
-        qrels: Judgments | None = None,
-        *,
-        name: str | None = None,
-        items: Items | None = None,
-    ) -> Results:
+    def results(self, qrels: Judgments | None = None, *, name: str | None = None) -> Results:
         """Return the results of everything: means alone of ``keep="sums"``.
 
         What partitions could not know is settled here: queries of the judgments that none of them
@@ -125,31 +121,28 @@ class PartialResult:
             qrels: the judgments that the partitions were evaluated with; none for ``apart=True``,
                 where each had its own.
             name: what to call the system.
-            items: what is known of documents, where measures read that.
 
         Raises:
             InputError: if judgments are others, if no query is judged, or a judged one is missing
                 with ``missing="error"``.
         """
-        evaluation = self.evaluation if items is None else self.evaluation._replace(items=items)
         if self.apart != (qrels is None):
             problem = "give the judgments that partitions were evaluated with"
             if self.apart:
                 problem = "each partition had its own judgments (apart=True): there are none to add"
             raise InputError(problem, source="qrels")
         if qrels is None:
-            order = sorted(self.kept.ids, key=by_id)
-            return self._finish(self.kept.results(self.settings, order), name)
-        judgments, kept = evaluation.judgments(qrels), self.kept
+            return self._finish(self.kept.results(sorted(self.kept.ids, key=by_id)), name)
+        evaluation, kept = self.evaluation, self.kept
+        judgments = evaluation.judgments(qrels)
         if judgments.fingerprint != self.judgments:
             problem = "these are other judgments than the partitions were evaluated with"
             raise InputError(problem, source="qrels")
         if self.keep == "sums":
             has_results = np.isin(hash_ids(judgments.queries), self.hashes)
         else:
-            has_results = np.fromiter(
-                map(kept.__contains__, judgments.queries), bool, len(judgments)
-            )
+            ids = map(kept.ids.__contains__, judgments.queries)
+            has_results = np.fromiter(ids, bool, len(judgments))
         if np.count_nonzero(has_results) != len(self):
             problem = f"only {np.count_nonzero(has_results)} of its {len(self)} queries are judged"
             raise InputError(problem, source="partial")
@@ -161,9 +154,9 @@ class PartialResult:
             kept = kept.copy()
             kept.add(zeros.of_queries, zeros.query_ids)
         absent = (judgments.queries[row] for row in rows.tolist())
-        ids = {"judged": first_ids(judgments.queries), "missing": first_ids(absent)}
-        whole = replace(self, judged=len(judgments), samples={**self.samples, **ids})
-        return whole._finish(kept.results(self.settings, judgments.queries), name)
+        samples = {"judged": first_ids(judgments.queries), "missing": first_ids(absent)}
+        whole = replace(self, judged=len(judgments), samples={**self.samples, **samples})
+        return whole._finish(kept.results(judgments.queries), name)
 
     def _finish(self, results: Results, name: str | None) -> Results:
         """Complete the results of all partitions, and say what there is to say of them."""
@@ -189,9 +182,8 @@ class PartialResult:
         fields |= {name: write_array(fields[name]) for name in HASHES}
         fields["samples"] = {name: plain(ids) for name, ids in self.samples.items()}
         fields["warnings"] = list(self.warnings)
-        chosen = self.evaluation
-        options = {**chosen.settings._asdict(), "order_by": chosen.order_by}
-        return self.kept.state(self.settings, options=options, **fields)
+        options = {**self.evaluation.settings._asdict(), "order_by": self.evaluation.order_by}
+        return self.kept.state(options=options, **fields)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], *, items: Items | None = None) -> PartialResult:
@@ -199,74 +191,53 @@ class PartialResult:
 
         Args:
             state: see `state_dict`; values by query may be an array.
-            items: what is known of documents, where measures of the whole run read that.
+            items: what is known of documents, where measures read that.
 
         Raises:
             InputError: if it is the state of something else.
         """
-        stated = state.get("keep") if isinstance(state, Mapping) else None
-        keep = "sums" if isinstance(stated, str) and stated == "sums" else "queries"
-        like = Accumulator(keep, ()).state({}, **dict.fromkeys(("options", *FIELDS)))
-        with reading_state(state, WHAT, like, ("format", "keep")):
+        of_sums = isinstance(state, Mapping) and str(state.get("keep")) == "sums"
+        like = Accumulator("sums" if of_sums else "queries", ()).state(options=None, **FIELDS)
+        with reading_state(state, "partial result", like, ("format", "keep")):
             try:
                 evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
             except InputError as error:
-                raise reject("'measures' or 'options' are of no evaluation") from error
+                raise reject("measures", state["measures"], "of an evaluation") from error
             if items is None and state["items"] is not None:
                 problem = "measures of the whole run read items"
                 raise InputError(f"{problem}: give items=irbatch.Items(…)", source="items")
-            settings = {str(key): str(value) for key, value in state["settings"].items()}
-            kept = Accumulator(keep, evaluation.measures, items).read(state)
-            for name, kinds in FIELDS.items():
-                if not isinstance(state[name], kinds):
-                    raise reject(f"{name!r} is {shown(state[name])}", value=state[name])
+            kept = Accumulator(like["keep"], evaluation.measures, items)
+            kept.read(state)
             fields = {name: state[name] for name in FIELDS}
+            for name, kinds in FIELDS.items():
+                if not isinstance(fields[name], kinds):
+                    raise reject(name, fields[name], "of its kind")
             for name in HASHES:
                 fields[name] = read_array(name, fields[name], [-1], (0, 2**64 - 1), np.uint64)
-            of_queries = len(kept) if fields["judgments"] and keep == "sums" else 0
-            if fields["hashes"].size != of_queries:
-                raise reject(f"'hashes' are not of {many(len(kept), 'query')}")
+            if fields["hashes"].size != (len(kept) if fields["judgments"] and of_sums else 0):
+                raise reject("hashes", state["hashes"], f"of {many(len(kept), 'query')}")
             fields["samples"] = {str(of): tuple(ids) for of, ids in fields["samples"].items()}
             for of, ids in fields["samples"].items():
                 same_kind(ids, "query", f"state samples {of}")
             fields["warnings"] = tuple(map(str, fields["warnings"]))
-        return cls(evaluation, kept, settings, **fields)
+        return cls(evaluation, kept, **fields)
 
     def without(self, queries: Collection[Any]) -> PartialResult:
         """Return what there is of other queries; those left out are evaluated elsewhere, whole."""
         return replace(self, kept=self.kept.copy(queries))
 
-    def _plus(self, other: PartialResult) -> PartialResult:
-        """Return the sum of this and another, in what is kept here alone."""
+    def _check_adds_to(self, first: PartialResult) -> None:
+        """Reject what does not add to another."""
         for what in ADDING_UP:
-            mine, theirs = getattr(self, what), getattr(other, what)
+            mine, theirs = getattr(first, what), getattr(self, what)
             if mine == theirs:
                 continue
             if what == "settings":
                 what = next(n for n in {**mine, **theirs} if mine.get(n) != theirs.get(n))
                 mine, theirs = mine.get(what), theirs.get(what)
-            called = f" {other.name!r}" if other.name else ""
+            called = f" {self.name!r}" if self.name else ""
             problem = f"{what} is {shown(theirs)}, and {shown(mine)} of others"
             raise InputError(f"partial result{called}: {problem}", source="partial", value=theirs)
-        samples = {
-            of: first_ids([*self.samples.get(of, ()), *other.samples.get(of, ())])
-            for of in sorted({*self.samples, *other.samples})
-        }
-        same_kind(samples.get("answered", ()), "query", "run")
-        hashes = np.sort(np.concatenate([self.hashes, other.hashes]), kind="stable")
-        twice = [query for query in other.kept.ids if query in self.kept]
-        if twice or (hashes[1:] == hashes[:-1]).any():
-            where = f" ({other.name!r})" if other.name else ""
-            what = "it" if twice else "a query"
-            problem = f"{what} is in two partitions{where}: each is to have whole rankings"
-            raise InputError(problem, source="partial", query=twice[0] if twice else None)
-        self.kept.merge(other.kept)
-        return replace(
-            self, samples=samples, hashes=hashes,
-            not_judged=np.union1d(self.not_judged, other.not_judged),
-            judged=self.judged + other.judged, any_judged=self.any_judged or other.any_judged,
-            warnings=tuple(sorted({*self.warnings, *other.warnings})),
-        )  # fmt: skip
 
 
 def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> PartialResult:
@@ -283,20 +254,43 @@ def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> Partial
     >>> merge_partials(parts).results(qrels)["RR"]
     0.5
     """
-    total: PartialResult | None = None
-    first: PartialResult | None = None
-    for part in (partials,) if isinstance(partials, PartialResult) else partials:
+    parts = [partials] if isinstance(partials, PartialResult) else list(partials)
+    if not parts:
+        raise InputError("there are no partial results", source="partial")
+    for part in parts:
         if not isinstance(part, PartialResult):
             raise InputError(f"{kind_of(part)} is not a PartialResult", source="partial")
-        if total is None:
-            first = total = part
-            continue
-        if total is first:  # the caller's
-            total = replace(total, kept=total.kept.copy(), name=None)
-        total = total._plus(part)
-    if total is None:
-        raise InputError("there are no partial results", source="partial")
-    return total
+        part._check_adds_to(parts[0])
+    if len(parts) == 1:
+        return parts[0]
+    samples = {
+        name: first_ids(chain.from_iterable(part.samples.get(name, ()) for part in parts))
+        for name in sorted({name for part in parts for name in part.samples})
+    }
+    same_kind(samples.get("answered", ()), "query", "run")
+    hashes = np.sort(np.concatenate([part.hashes for part in parts]))
+    kept = parts[0].kept.copy()
+    for part in parts[1:]:
+        query = next(filter(kept.ids.__contains__, part.kept.ids), None)
+        if query is not None:
+            _reject_repeated(part, query)
+        kept.merge(part.kept)
+    for repeated in hashes[1:][hashes[1:] == hashes[:-1]]:
+        _reject_repeated(next(part for part in reversed(parts) if repeated in part.hashes))
+    return replace(
+        parts[0], kept=kept, name=None, samples=samples, hashes=hashes,
+        not_judged=np.unique(np.concatenate([part.not_judged for part in parts])),
+        judged=sum(part.judged for part in parts),
+        any_judged=any(part.any_judged for part in parts),
+        warnings=tuple(sorted({text for part in parts for text in part.warnings})),
+    )  # fmt: skip
+
+
+def _reject_repeated(part: PartialResult, query: Any = None) -> None:
+    called = f" ({part.name!r})" if part.name else ""
+    what = "a query" if query is None else "it"
+    problem = f"{what} is in two partitions{called}: each is to have whole rankings"
+    raise InputError(problem, source="partial", query=query)
 
 
 def evaluate_partition(
@@ -352,6 +346,7 @@ def evaluate_part(
 ) -> PartialResult:
     """Return what a partition comes to, see `evaluate_partition`."""
     kept = Accumulator(keep, evaluation.measures, evaluation.items)
+    kept.note(evaluation.signature())
     fields: dict[str, Any] = {"name": name}
     if qrels is None or (apart and isinstance(qrels, Mapping) and not qrels):
         if not apart:
@@ -374,8 +369,9 @@ def evaluate_part(
         samples = {"answered": first_ids(answered)}
         samples["document"] = () if document is None else (document,)
         fields |= {"judged": len(judgments), "any_judged": seen[0].any_judged}
-        kept.add(results.of_queries, results.query_ids, results.counts.extra if apart else 0)
+        kept.add(results.of_queries, results.query_ids)
         if apart:
+            kept.extra = results.counts.extra
             missing = (query for query in judgments.queries if query not in answered)
             samples |= {"judged": first_ids(judgments.queries), "missing": first_ids(missing)}
         else:
@@ -384,7 +380,7 @@ def evaluate_part(
             if keep == "sums":
                 fields["hashes"] = np.sort(hash_ids(results.query_ids))
     return PartialResult(
-        evaluation, kept, evaluation.signature(), None if apart else judgments.fingerprint,
+        evaluation, kept, None if apart else judgments.fingerprint,
         samples=samples, warnings=tuple(caught), **fields,
     )  # fmt: skip
 
@@ -392,3 +388,8 @@ def evaluate_part(
 def first_ids(ids: Iterable[Any]) -> tuple[Any, ...]:
     """Return the first few ids in their own order, each once."""
     return tuple(nsmallest(MOST_SAMPLES, set(ids), by_id))
+
+
+def by_id(query: Any) -> tuple[bool, Any]:
+    """Order ids, whole numbers before texts."""
+    return isinstance(query, str), query

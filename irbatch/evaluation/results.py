@@ -526,6 +526,8 @@ def _listed(values: Floats) -> list[Any]:
 
 IDS = {"text": str, "numbers": int}
 KEYS = ("settings", "counts", "mean")
+# What reading something else than was written raises.
+DAMAGED = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
 JUDGED = ("relevant", "judged")  # what is counted of each query's judgments
 
 
@@ -553,14 +555,7 @@ def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
         raise problem.with_fields(source="results", path=path) from None
     except OSError as problem:
         raise InputError(problem.strerror or str(problem), source="results", path=path) from None
-    except (
-        ArithmeticError,
-        AttributeError,
-        KeyError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as problem:
+    except DAMAGED as problem:
         what = f"this is not what Results.to_json() writes: {type(problem).__name__}: {problem}"
         raise InputError(what, source="results", path=path) from None
 

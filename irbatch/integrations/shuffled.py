@@ -77,7 +77,7 @@ class Task:
         judgments = None if self.apart else judgments
         nothing = evaluate_part(self.evaluation, judgments, Run({}), self.keep, self.apart)
         total = merge_partials([nothing, *parts])
-        return total.results(judgments, items=self.evaluation.items, name=name)
+        return total.results(judgments, name=name)
 
 
 def check_frame(run: Any, kind: type, engine: str) -> None:

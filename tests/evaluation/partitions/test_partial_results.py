@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -15,7 +14,7 @@ from support.input_errors import input_error, refusal
 from support.measure_variants import VARIANTS, builtin_names
 from support.partitions import assert_same_bits, cut
 from support.random_problems import nasty_problems
-from support.replacing import places, replaced, without
+from support.replacing import places, replaced
 
 import irbatch
 from irbatch import Items
@@ -113,31 +112,20 @@ def test_measures_of_items_and_of_the_whole_run(keep: str) -> None:
     states = [json.loads(json.dumps(part.state_dict())) for part in parts]
     copied = [PartialResult.from_state(state, items=items) for state in states]
     for each in (parts, copied):
-        assert_same_bits(merge_partials(each).results(QRELS, items=items), wanted)
+        assert_same_bits(merge_partials(each).results(QRELS), wanted)
     input_error(lambda: PartialResult.from_state(states[0]), "items=", source="items")
 
 
-def from_state(part: PartialResult) -> PartialResult:
-    return PartialResult.from_state(json.loads(json.dumps(part.state_dict(), allow_nan=False)))
-
-
-def from_pickle(part: PartialResult) -> PartialResult:
-    copied: PartialResult = pickle.loads(pickle.dumps(part))
-    return copied
-
-
-@pytest.mark.parametrize("copied", [from_state, from_pickle])
 @pytest.mark.parametrize("keep", KEEPS)
 @pytest.mark.parametrize("settings", [{}, {"no_relevant": "skip"}, {"apart": True}], ids=str)
-def test_forms(
-    copied: Callable[[PartialResult], PartialResult], keep: str, settings: dict[str, Any]
-) -> None:
+def test_they_pickle_and_go_through_json(keep: str, settings: dict[str, Any]) -> None:
     for qrels, run in [*nasty_problems(3, 6), (QRELS, {7: {1: 2.0}}), (QRELS, {})]:
         judgments = None if settings.get("apart") and 7 in run else qrels
         part = evaluate_partition(judgments, run, FEW, keep=keep, name="a", **settings)
-        again = copied(part)
-        assert repr(again.state_dict()) == repr(part.state_dict())
-        assert len(again) == len(part)
+        state = json.loads(json.dumps(part.state_dict(), allow_nan=False))
+        for again in (pickle.loads(pickle.dumps(part)), PartialResult.from_state(state)):
+            assert repr(again.state_dict()) == repr(part.state_dict())
+            assert len(again) == len(part)
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -165,7 +153,7 @@ def test_what_was_added_to_stays_as_it_was() -> None:
     whole, again = merge_partials([both, c]), merge_partials([other, b])
     assert (len(a), len(both), len(other), len(whole)) == (1, 2, 2, 3)
     assert_same_bits(again.results(QRELS), whole.results(QRELS))
-    assert set(both.state_dict()["query_ids"]) == {"q0", "q1"}
+    assert both.results(QRELS).counts.answered == 2
 
 
 DIFFERENT: list[tuple[dict[str, Any], str]] = [
@@ -248,8 +236,5 @@ def test_garbage_is_rejected_or_another_state(keep: str) -> None:
             bad = replaced(good, path, value)
             if refusal(lambda bad=bad: PartialResult.from_state(bad)) is None:
                 PartialResult.from_state(bad).state_dict()
-        if len(path) == 1:
-            bad = without(good, path)
-            input_error(lambda bad=bad: PartialResult.from_state(bad), str(path[0]))
     bad = {**good, "vaules": 1}
     input_error(lambda: PartialResult.from_state(bad), "'vaules'")
