@@ -21,11 +21,9 @@ from irbatch.cli.options import (
 )
 from irbatch.cli.terminal import note, shows_progress
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, write_tsv
+from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
-from irbatch.evaluation.systems import SystemResults
 from irbatch.evaluation.tables import (
-    BOUNDS,
-    VALUE,
     list_notes,
     list_values,
     make_table,
@@ -109,8 +107,8 @@ def _report(results: SystemResults, form: str, **shaped: Any) -> str:
         shown = {name: shaped.pop(name) for name in ("ansi", "width") if name in shaped}
         return write_table(make_table(results, **shaped), **shown) + "\n"
     if form == "tsv":
-        head = (*VALUE, *BOUNDS) if shaped["intervals"] else VALUE
-        return write_tsv([head, *(row.values() for row in list_values(results, **shaped))])
+        heads, rows = list_values(results, **shaped)
+        return write_tsv([heads, *(row.values() for row in rows)])
     return str(getattr(results, f"to_{form}")(**shaped))
 
 

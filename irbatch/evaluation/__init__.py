@@ -10,8 +10,8 @@ from irbatch.on_demand import load_on_demand
 
 if TYPE_CHECKING:
     from irbatch.evaluation.queries import Counts
+    from irbatch.evaluation.results import SystemResults
     from irbatch.evaluation.sequences import evaluate_groups, evaluate_sequences, session_dcg
-    from irbatch.evaluation.systems import SystemResults
 
 __all__ = ["Counts", "SystemResults", "evaluate_groups", "evaluate_sequences", "session_dcg"]
 
@@ -19,7 +19,7 @@ __getattr__, __dir__ = load_on_demand(
     __name__,
     {
         "queries": ("Counts",),
+        "results": ("SystemResults",),
         "sequences": ("evaluate_groups", "evaluate_sequences", "session_dcg"),
-        "systems": ("SystemResults",),
     },
 )

@@ -29,48 +29,7 @@ SHOWN_MEASURES = 40
 MANY_VALUES = 1 << 17
 
 
-class Plotted(Reported):
-    """What is reported of one system or several, and drawn."""
-
-    def plot(
-        self,
-        measure: str | Measure | Iterable[str | Measure] | None = None,
-        *,
-        interval: str | None = "t",
-        level: float = 0.05,
-        ax: Any = None,
-    ) -> Any:
-        """Plot a measure against its cutoffs where there are several, else means as bars.
-
-        Intervals are bands, of up to six systems, or lines on bars.
-
-        Args:
-            measure: one or more that were evaluated; ``"nDCG"`` for that at all its cutoffs,
-                ``"iprec_at_recall"`` for precision against recall. Default: the first one at all
-                its cutoffs, if it has several, else a bar for each.
-            interval, level: of the mean, as in `intervals`; None for none.
-            ax: matplotlib's axes to draw on; default: those of a new figure.
-
-        Returns:
-            The axes, which a notebook shows; ``.figure.savefig("results.svg")`` saves the picture.
-
-        Raises:
-            InputError: if a measure was not evaluated, or not for every system.
-            ImportError: naming the extra, when matplotlib is not installed.
-
-        >>> import irbatch
-        >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP P@{1,2}")
-        >>> results.plot("P").get_xlabel()
-        'cutoff'
-        >>> [label.get_text() for label in results.plot().get_yticklabels()]
-        ['AP', 'P@1', 'P@2']
-        """
-        from irbatch.evaluation.plots import plot_results
-
-        return plot_results(self, measure, interval=interval, level=level, ax=ax)
-
-
-class Results(Plotted):
+class Results(Reported):
     """Values of measures, per query and on average.
 
     Where means alone were kept (``keep="sums"``), `has_values` is False, whatever asks for values
@@ -302,6 +261,43 @@ class Results(Plotted):
             raise InputError(problem, source="measures", value=name)
         return dict(zip(self.query_ids, _listed(self.values[:, column]), strict=True))
 
+    def plot(
+        self,
+        measure: str | Measure | Iterable[str | Measure] | None = None,
+        *,
+        interval: str | None = "t",
+        level: float = 0.05,
+        ax: Any = None,
+    ) -> Any:
+        """Plot a measure against its cutoffs where there are several, else means as bars.
+
+        Intervals are bands, of up to six systems, or lines on bars.
+
+        Args:
+            measure: one or more that were evaluated; ``"nDCG"`` for that at all its cutoffs,
+                ``"iprec_at_recall"`` for precision against recall. Default: the first one at all
+                its cutoffs, if it has several, else a bar for each.
+            interval, level: of the mean, as in `intervals`; None for none.
+            ax: matplotlib's axes to draw on; default: those of a new figure.
+
+        Returns:
+            The axes, which a notebook shows; ``.figure.savefig("results.svg")`` saves the picture.
+
+        Raises:
+            InputError: if a measure was not evaluated, or not for every system.
+            ImportError: naming the extra, when matplotlib is not installed.
+
+        >>> import irbatch
+        >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP P@{1,2}")
+        >>> results.plot("P").get_xlabel()
+        'cutoff'
+        >>> [label.get_text() for label in results.plot().get_yticklabels()]
+        ['AP', 'P@1', 'P@2']
+        """
+        from irbatch.evaluation.plots import plot_results
+
+        return plot_results(self, measure, interval=interval, level=level, ax=ax)
+
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
         shown = self.measures[:SHOWN_MEASURES]
@@ -313,8 +309,7 @@ class Results(Plotted):
             lines.append(f"  … and {len(self.columns) - len(shown)} more")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
 
-    def __str__(self) -> str:
-        return repr(self)
+    __str__ = __repr__
 
     def shown(self, name: str | Measure, digits: int = 4) -> str:
         """Format a mean for people: with some decimals, a count as a whole number."""
@@ -328,30 +323,15 @@ class Results(Plotted):
         counts = self.counts
         level = level_of(self.settings)
         irrelevant = "without relevant documents" + (f" at rel={level}" if level != "1" else "")
+        if self.settings.get("queries without relevant documents") == "skip":
+            irrelevant += ", left out of means that need one"
         numbers = [
             (counts.missing, "missing from the run"),
             (counts.extra, "only in the run, ignored"),
-            (counts.no_relevant, irrelevant + self._left_out()),
+            (counts.no_relevant, irrelevant),
             (counts.tied, "with ties that matter"),
         ]
         return [f"{many(number, 'query')} {what}" for number, what in numbers if number]
-
-    def _left_out(self) -> str:
-        """Say of which measures' means queries without relevant documents are left out."""
-        if self.settings.get("queries without relevant documents") != "skip":
-            return ""
-        if not self.has_values:
-            return ", left out of most measures"
-        by_number: dict[int, list[str]] = {}
-        for column in self._of_queries():
-            number = int(np.count_nonzero(np.isnan(self.values[:, column])))
-            by_number.setdefault(number, []).append(str(self.columns[column]))
-        if [*by_number] == [self.counts.no_relevant]:
-            return ", left out"
-        texts = [
-            f"{number} left out of {' '.join(of)}" for number, of in by_number.items() if number
-        ]
-        return f" ({'; '.join(texts)})" if texts else ""
 
     def column_of(self, name: str | Measure) -> int:
         """Return a measure's position among `measures`, by any spelling; else KeyError."""
@@ -418,22 +398,10 @@ class Results(Plotted):
         per_query: bool = False,
         intervals: bool = False,
     ) -> Document:
-        from irbatch.evaluation.tables import make_table, tell_how  # which brings reports along
-        from irbatch.report.document import Cell, Column, Document, Row, Table
+        from irbatch.evaluation.tables import document_of_results  # which brings reports along
 
-        title = self.name or type(self).__name__
         shaped: Any = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
-        table = make_table({title: self}, digits=digits, names=names, **shaped)
-        if per_query:
-            columns, rows = table.columns[1:], [Row(row.cells[1:]) for row in table.rows]
-            table = Table("Queries, and all of them", columns, rows)
-        else:
-            means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
-            rows = [Row([Cell(column.heading), cell]) for column, cell in means]
-            table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-        note = tell_how(self.settings, intervals)
-        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
-        return Document(title, f"{caption}. {note}".rstrip(), [], [table], self.signature, note)
+        return document_of_results(self, digits=digits, names=names, **shaped)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
         heads, ids, values = self._table(names)
@@ -513,6 +481,126 @@ class Results(Plotted):
         if how == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
+
+
+class SystemResults(Reported, dict[str, Results]):
+    r"""Results of several systems by their names: a dict, and a table with one row a system.
+
+    `irbatch.evaluate_runs` returns it; of results that came about otherwise it is made as a dict
+    is. Systems may have been evaluated on different measures: what one lacks is shown as ``–``.
+
+    Reports for people have the options of `Results`, and `sort`, the measure by whose means systems
+    stand, the best first (default: as they were given). `to_dict`, `to_json`, `to_csv` and frames
+    have `names`, all but `to_dict` `per_query` (False), JSON and CSV `intervals`. `to_csv` has one
+    line a system, query and measure, the query of a mean being called ``all``; `to_json` system to
+    what `Results.to_json` has, and `from_json` reads it; with each system it has those of `gates`,
+    what `irbatch.comparing.gate.check` returned.
+
+    >>> import irbatch
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
+    >>> bm25 = {"q1": {"d1": 2, "d2": 1}, "q2": {"d4": 2, "d3": 1}}
+    >>> dense = {"q1": {"d2": 2, "d1": 1}, "q2": {"d5": 2, "d4": 1}}
+    >>> results = irbatch.evaluate_runs(qrels, {"bm25": bm25, "dense": dense}, "RR P@1")
+    >>> results["bm25"]["RR"], list(results)
+    (0.75, ['bm25', 'dense'])
+    >>> print(results.to_markdown().partition("\n\n")[0])
+    | run | RR | P@1 |
+    |---|--:|--:|
+    | bm25 | **0.7500** | **0.5000** |
+    | dense | 0.2500 | 0.0000 |
+    """
+
+    plot = Results.plot
+
+    def __missing__(self, name: object) -> Results:
+        if any(name in results for results in self.values()):
+            raise KeyError(f"{name} is a measure: name a system first, or see to_pandas()")
+        hint = did_you_mean(name, map(str, self)) or f"; there are: {', '.join(map(str, self))}"
+        raise KeyError(f"there is no system {name!r}{hint}")
+
+    def __repr__(self) -> str:
+        return self.to_text().rstrip("\n")
+
+    def to_pandas(self, *, per_query: bool = False, names: str = "irbatch") -> Any:  # type: ignore[override]
+        """Return a pandas frame: one row a system (the index), one column a measure.
+
+        Args:
+            per_query: whether there is a row for each system and query instead.
+            names: how measures are spelled, as in `Results.mean`.
+
+        Raises:
+            ImportError: naming the extra, when pandas is not installed.
+        """
+        pd = imported("frames", "pandas", "pandas")
+        index = ["run", "query"] if per_query else ["run"]
+        rows = self._rows(per_query, names)
+        return pd.DataFrame(rows, columns=None if rows else index).set_index(index)
+
+    def to_polars(self, *, per_query: bool = False, names: str = "irbatch") -> Any:  # type: ignore[override]
+        """Return a polars frame: columns ``run``, perhaps ``query``, and one a measure."""
+        pl = imported("frames", "polars", "polars")
+        return pl.DataFrame(self._rows(per_query, names), infer_schema_length=None)
+
+    def _rows(self, per_query: bool, names: str) -> list[Record]:
+        """Return a row for each system, or for each of its queries."""
+        if not per_query:
+            return [{"run": run, **results.mean(names)} for run, results in self.items()]
+        return [
+            {"run": run, "query": query, **values}
+            for run, results in self.items()
+            for query, values in results.to_dict(names).items()
+        ]
+
+    def to_dict(self, names: str = "irbatch") -> dict[str, dict[Any, dict[str, float]]]:  # type: ignore[override]
+        """Return system to query id to measure name to value; `names` as in `Results.mean`."""
+        return {name: results.to_dict(names) for name, results in self.items()}
+
+    def _document(
+        self,
+        form: str,
+        *,
+        digits: int = 4,
+        names: str = "irbatch",
+        arrows: bool = False,
+        per_query: bool = False,
+        intervals: bool = False,
+        sort: str | Measure | None = None,
+    ) -> Document:
+        from irbatch.evaluation.tables import document_of_systems
+
+        shaped: Any = {"per_query": per_query, "intervals": intervals, "sort": sort}
+        return document_of_systems(self, digits=digits, names=names, arrows=arrows, **shaped)
+
+    def _everything(
+        self,
+        *,
+        per_query: bool = False,
+        names: str = "irbatch",
+        intervals: bool = False,
+        gates: Sequence[Any] = (),
+    ) -> Record:
+        options: Any = {"per_query": per_query, "names": names, "intervals": intervals}
+        systems = {
+            name: {**results._everything(**options), "name": name} for name, results in self.items()
+        }
+        for gate in gates:
+            systems[gate.system].setdefault("gates", []).append(gate._asdict())
+        return systems
+
+    @classmethod
+    def from_json(cls, source: str | PathLike[str]) -> SystemResults:
+        """Return the results that `to_json` wrote; `source` and errors as of `Results.from_json`.
+
+        Without ``per_query=True`` they are means alone.
+        """
+        return cls(read_saved(source))
+
+    def _records(
+        self, *, per_query: bool = False, names: str = "irbatch", intervals: bool = False
+    ) -> tuple[Sequence[str], Iterable[Record]]:
+        from irbatch.evaluation.tables import list_values
+
+        return list_values(self, names=names, per_query=per_query, intervals=intervals)
 
 
 def _listed(values: Floats) -> list[Any]:

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Unpack, cast
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from irbatch.evaluation.systems import SystemResults
-
-
 __all__ = ["evaluate", "evaluate_runs"]
 
 
@@ -148,9 +144,7 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    # These are of several systems alone, and the latter brings reports along.
-    from irbatch.evaluation.system_names import name_systems
-    from irbatch.evaluation.systems import SystemResults
+    from irbatch.evaluation.system_names import name_systems  # for those who have several
 
     check_settings(evaluate_runs, settings)
     progress = settings.pop("progress", None)

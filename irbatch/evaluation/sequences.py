@@ -18,10 +18,9 @@ from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries, notes_on
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
-from irbatch.evaluation.systems import SystemResults
 from irbatch.measures import Measure, Plan
 from irbatch.measures.catalogue.items import IN_TURN
 from irbatch.pack.items import judged_items, rank_run

@@ -9,7 +9,17 @@ from typing import Any
 from irbatch.errors import InputError, many
 from irbatch.evaluation.queries import level_of
 from irbatch.measures import Measure, parse_measures
-from irbatch.report.document import Cell, Column, Row, Table
+from irbatch.report.document import (
+    BEST,
+    BETTER,
+    WORSE,
+    Cell,
+    Column,
+    Document,
+    Record,
+    Row,
+    Table,
+)
 from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
 
 ARROWS = {1: " ↑", -1: " ↓", 0: ""}
@@ -62,8 +72,16 @@ def tell_different_queries(results: Systems) -> str:
 
 def list_values(
     results: Systems, *, names: str = "irbatch", per_query: bool = False, intervals: bool = False
-) -> Iterator[dict[str, Any]]:
-    """Yield run, query and measure of each value with every digit; the mean's query is ``all``."""
+) -> tuple[tuple[str, ...], Iterator[Record]]:
+    """Return the names of columns, and a row for each value with every digit."""
+    heads = (*VALUE, *BOUNDS) if intervals else VALUE
+    return heads, _iterate_values(results, names, per_query, intervals)
+
+
+def _iterate_values(
+    results: Systems, names: str, per_query: bool, intervals: bool
+) -> Iterator[Record]:
+    """Yield run, query and measure of each value; the mean's query is ``all``."""
     for run, system in results.items():
         rows = system.to_dict(names) if per_query else {}
         if ALL in system.rows and rows:
@@ -125,6 +143,44 @@ def make_table(
             cells.insert(0, Cell(ALL))
         rows.append(Row([Cell(name), *cells]))
     return Table(f"Means of {many(len(results), 'system')}", columns, rows)
+
+
+def document_of_results(results: Any, *, per_query: bool, **shaped: Any) -> Document:
+    """Return the report of one system; see `Results` for its options."""
+    title = results.name or type(results).__name__
+    table = make_table({title: results}, per_query=per_query, **shaped)
+    if per_query:
+        columns, rows = table.columns[1:], [Row(row.cells[1:]) for row in table.rows]
+        table = Table("Queries, and all of them", columns, rows)
+    else:
+        means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
+        rows = [Row([Cell(column.heading), cell]) for column, cell in means]
+        table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
+    note = tell_how(results.settings, shaped["intervals"])
+    caption = ". ".join([many(results.counts.queries, "query"), *results.notes()])
+    return Document(title, f"{caption}. {note}".rstrip(), [], [table], results.signature, note)
+
+
+def document_of_systems(results: Systems, *, arrows: bool, **shaped: Any) -> Document:
+    """Return the report of systems; see `SystemResults` for its options."""
+    table = make_table(results, arrows=arrows, **shaped)
+    legend = []
+    if any(cell.stands_out for row in table.rows for cell in row.cells):
+        legend.append((BEST, "the best of its column"))
+    if arrows and any(map(better_of, list_measures(results))):
+        legend.append((f"{BETTER} {WORSE}", "more, less is better"))
+    apart, systems = tell_different_queries(results), many(len(results), "system")
+    note = f"{apart[0].upper()}{apart[1:]}." if apart else ""
+    counts = sorted({system.counts.queries for system in results.values()})
+    least = f"{counts[0]} to " if len(counts) > 1 else ""
+    queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
+    stated = [system.settings for system in results.values()]
+    shared = stated[0].items() if stated else ()
+    common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}
+    note = f"{tell_how(common, shaped['intervals'])} {note}".strip()
+    caption = f"{'. '.join([systems + queries, *list_notes(results)])}. {note}".rstrip()
+    footer = " | ".join(f"{name}: {value}" for name, value in common.items())
+    return Document(f"Results of {systems}", caption, legend, [table], footer, note)
 
 
 def _sorted_systems(results: Systems, sort: str | Measure) -> Systems:

@@ -180,4 +180,4 @@ def test_empty_rankings_alone_are_told() -> None:
     irbatch.evaluate(qrels, {"q": {}, "p": {"a": 1.0}}, "AP")
     found = irbatch.evaluate({**qrels, "n": {"a": 0}}, {**qrels, "n": {"a": 1}}, "AP",
                              no_relevant="skip")  # fmt: skip
-    assert "1 query without relevant documents, left out" in found.notes()
+    assert "1 query without relevant documents, left out of means that need one" in found.notes()

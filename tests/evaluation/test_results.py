@@ -181,7 +181,7 @@ def test_json_of_something_else_is_rejected(change: Callable[[Any], object]) -> 
 
 def test_notes_tell_which_measures_leave_queries_out() -> None:
     results = irbatch.evaluate_matrix([[0.5, 0], [0.5, 1]], "nDCG AP(rel=1)", no_relevant="skip")
-    note = "1 query without relevant documents (1 left out of AP(rel=1))"
+    note = "1 query without relevant documents, left out of means that need one"
     assert results.notes() == [note]
 
 
