@@ -14,10 +14,10 @@ from irbatch.array_types import Ints
 from irbatch.data.groups import Groups
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, ItemRanks
-from irbatch.errors import InputError, kind_of, warn
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.items import ItemMeasures
-from irbatch.evaluation.queries import QueryMark, choose_queries, count_queries, notes_on
+from irbatch.evaluation.pipeline import Watch, Work, evaluate_run
 from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
@@ -123,33 +123,31 @@ def evaluate_sequences(
     plan = Plan(parsed, chosen.open_parameters(), items=True)
     plan.check_levels(judgments.levels)
     reading = ItemMeasures(plan, evaluation.items, chosen, evaluation.threads)
-    answered = dict.fromkeys(query for run in rankings for query in run.queries)
-    has_ranking = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
-    name = rankings[0].name
-    rows = choose_queries(judgments, np.flatnonzero(has_ranking), answered, chosen.missing, name)
-    queries = [judgments.queries[row] for row in rows.tolist()]
-    items = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
-    turns = [
-        ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), items)
-        for run in rankings
-    ]
-    values = np.zeros((len(queries), len(parsed)))
-    turns[0].others = turns[1:]
-    reading.write(turns[0], values)
-    levels = judgments.levels >= chosen.least_relevant
-    relevant = judgments.level_counts(rows)[:, levels].sum(axis=1)
-    marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~has_ranking[rows])
-    empty = np.all([(ranks.rows == PAST_END).all(axis=1) for ranks in turns], axis=0)
-    marks |= QueryMark.EMPTY.where(empty & has_ranking[rows])
     signature = evaluation.signature()
     signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
-    extra = len(answered) - int(np.count_nonzero(has_ranking))
-    counts = count_queries(marks, len(judgments), extra)
-    judged = np.stack([relevant, np.diff(judgments.starts)[rows]], axis=1, dtype=np.int32)
-    of_queries = Rows(values, marks, judged)
-    results = Results(of_queries, queries, parsed, counts, signature, name)
-    warn(*notes_on(results))
-    return results
+
+    def complete(results: Results) -> Results:
+        """Return the results of one ranking of each query with the values of all of them."""
+        queries = results.query_ids
+        rows = np.array([judgments.row_of[query] for query in queries], np.intp)
+        items = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
+        first, *others = (
+            ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), items)
+            for run in rankings
+        )
+        first.others = others
+        values = np.zeros((len(queries), len(parsed)))
+        reading.write(first, values)
+        of_queries = Rows(values, results.marks, results.of_queries.judgment_counts)
+        return Results(of_queries, queries, parsed, results.counts, signature, results.name)
+
+    one_each: dict[Any, Any] = {}
+    for run in rankings:
+        for query in run.queries:
+            one_each[query] = one_each.get(query) or run.rankings[query]
+    watch = Watch(lambda rows, matrix: None, complete=complete)
+    work = Work(Plan(()), chosen, evaluation.threads, evaluation.order, watch=watch)
+    return evaluate_run(work, judgments, Run(one_each, rankings[0].name))
 
 
 def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
