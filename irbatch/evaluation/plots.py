@@ -9,7 +9,6 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, kind_of, many, shown
-from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import check_choice, check_number
@@ -22,40 +21,30 @@ LEAST_SPACE = 1 / 16  # of an axis, between ticks
 
 def plot_results(
     results: Any,
-    measure: str | Measure | Iterable[str | Measure] | None = None,
-    *,
-    interval: str | None = "t",
-    level: float = 0.05,
-    ax: axes.Axes | None = None,
+    measure: str | Measure | Iterable[str | Measure] | None,
+    interval: str | None,
+    level: float,
+    ax: axes.Axes | None,
 ) -> axes.Axes:
     """Plot results of one system or several; see `irbatch.Results.plot`."""
     check_choice("interval", interval, (*INTERVALS, "bounded", None))
     check_number("level", level, above=0, below=1)
     options = None if interval is None else (interval, level)
-    by_name = _name_results(results)
-    columns = next(iter(by_name.values())).columns
-    requested = [_without_cutoff(columns[0])] if measure is None else list(parse_measures(measure))
-    points = _points_of_curve(by_name, requested)
-    if not points:
-        chosen = (
-            _measures_of_all(by_name) if measure is None else _check_evaluated(by_name, requested)
-        )
-        return _plot_bars(ax, by_name, chosen, options)
-    return _plot_curves(ax, by_name, points, options)
-
-
-def _name_results(results: Any) -> dict[str, Any]:
-    """Return results of one system or several by the systems' names."""
-    if getattr(results, "has_values", False):
-        return {results.name or "system": results}
-    named = name_systems(results, "result", numbered=True)
-    if not named:
+    by_name = results if isinstance(results, dict) else {results.name or "system": results}
+    if not by_name:
         raise InputError("there are no results to plot", source="results")
-    for name, system in named.items():
+    for name, system in by_name.items():
         if not getattr(system, "has_values", False):
             problem = f"{shown(name)} is {kind_of(system)}, not Results with values per query"
             raise InputError(problem, source="results")
-    return named
+    columns = next(iter(by_name.values())).columns
+    requested = [_without_cutoff(columns[0])] if measure is None else list(parse_measures(measure))
+    points = _points_of_curve(by_name, requested)
+    if points:
+        return _plot_curves(ax, by_name, points, options)
+    if measure is None:
+        return _plot_bars(ax, by_name, _measures_of_all(by_name), options)
+    return _plot_bars(ax, by_name, _check_evaluated(by_name, requested), options)
 
 
 def _without_cutoff(measure: Measure) -> Measure:

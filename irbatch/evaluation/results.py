@@ -296,7 +296,7 @@ class Results(Reported):
         """
         from irbatch.evaluation.plots import plot_results
 
-        return plot_results(self, measure, interval=interval, level=level, ax=ax)
+        return plot_results(self, measure, interval, level, ax)
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""

@@ -18,12 +18,12 @@ Each = TypeVar("Each")
 
 
 def name_systems(
-    systems: Mapping[str, Each] | Iterable[Each], what: str = "run", *, numbered: bool = False
+    systems: Mapping[str, Each] | Iterable[Each], what: str = "run"
 ) -> dict[str, Each]:
     """Return what comes from several systems by the systems' names.
 
-    Mappings have them; runs and results bring theirs, or are ``"system 1"``, … if `numbered`; paths
-    give theirs. One without a name, or two of the same, are rejected; messages call them `what`.
+    Mappings have them; runs and results bring theirs; paths give theirs. One without a name, or two
+    of the same, are rejected; messages call them `what`.
     """
     if isinstance(systems, Mapping):
         return dict(systems)
@@ -39,7 +39,7 @@ def name_systems(
     paths = Counter(os.fspath(path) for path in listed if isinstance(path, str | os.PathLike))
     stems = Counter(map(_stem, paths))
     by_name: dict[str, Each] = {}
-    for number, system in enumerate(listed, 1):
+    for system in listed:
         if isinstance(system, str | os.PathLike):
             path = os.fspath(system)
             if paths[path] > 1:
@@ -47,8 +47,7 @@ def name_systems(
             stem = _stem(path)
             name = stem if stems[stem] == 1 else path
         else:
-            own = getattr(system, "name", None)
-            name = own or (f"system {number}" if numbered else "")
+            name = getattr(system, "name", None) or ""
         if not name or name in by_name:
             problem = f"two {what}s are called {name!r}" if name else f"a {what} has no name"
             advice = f"systems need different names: give a mapping of names to {what}s"
