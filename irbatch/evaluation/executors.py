@@ -7,6 +7,7 @@ from the rows of all of them.
 from __future__ import annotations
 
 import functools
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -37,7 +38,7 @@ from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone
 
 Common = tuple[Evaluation, Qrels]  # what tasks share
-Work = Callable[[Common, Any], Any]
+Item = tuple[Any, ...]  # what else one is about: a run or a part of one, and more
 
 _own: list[Common] = []  # what tasks share, in a process that we started
 _read = functools.lru_cache(1)(pickle.loads)  # in others, which are sent it with each task
@@ -50,14 +51,11 @@ class Workers:
     """
 
     def __init__(self, executor: Executor | int | None, common: Common) -> None:
-        self._common, self._pool = common, executor
-        self._processes = 0
+        self._common, self._pool, self._processes = common, executor, 0
         self._sent: Common | bytes | None = common  # with each task
-        if executor is None or isinstance(executor, ThreadPoolExecutor):
-            return
-        if isinstance(executor, Executor):
+        if isinstance(executor, Executor) and not isinstance(executor, ThreadPoolExecutor):
             self._sent = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-        else:
+        elif executor is not None and not isinstance(executor, Executor):
             self._processes = check_whole("executor", executor, 1)
             self._sent = None
             self._start()
@@ -82,14 +80,25 @@ class Workers:
                 process.join()
             pool.shutdown()
 
-    def run(self, work: Work, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield the place of each item, and what came of ``work(common, item)``, when done.
+    def run(
+        self, work: Callable[..., Any], items: Sequence[Item], progress: Progress | None = None
+    ) -> list[Any]:
+        """Return what came of ``work(*common, *item)`` for each item, telling how far it is.
 
         Raises:
             ChildProcessError: if a process was killed, or couldn't start.
         """
+        done: dict[int, Any] = {}
+        for place, result in self._each(work, items):
+            done[place] = result
+            if progress is not None:
+                progress(len(done), len(items))
+        return [done[place] for place in range(len(items))]
+
+    def _each(self, work: Callable[..., Any], items: Sequence[Item]) -> Iterator[tuple[int, Any]]:
+        """Yield the place of each item, and what came of it, when it is done."""
         if self._pool is None:
-            yield from ((place, work(self._common, item)) for place, item in enumerate(items))
+            yield from ((place, work(*self._common, *item)) for place, item in enumerate(items))
             return
         left, may_restart = dict(enumerate(items)), self._processes > 0
         while left:
@@ -104,7 +113,8 @@ class Workers:
                     yield futures[future], result
             except BrokenExecutor as problem:
                 if not may_restart:
-                    names = ", ".join(repr(name_of(*some)) for some in list(left.items())[:4])
+                    some = itertools.islice(left.items(), 4)
+                    names = ", ".join(repr(name_of(place, item[0])) for place, item in some)
                     raise ChildProcessError(
                         "a worker was killed, perhaps for want of memory, while it had one of "
                         f"{names}; or it could not import this script, which is to evaluate under "
@@ -131,11 +141,17 @@ def _follow(sentinel: int) -> None:
     os._exit(1)
 
 
-def _run(work: Work, common: Common | bytes | None, item: Any) -> Any:
+def _run(work: Callable[..., Any], common: Common | bytes | None, item: Item) -> Any:
     """Do a task with one thread; `common` is pickled, or what `_begin` was given."""
     shared = _read(common) if isinstance(common, bytes) else common or _own[0]
     with alone():
-        return work(shared, item)
+        return work(*shared, *item)
+
+
+def _shown(what: str, progress: Progress | bool | None) -> AbstractContextManager[Any]:
+    """Return what tells how far it is."""
+    is_bar = progress and not callable(progress)
+    return progress_on_bar(what, progress) if is_bar else nullcontext(progress or None)
 
 
 def evaluate_partitions(
@@ -153,10 +169,10 @@ def evaluate_partitions(
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
-    named = [(name_of(place, partition), partition) for place, partition in enumerate(partitions)]
+    named = [(partition, name_of(place, partition)) for place, partition in enumerate(partitions)]
     with Workers(executor, (evaluation, judgments)) as workers:
-        by_place = _collect(workers, evaluate_one, named, "partitions", progress)
-        parts = [by_place[place] for place in range(len(named))]
+        with _shown("partitions", progress) as tell:
+            parts: list[PartialResult] = workers.run(evaluate_part, named, tell)
         places: dict[Any, list[int]] = {}
         for place, part in enumerate(parts):
             for query in part.kept.ids:
@@ -181,34 +197,20 @@ def evaluate_systems(
 ) -> dict[str, Results]:
     """Return the results of several runs, by name, each evaluated by one worker."""
     _check_not_input(runs.values())
-    with Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers:
-        outcomes = _collect(workers, evaluate_system, list(runs.values()), "systems", progress)
-    for place in range(len(runs)):
-        warn(*outcomes[place][1])
-    return {name: outcomes[place][0] for place, name in enumerate(runs)}
+    with (
+        Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers,
+        _shown("systems", progress) as tell,
+    ):
+        outcomes = workers.run(evaluate_system, [(run,) for run in runs.values()], tell)
+    for _, caught in outcomes:
+        warn(*caught)
+    return {name: results for name, (results, _) in zip(runs, outcomes, strict=True)}
 
 
-def _collect(
-    workers: Workers, work: Work, items: Sequence[Any], what: str, progress: Progress | bool | None
-) -> dict[int, Any]:
-    """Return what came of each item, by its place, telling how far it is."""
-    shown: AbstractContextManager[Any] = nullcontext(progress)
-    if progress and not callable(progress):
-        shown = progress_on_bar(what, progress)
-    done: dict[int, Any] = {}
-    with shown as tell:
-        for place, result in workers.run(work, items):
-            done[place] = result
-            if tell:
-                tell(len(done), len(items))
-    return done
-
-
-def name_of(place: int, item: Any) -> str:
-    """Name a partition, a run or what workers are given of them, for messages."""
-    item = item[0] if isinstance(item, tuple) else item
-    name = item if isinstance(item, str) else getattr(item, "name", None)
-    return str(name or getattr(item, "path", None) or f"partition {place}")
+def name_of(place: int, run: Any) -> str:
+    """Name a partition or a run, for messages."""
+    name = run if isinstance(run, str) else getattr(run, "name", None)
+    return str(name or getattr(run, "path", None) or f"partition {place}")
 
 
 def partitions_of(run: Any) -> list[Any]:
@@ -237,22 +239,19 @@ def _is_partition(part: Any) -> bool:
     return is_file(part) or isinstance(part, Run) or hasattr(part, "__arrow_c_stream__")
 
 
-def evaluate_one(common: Common, item: tuple[str, Any]) -> PartialResult:
-    """Evaluate a partition, which has a name for messages."""
-    return evaluate_part(*common, item[1], name=item[0])
-
-
-def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
+def evaluate_system(
+    evaluation: Evaluation, judgments: Qrels, run: Rankings
+) -> tuple[Results, list[str]]:
     """Evaluate a whole run; return the warnings, too."""
-    evaluation, judgments = common
     with warnings_kept() as caught:
         results = evaluation.evaluate(judgments, run)
     return results, list(caught)
 
 
-def read_queries(common: Common, item: tuple[Any, set[Any]]) -> dict[Any, dict[Any, float]]:
+def read_queries(
+    evaluation: Evaluation, _: Qrels, partition: Any, queries: set[Any]
+) -> dict[Any, dict[Any, float]]:
     """Return some queries' documents and their scores, of a partition."""
-    (evaluation, _), (partition, queries) = common, item
     with warnings_kept():  # they were issued before
         if is_file(partition):
             return read_rankings(partition, queries, evaluation.order_by, evaluation.run_columns)
@@ -261,7 +260,7 @@ def read_queries(common: Common, item: tuple[Any, set[Any]]) -> dict[Any, dict[A
 
 
 def _read_spanning(
-    workers: Workers, spanning: Mapping[Any, Sequence[int]], named: Sequence[tuple[str, Any]]
+    workers: Workers, spanning: Mapping[Any, Sequence[int]], named: Sequence[tuple[Any, str]]
 ) -> Run:
     """Return the rankings of queries, from the rows that several partitions have of them."""
     queries: dict[int, set[Any]] = {}
@@ -269,16 +268,16 @@ def _read_spanning(
         for place in places:
             queries.setdefault(place, set()).add(query)
     where = sorted(queries)
-    read = dict(workers.run(read_queries, [(named[i][1], queries[i]) for i in where]))
     rankings: dict[Any, dict[Any, float]] = {query: {} for query in spanning}
-    for number, place in enumerate(where):
-        for query, documents in read[number].items():
+    read = workers.run(read_queries, [(named[place][0], queries[place]) for place in where])
+    for place, of_queries in zip(where, read, strict=True):
+        for query, documents in of_queries.items():
             twice = rankings[query].keys() & documents.keys()
             if twice:
                 several = "a list is one run's partitions, evaluate_runs takes several runs"
                 raise InputError(
                     f"another partition has this document, too; {several}",
-                    source="run", path=named[place][0], query=query, document=min(twice, key=str),
+                    source="run", path=named[place][1], query=query, document=min(twice, key=str),
                 )  # fmt: skip
             rankings[query].update(documents)
     return Run(rankings)

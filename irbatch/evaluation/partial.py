@@ -332,16 +332,16 @@ def evaluate_partition(
     check_choice("keep", keep, KEEPS)
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
-    return evaluate_part(evaluation, qrels, run, keep, apart, name, progress)
+    return evaluate_part(evaluation, qrels, run, name, keep, apart, progress)
 
 
 def evaluate_part(
     evaluation: Evaluation,
     qrels: Judgments | None,
     run: Rankings,
+    name: str | None = None,
     keep: str = "queries",
     apart: bool = False,
-    name: str | None = None,
     progress: Progress | bool | None = None,
 ) -> PartialResult:
     """Return what a partition comes to, see `evaluate_partition`."""

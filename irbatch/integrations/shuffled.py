@@ -70,12 +70,12 @@ class Task:
         """
         qrels = None if self.apart and not len(judged) else judged
         run = ranked if len(ranked) else Run({})
-        return evaluate_part(self.evaluation, qrels, run, self.keep, self.apart)
+        return evaluate_part(self.evaluation, qrels, run, None, self.keep, self.apart)
 
     def sum_up(self, parts: Iterable[PartialResult], judgments: Any, name: str | None) -> Results:
         """Return the results of all buckets; of none, those of an empty run."""
         judgments = None if self.apart else judgments
-        nothing = evaluate_part(self.evaluation, judgments, Run({}), self.keep, self.apart)
+        nothing = evaluate_part(self.evaluation, judgments, Run({}), None, self.keep, self.apart)
         total = merge_partials([nothing, *parts])
         return total.results(judgments, name=name)
 
