@@ -27,7 +27,6 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.scores import (
     ScoreEvaluator,
     ScoreOptions,
-    choose_settings,
     choose_ties,
     has_no_rows,
 )
@@ -96,9 +95,7 @@ class BatchEvaluator:
         more = {**shaping, "items": items, "nan": nan}
         # Of documents without ids, and with them.
         self._scores, self._by_id = (
-            ScoreEvaluator(
-                choose_settings(self._measures, document_ids=ids, **more), items, threads
-            )
+            ScoreEvaluator(self._measures, document_ids=ids, threads=threads, **more)
             for ids in (None, ())
         )
         self._options = {**more, "keep": keep, "repeated": repeated, "threads": threads}
@@ -142,7 +139,7 @@ class BatchEvaluator:
         evaluator = self._scores if batch.get("document_ids") is None else self._by_id
         ranked = evaluator.rank(scores, relevance, **batch)
         results = ranked.results()
-        self._add(ranked, ids, evaluator.chosen.signature)
+        self._add(ranked, ids, evaluator.signature)
         return results
 
     @uncompiled

@@ -20,7 +20,6 @@ from irbatch.evaluation.scores import (
     ScoreEvaluator,
     ScoreOptions,
     check_measures,
-    choose_settings,
 )
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
@@ -83,11 +82,10 @@ def evaluate_embeddings(
     check_keywords(evaluate_embeddings, batch, ScoreOptions.__annotations__.keys() - UNUSED)
     check_choice("similarity", similarity, SIMILARITIES)
     document_ids = batch.get("document_ids")
-    chosen = choose_settings(
+    evaluator = ScoreEvaluator(
         check_measures(relevance, measures), cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
-        document_ids=document_ids, scored_by=SIMILARITIES[similarity],
+        document_ids=document_ids, threads=threads, scored_by=SIMILARITIES[similarity],
     )  # fmt: skip
-    evaluator = ScoreEvaluator(chosen, threads=threads)
     pair = _Pair(queries, documents, similarity)
     ids = read_query_ids(batch.get("query_ids"))
     check_query_ids(ids, pair.shape[0], "queries")
@@ -104,7 +102,7 @@ def evaluate_embeddings(
     ScoreBatch.compute_together(parts)
     of_queries = Rows.join([part.rows() for part in parts])
     queries = per_query["query_ids"]
-    results = Results(of_queries, queries, chosen.plan.measures, None, chosen.signature)
+    results = Results(of_queries, queries, evaluator.plan.measures, None, evaluator.signature)
     evaluator.warn_once(notes_on(results))
     return results
 

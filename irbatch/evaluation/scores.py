@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from irbatch.evaluation.pipeline import Work, compute_blocks
 from irbatch.evaluation.queries import count_queries, notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Rows
-from irbatch.evaluation.settings import Settings, check_option
+from irbatch.evaluation.settings import Settings
 from irbatch.measures import CATALOGUE, Plan, parse_measures, plan_of
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
@@ -71,77 +71,42 @@ class ScoreOptions(TypedDict, total=False):
     query_ids: Any
 
 
-class ScoreSettings(NamedTuple):
-    """What is asked of scores, the same for all batches; made by `choose_settings`."""
-
-    plan: Plan
-    settings: Settings
-    policy: TiePolicy
-    nan: str
-    signature: Mapping[str, str]
-
-
-def choose_settings(
-    measures: Measures,
-    cutoffs: Cutoffs = None,
-    *,
-    ties: str | None = None,
-    document_ids: object = None,
-    no_relevant: str = "zero",
-    rel: float | None = None,
-    items: Items | None = None,
-    nan: str = "error",
-    scored_by: str = "score",
-) -> ScoreSettings:
-    """Return what is asked for; lately made ones are kept, which take as long as a small batch."""
-    how = choose_ties(ties, document_ids), no_relevant, nan, scored_by
-    plain = cutoffs is None and rel is None and items is None
-    if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
-        return _kept_settings(measures, CATALOGUE.users, *how)
-    return _make_settings(parse_measures(measures, cutoffs), None, *how, rel, items)
-
-
-def _make_settings(
-    measures: Measures,
-    users: int | None,  # what names mean depends on the measures that these have defined
-    ties: str,
-    no_relevant: str,
-    nan: str,
-    scored_by: str,
-    rel: float | None = None,
-    items: Items | None = None,
-) -> ScoreSettings:
-    check_option("ties", ties)
-    check_choice("nan", nan, NAN)
-    settings = Settings.choose(no_relevant=no_relevant, rel=rel)
-    defaults = settings.open_parameters()
-    plan = plan_of(parse_measures(measures), defaults, items=items is not None)
-    last = ", NaN last" if nan == "last" else ""
-    signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
-    if plan.of_items:
-        from irbatch.data.items import check_items  # for those who have items
-
-        signature["items"] = check_items(items).arrays.fingerprint
-    return ScoreSettings(plan, settings, TiePolicy(ties), nan, signature)
-
-
-_kept_settings = functools.lru_cache(64)(_make_settings)
-
-
 class ScoreEvaluator:
-    """Finds where relevant candidates stand, batch after batch; warns once of each thing."""
+    """What is asked of scores: finds where relevant candidates stand, batch after batch.
+
+    It warns once of each thing.
+    """
 
     def __init__(
-        self, chosen: ScoreSettings, items: Items | None = None, threads: int | None = None
+        self,
+        measures: Measures,
+        cutoffs: Cutoffs = None,
+        *,
+        ties: str | None = None,
+        document_ids: object = None,
+        no_relevant: str = "zero",
+        rel: float | None = None,
+        items: Items | None = None,
+        nan: str = "error",
+        threads: int | None = None,
+        scored_by: str = "score",
     ) -> None:
         check_threads(threads)
-        self.chosen, self.threads = chosen, threads
+        chosen = choose_ties(ties, document_ids)
+        how = chosen, no_relevant, nan, scored_by
+        plain = cutoffs is None and rel is None and items is None
+        if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
+            asked = _kept_plan(measures, CATALOGUE.users, *how)
+        else:
+            asked = _choose_plan(parse_measures(measures, cutoffs), None, *how, rel, items)
+        self.plan, self.settings, self.signature = asked
+        self.policy, self.nan, self.threads = TiePolicy(chosen), nan, threads
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
-        if chosen.plan.of_items:
+        if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
-            self._of_items = ItemMeasures(chosen.plan, items, chosen.settings, threads)
+            self._of_items = ItemMeasures(self.plan, items, self.settings, threads)
 
     def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`; its arrays may be used again afterwards."""
@@ -150,7 +115,7 @@ class ScoreEvaluator:
             what = "neither is given" if relevance is None else "both are given"
             problem = f"say what is relevant by labels or by positives=: {what}"
             raise InputError(problem, source="relevance")
-        policy, settings = self.chosen.policy, self.chosen.settings
+        policy, settings = self.policy, self.settings
         if policy.by_id != (document_ids is not None):
             needed, unused = f"needed for ties='{policy}'", "for ties='id' or 'id_ascending'"
             problem = f"are {needed if document_ids is None else unused}"
@@ -158,7 +123,7 @@ class ScoreEvaluator:
         check_same_labels(scores, relevance)
         scores, relevance, lengths = read_score_rows(scores, relevance, batch.get("lengths"))
         candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
-        if self.chosen.nan == "last":
+        if self.nan == "last":
             candidates.put_nan_last()
         is_candidate = None
         if positives is not None:
@@ -196,9 +161,8 @@ class ScoreEvaluator:
     def nothing(self) -> Results:
         """Return the results of a batch without queries."""
         marks = np.zeros(0, np.uint8)
-        plan, signature = self.chosen.plan, self.chosen.signature
-        more = plan.measures, count_queries(marks), signature, None, marks
-        return Results(np.empty((0, plan.columns)), [], *more)
+        more = self.plan.measures, count_queries(marks), self.signature, None, marks
+        return Results(np.empty((0, self.plan.columns)), [], *more)
 
     def warn_once(self, texts: Iterable[str]) -> None:
         """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""
@@ -246,15 +210,15 @@ class ScoreBatch:
     @cached_property
     def ranked(self) -> Ranked:
         """The candidates with their ranks."""
-        return rank_candidates(self.counted, self.evaluator.chosen.policy)
+        return rank_candidates(self.counted, self.evaluator.policy)
 
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
 
         They are the same bits then, whatever the ranks, and nothing is rejected any more.
         """
-        chosen, grades, all_one = self.evaluator.chosen, self.counted.grades, self.counted.all_one
-        plan, expected = chosen.plan, chosen.policy == TiePolicy.EXPECTED
+        grades, all_one, plan = self.counted.grades, self.counted.all_one, self.evaluator.plan
+        expected = self.evaluator.policy == TiePolicy.EXPECTED
         ties = expected and bool((self.counted.equal > 1).any())
         if self.n_relevant is not None or not plan.is_catalogued or plan.reads_cells(ties=ties):
             return False
@@ -262,9 +226,9 @@ class ScoreBatch:
 
     def results(self) -> Results:
         """Return the batch's results, which may be computed later."""
-        chosen = self.evaluator.chosen
         rows = self.rows if self.can_wait() else self.rows()
-        return Results(rows, self.queries, chosen.plan.measures, None, chosen.signature)
+        evaluator = self.evaluator
+        return Results(rows, self.queries, evaluator.plan.measures, None, evaluator.signature)
 
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:
@@ -287,16 +251,18 @@ class ScoreBatch:
         """Return what is known of the queries, computed once."""
         if self._computed is not None:
             return self._computed
-        chosen = self.evaluator.chosen
-        every_cell = chosen.plan.reads_cells(ties=self.ranked.ties is not None)
+        plan, settings, threads = (
+            self.evaluator.plan, self.evaluator.settings, self.evaluator.threads
+        )  # fmt: skip
+        every_cell = plan.reads_cells(ties=self.ranked.ties is not None)
         blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
-        work = Work(chosen.plan, chosen.settings, self.evaluator.threads)
+        work = Work(plan, settings, threads)
         computed = compute_blocks(work, blocks, self.queries)
         return self._keep(computed.values, computed.marks)
 
     def _keep(self, values: Floats, marks: Bytes) -> Rows:
         if self.item_values is not None:
-            places = self.evaluator.chosen.plan.of_items
+            places = self.evaluator.plan.of_items
             values[:, places] = self.item_values[:, places]
         self._computed = Rows(values, marks, None, self.items)
         return self._computed
@@ -387,11 +353,10 @@ def evaluate_scores(
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
     check_keywords(evaluate_scores, batch, ScoreOptions.__annotations__)
-    chosen = choose_settings(
+    evaluator = ScoreEvaluator(
         check_measures(relevance, measures), cutoffs, ties=ties, nan=nan, rel=rel, items=items,
-        no_relevant=no_relevant, document_ids=batch.get("document_ids"),
+        no_relevant=no_relevant, threads=threads, document_ids=batch.get("document_ids"),
     )  # fmt: skip
-    evaluator = ScoreEvaluator(chosen, items, threads)
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
     if batch.get("query_ids") is None:
@@ -399,6 +364,34 @@ def evaluate_scores(
     results = evaluator.rank(scores, relevance, **batch).results()
     evaluator.warn_once(notes_on(results))
     return results
+
+
+def _choose_plan(
+    measures: Measures,
+    users: int | None,  # what names mean depends on the measures that these have defined
+    ties: str,
+    no_relevant: str,
+    nan: str,
+    scored_by: str,
+    rel: float | None = None,
+    items: Items | None = None,
+) -> tuple[Plan, Settings, dict[str, str]]:
+    """Return what is computed, how, and the signature that tells it."""
+    check_choice("nan", nan, NAN)
+    settings = Settings.choose(no_relevant=no_relevant, rel=rel, ties=ties)
+    defaults = settings.open_parameters()
+    plan = plan_of(parse_measures(measures), defaults, items=items is not None)
+    last = ", NaN last" if nan == "last" else ""
+    signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
+    if plan.of_items:
+        from irbatch.data.items import check_items  # for those who have items
+
+        signature["items"] = check_items(items).arrays.fingerprint
+    return plan, settings, signature
+
+
+# Lately made ones are kept: making one takes as long as a small batch.
+_kept_plan = functools.lru_cache(64)(_choose_plan)
 
 
 def choose_ties(ties: str | None, document_ids: object) -> str:
