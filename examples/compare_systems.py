@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 import irbatch
-from irbatch.comparing.rankings import overlap, rank_correlation
+from irbatch.comparing.rankings import kendall_tau, overlap
 
 DATA = Path(__file__).parent / "data"
 MEASURES = ["nDCG@10", "AP", "P@10", "R@100"]
@@ -43,9 +43,10 @@ def show_overlaps(runs: Runs) -> None:
 def show_agreement(comparison: irbatch.Comparison) -> None:
     """Print whether it matters by which measure systems are put in order."""
     print("\nAgreement of measures on the order of systems (Kendall's tau):")
-    found = rank_correlation(comparison)
-    for row, name in enumerate(found.measures):
-        print(f"  {name:18}" + "".join(f"{tau:7.2f}" for tau in found.tau[row, : row + 1]))
+    means = comparison.means.T
+    for row, name in enumerate(comparison.measures):
+        taus = [kendall_tau(means[row], other) for other in means[: row + 1]]
+        print(f"  {name:18}" + "".join(f"{tau:7.2f}" for tau in taus))
 
 
 def save_plots(

@@ -1,8 +1,7 @@
 """Comparing systems: intervals, tests, corrections, reports and plots.
 
 `irbatch.compare` makes a `Comparison`, `irbatch.explain` an `Explanation`. Beside what they tell
-themselves: `irbatch.comparing.plots` draws, `irbatch.comparing.rankings` looks at rankings and at
-the systems' order under different measures;
+themselves: `irbatch.comparing.plots` draws, `irbatch.comparing.rankings` looks at rankings;
 `irbatch.comparing.reproducibility` compares reproduced runs with the original ones.
 """
 

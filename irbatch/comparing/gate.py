@@ -1,9 +1,6 @@
 """Gates: conditions on systems, for a test or a release; what came out, said in sentences.
 
-What must not be: ``nDCG@10 drops 1% p<0.05``, ``nDCG@10 < 0.35``. What must be: ``nDCG@10 not worse
-than baseline by 1%``, ``nDCG@10 equivalent to baseline within 1%``, ``nDCG@10 >= 0.35``,
-``missing queries <= 5``. Before either ``in GROUP:`` or ``in every group:`` looks at groups of
-queries. `irbatch.leaderboard.study` has those of leaderboards.
+`irbatch.Comparison.failures` and `unmet` describe them, `irbatch.leaderboard.study` has others.
 """
 
 from __future__ import annotations
@@ -268,13 +265,11 @@ def failures(
 
     Args:
         results: of `irbatch.evaluate` or `irbatch.evaluate_runs`.
-        *conditions: ``MEASURE [lower bound|upper bound] < NUMBER[%]``, or another operator; of the
-            mean, or of an end of an interval of 95 % that holds for all values in the measure's
-            range; by Student's t where it has none. Or ``missing queries > NUMBER``, of those that
-            a system has no ranking for.
+        *conditions: those of `irbatch.Comparison.failures` that take neither baseline nor groups.
+            Intervals of 95 % hold for all values in the measure's range, or are Student's t.
 
     Raises:
-        InputError: as `irbatch.Comparison.failures`, and if a condition takes a baseline or groups.
+        InputError: as there.
 
     >>> import irbatch
     >>> results = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
@@ -307,15 +302,17 @@ def check(
     alone = not isinstance(systems, Differences)
     for text in each_condition(texts):
         condition = parse_condition(text, required=required, alone=alone)
+        form = condition.form
         for name, part in _parts_of(systems, condition.scope):
             scope = f"in {printable(name)}: " if name else ""
             if part is None:
-                told = f"{scope}it has one query, which says nothing of others"
-                outcomes.append(Outcome(text, "", False, math.nan, math.nan, None, told))
+                told = "it has one query, which says nothing of others"
+                judged = iter([Outcome(text, "", False, math.nan, math.nan, None, told)])
+            elif isinstance(form, Limit):
+                judged = judge_limit(text, form, _values_of(part, form), required=required)
             else:
-                judge = _judge_means if isinstance(condition.form, Limit) else _judge_pairs
-                judged = judge(part, condition)
-                outcomes += [outcome._replace(told=scope + outcome.told) for outcome in judged]
+                judged = _judge_pairs(part, text, form, required=required)
+            outcomes += [outcome._replace(told=scope + outcome.told) for outcome in judged]
     return outcomes
 
 
@@ -331,23 +328,22 @@ def _parts_of(systems: Any, scope: str | None) -> list[tuple[str, Any]]:
     return [(name, systems.groups.get(name)) for name in names if scope in (EVERY, name)]
 
 
-def _judge_means(systems: Any, condition: Condition) -> Iterator[Outcome]:
-    """Judge each system but the baseline by its mean, or an end of its interval; NaN fails."""
-    limit: Any = condition.form
-    for name, value in _values_of(systems, limit):
+def judge_limit(
+    text: str, limit: Limit, values: Iterable[tuple[str, float, str]], *, required: bool
+) -> Iterator[Outcome]:
+    """Judge systems by their values; one that lacks it fails, as its third item says why."""
+    for name, value, lack in values:
         holds = limit.holds(value)
-        told = f"{printable(name)}: {limit.told(value)}, {'' if holds else 'not '}{limit}"
-        passed = holds == condition.required and not math.isnan(value)
-        yield Outcome(condition.text, name, passed, value, limit.limit, None, told)
+        told = lack or f"{limit.told(value)}, {'' if holds else 'not '}{limit}"
+        passed = not math.isnan(value) and holds == required
+        yield Outcome(text, name, passed, value, limit.limit, None, f"{printable(name)}: {told}")
 
 
-def _values_of(
-    systems: Differences | Results | Mapping[str, Results], limit: Limit
-) -> list[tuple[str, float]]:
+def _values_of(systems: Any, limit: Limit) -> list[tuple[str, float, str]]:
     """Return each system but the baseline, and what a limit looks at; NaN where it has none."""
     if not isinstance(systems, Differences):
         by_name = {systems.name or "run": systems} if isinstance(systems, Results) else systems
-        return [(name, _value_of(results, limit)) for name, results in by_name.items()]
+        return [(name, _value_of(results, limit), "") for name, results in by_name.items()]
     values: Any
     if limit.name == MISSING:
         lacking = systems.unanswered, systems.missing
@@ -358,11 +354,10 @@ def _values_of(
         if limit.bound is not None:
             values = systems.sure_intervals(column)[:, limit.bound]
     of_systems = zip(systems.systems, map(float, values), strict=True)
-    return [(name, value) for name, value in of_systems if name != systems.baseline]
+    return [(name, value, "") for name, value in of_systems if name != systems.baseline]
 
 
 def _value_of(results: Results, limit: Limit) -> float:
-    """Return a mean, or a bound of its interval: NaN where it has none."""
     if limit.name == MISSING:
         return float(results.counts.missing)
     if limit.name not in results:
@@ -373,17 +368,18 @@ def _value_of(results: Results, limit: Limit) -> float:
     return results.interval(limit.name, "bounded", LEVEL)[limit.bound]
 
 
-def _judge_pairs(comparison: Differences, condition: Condition) -> Iterator[Outcome]:
+def _judge_pairs(
+    comparison: Differences, condition: str, form: Verdict, *, required: bool
+) -> Iterator[Outcome]:
     """Judge whether means have not changed as they must not, or are shown to be as good."""
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
-    form: Any = condition.form
-    column, required = comparison.find_measure(form.name), condition.required
+    column = comparison.find_measure(form.name)
     level = comparison.level if form.p is None else form.p
     margin, p_values = form.margin, comparison.corrected
     side = form.side(comparison.sign_of(column))
     if problem := _never(comparison, form, side):
-        raise InputError(f"condition {shown(condition.text)}{problem}", value=condition.text)
+        raise InputError(f"condition {shown(condition)}{problem}", value=condition)
     what = "apart" if form.verb == "equivalent" else "worse"
     if required:
         test = comparison.equivalent_to if what == "apart" else comparison.not_worse_than
@@ -408,8 +404,8 @@ def _judge_pairs(comparison: Differences, condition: Condition) -> Iterator[Outc
             signed = size * side if side else abs(size)
             far = difference and signed > 0 and signed >= margin.amount - ROUNDING
             passed = not (far and (form.p is None or p < form.p))
-            text += f"p {show_p(p, level)}" + (f"; not so: {condition.text}" if passed else "")
-        yield Outcome(condition.text, comparison.systems[a], passed, value, margin.amount, p, text)
+            text += f"p {show_p(p, level)}" + (f"; not so: {condition}" if passed else "")
+        yield Outcome(condition, comparison.systems[a], passed, value, margin.amount, p, text)
 
 
 def _why_not_shown(
@@ -417,18 +413,15 @@ def _why_not_shown(
 ) -> str:
     """Say why a p-value of a margin is large though nothing is lost; nothing of other reasons."""
     queries, least = comparison.counts[at[1]], comparison.queries_for(margin, at[1], level)
-    reasons = []
-    if comparison.ties[at] == queries:
-        reasons.append("no query differs")
-    elif least is None and not comparison.varies[at]:
-        reasons.append("all queries differ alike")
-    if least is not None and queries < least:
-        reasons.append(f"{queries} queries are too few, {least} could show it if none were lost")
-    elif least is None and comparison.margin_test == "bounded" and queries < FEWEST:
-        reasons.append(f"{queries} queries are too few, {FEWEST} where a measure has no range")
-    elif reasons:
-        reasons.append(f"of which margin_test={comparison.margin_test!r} says nothing")
-    return f": {', '.join(reasons)}" if reasons else ""
+    enough, when = (FEWEST, "can where a measure has no range")
+    if least is not None:
+        enough, when = (least, "could show it if none were lost")
+    test = comparison.margin_test
+    if test == "bounded" and queries < enough:
+        return f": {queries} queries are too few, {enough} {when}"
+    if least is None and not comparison.varies[at]:
+        return f": all queries differ alike, of which margin_test={test!r} says nothing"
+    return ""
 
 
 def _never(comparison: Differences, form: Verdict, side: int) -> str:

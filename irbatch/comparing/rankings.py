@@ -1,4 +1,4 @@
-"""How alike two rankings are, without judgments, and how alike two orders of systems."""
+"""How alike two rankings are, without judgments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.comparing.comparison import Comparison
 from irbatch.data.column_names import Columns, check_columns
 from irbatch.data.ids import first_repeated, same_kind
 from irbatch.data.runs import Run
@@ -26,17 +25,28 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.statistics.agreement import kendall_tau, tau_ap
 
 __all__ = [
-    "Overlap", "Overlaps", "RankCorrelations", "RankingCorrelations", "kendall_tau", "overlap",
-    "rank_correlation", "ranking_correlation", "rbo", "tau_ap", "tau_union",
+    "Overlap", "Overlaps", "RankingCorrelations", "kendall_tau", "overlap", "ranking_correlation",
+    "rbo", "tau_ap", "tau_union",
 ]  # fmt: skip
 
 TIES = ("id", *VARIANTS)
 
 
+def _check(p: float, ties: str) -> None:
+    check_number("p", p, above=0, below=1)
+    check_choice("ties", ties, TIES)
+
+
+def _check_depth(depth: int | None) -> None:
+    if depth is not None:
+        check_whole("depth", depth, 1)
+
+
 def _shared_queries(
-    run_a: Rankings, run_b: Rankings, columns: Columns = None
+    run_a: Rankings, run_b: Rankings, depth: int | None, columns: Columns
 ) -> tuple[tuple[Run, Run], list[Any]]:
     """Return two runs, whatever they come as, and the queries that both have."""
+    _check_depth(depth)
     check_columns(columns, ("run",))
     runs = as_run(run_a, columns=columns), as_run(run_b, columns=columns)
     queries = [query for query in runs[0].queries if query in runs[1].queries]
@@ -143,7 +153,8 @@ def rbo(
     >>> round(rbo(["d1", {"d2", "d3"}], ["d1", "d3", "d2"], p=0.8, ties="a").extrapolated, 4)
     0.96
     """
-    _check(p, depth, ties)
+    _check(p, ties)
+    _check_depth(depth)
     sides = [_flatten(*ranking) for ranking in ((first, "first"), (second, "second"))]
     check_kinds(sides[0][0], sides[1][0])
     ids, groups = zip(*((documents[:depth], bounds) for documents, bounds in sides), strict=True)
@@ -180,8 +191,8 @@ def overlap(
     >>> {query: round(value, 12) for query, value in overlap(first, second).per_query().items()}
     {'q1': 0.9, 'q2': 0.0}
     """
-    _check(p, depth, ties)
-    runs, queries = _shared_queries(run_a, run_b, columns)
+    _check(p, ties)
+    runs, queries = _shared_queries(run_a, run_b, depth, columns)
     sizes = sum(ranking_sizes(run, queries, depth) for run in runs)
     tables = Tables.of(float(p), int(np.max(sizes)))
     values = np.empty((VALUES, len(queries)))
@@ -191,13 +202,6 @@ def overlap(
         )
     minimum, residual, extrapolated, *others = values
     return Overlaps(queries, extrapolated, minimum, minimum + residual, residual, *others)
-
-
-def _check(p: Any, depth: Any, ties: Any) -> None:
-    check_number("p", p, above=0, below=1)
-    if depth is not None:
-        check_whole("depth", depth, 1)
-    check_choice("ties", ties, TIES)
 
 
 def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]:
@@ -277,10 +281,8 @@ def ranking_correlation(
     >>> found.documents.tolist(), found.tau.round(4).tolist(), found.tau_ap.round(4).tolist()
     ([4], [0.6667], [0.3333])
     """
-    if depth is not None:
-        check_whole("depth", depth, 1)
     check_choice("ties", ties, ("id", "a", "b"))
-    runs, queries = _shared_queries(run_a, run_b, columns)
+    runs, queries = _shared_queries(run_a, run_b, depth, columns)
     documents, values = np.empty(len(queries), np.int64), np.empty((2, len(queries)))
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
         block = slice(pairs.first, pairs.last)
@@ -340,9 +342,7 @@ def tau_union(
     >>> tau_union(first, second)
     {'q': 0.3333333333333333}
     """
-    if depth is not None:
-        check_whole("depth", depth, 1)
-    runs, queries = _shared_queries(original, reproduced, columns)
+    runs, queries = _shared_queries(original, reproduced, depth, columns)
     values = np.empty(len(queries))
     for pairs in pair_rankings(runs, queries, depth, tied=False):
         values[pairs.first : pairs.last] = _by_rank(pairs)
@@ -359,38 +359,3 @@ def _by_rank(pairs: Pairs) -> Floats:
     later = first.starts[-1] + np.arange(second.partners.size)
     places = np.where(second.partners >= 0, second.partners, later)[at]
     return compare_pairs(offsets_of(shared), -places.astype(np.float64)).kendall_tau("a")
-
-
-class RankCorrelations(NamedTuple):
-    """How alike measures order the systems: `kendall_tau` and `tau_ap` (ties b) of each two.
-
-    Both are float64 ``(measures, measures)``.
-    """
-
-    measures: list[str]
-    tau: Floats
-    tau_ap: Floats
-
-
-def rank_correlation(comparison: Comparison) -> RankCorrelations:
-    """Tell how alike the measures of a comparison order its systems.
-
-    Raises:
-        InputError: if there are fewer than two systems, or a mean is NaN.
-
-    >>> from types import SimpleNamespace
-    >>> means = [[0.9, 0.5], [0.7, 0.6], [0.1, 0.2]]
-    >>> found = rank_correlation(SimpleNamespace(measures=["AP", "P@5"], means=means))
-    >>> found.tau.round(2).tolist()
-    [[1.0, 0.33], [0.33, 1.0]]
-    """
-    means = np.asarray(comparison.means, np.float64)
-    measures = list(comparison.measures)
-    for name, column in zip(measures, means.T, strict=True):
-        if np.isnan(column).any():
-            raise InputError(f"the mean of {name} is NaN for some system", value=name)
-    tau, ap = (
-        np.array([[correlate(one, other, "b") for other in means.T] for one in means.T])
-        for correlate in (kendall_tau, tau_ap)
-    )
-    return RankCorrelations(measures, tau, ap)

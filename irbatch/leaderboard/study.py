@@ -19,6 +19,7 @@ from irbatch.comparing.gate import (
     check_range,
     check_side,
     each_condition,
+    judge_limit,
     read_limit,
     split_scope,
 )
@@ -221,7 +222,7 @@ def check_board(board: Board, conditions: Iterable[object], *, required: bool) -
             limit = condition._replace(name=board.axis(condition.name).name)
             check_side(text, limit, int(board.axis(limit.name).sign), required=required)
             _check_range(board, text, limit)
-            judged = _judge_limit(board, text, limit, required)
+            judged = judge_limit(text, limit, _look(board, limit), required=required)
         if system is not None and system not in board.systems:
             problem = f"{shown(system)} is not on the leaderboard"
             problem += did_you_mean(system, board.systems)
@@ -261,16 +262,6 @@ def _judge_dominated(board: Board, text: str, axes: list[str]) -> Iterator[Outco
         yield Outcome(text, system, system in front.frontier, math.nan, math.nan, None, told)
 
 
-def _judge_limit(board: Board, text: str, limit: Limit, required: bool) -> Iterator[Outcome]:
-    """Yield of each system whether a limit holds; one without a value fails."""
-    for system, value, lack in _look(board, limit):
-        holds = limit.holds(value)
-        told = lack or f"{limit.told(value)}, {'' if holds else 'not '}{limit}"
-        told = f"{printable(system)}: {told}"
-        passed = not lack and holds == required
-        yield Outcome(text, system, passed, value, limit.limit, None, told)
-
-
 def _look(board: Board, limit: Limit) -> Iterator[tuple[str, float, str]]:
     """Yield each system, what a limit looks at, and what is to be said where that is unknown."""
     _, lacking = board.having([limit.name])
@@ -283,7 +274,7 @@ def _look(board: Board, limit: Limit) -> Iterator[tuple[str, float, str]]:
                 ends = [*results.interval(limit.name, "bounded", board.level)]
             value = ends[limit.bound]
             lack = f"{limit.name} has no interval" if math.isnan(value) else ""
-        yield row.name, value, lack
+        yield row.name, math.nan if lack else value, lack
 
 
 def _check_range(board: Board, text: str, limit: Limit) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ import pytest
 from irbatch import InputError
 from irbatch.comparing.rankings import (
     kendall_tau,
-    rank_correlation,
     ranking_correlation,
     tau_ap,
 )
@@ -203,21 +201,6 @@ def test_coefficients_refuse(coefficient: Any) -> None:
 def test_tau_ap_refuses_ties_and_says_what_takes_them() -> None:
     with pytest.raises(InputError, match=r"y has 1\.0 more than once: ties="):
         tau_ap([1, 2, 3], [1, 1, 3])
-
-
-def test_rank_correlation_of_measures() -> None:
-    means = np.array([[0.5, 0.475], [0.425, 0.5], [0.1, 0.2]])
-    compared: Any = SimpleNamespace(measures=["nDCG@10", "AP"], means=means)
-    found = rank_correlation(compared)
-    assert found.measures == ["nDCG@10", "AP"]
-    assert found.tau.tolist() == [[1.0, pytest.approx(1 / 3)], [pytest.approx(1 / 3), 1.0]]
-    assert found.tau_ap[0, 1] == found.tau_ap[1, 0] == pytest.approx(0.0)
-    assert found.tau_ap.diagonal().tolist() == [1.0, 1.0]
-    bad = SimpleNamespace(measures=["AP"], means=[[0.5], [math.nan]])
-    with pytest.raises(InputError, match="the mean of AP is NaN"):
-        rank_correlation(bad)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least two systems"):
-        rank_correlation(SimpleNamespace(measures=["AP"], means=[[0.5]]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
