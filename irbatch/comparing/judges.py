@@ -15,7 +15,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.compare import compare, model_values, values_of
 from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap
-from irbatch.errors import InputError, kind_of, many, warn
+from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
@@ -28,7 +28,7 @@ from irbatch.report.document import (
     Sentences,
     make_table,
 )
-from irbatch.report.numbers import show, show_change, show_interval
+from irbatch.report.numbers import best_first, show, show_change, show_interval
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import cut_intervals, student_quantile
@@ -133,15 +133,10 @@ def combine(
     """
     check_number("level", level, above=0, below=1)
     first, second = _by_name(people), _by_name(model)
-    measures = [[own.measures for own in by_system.values()] for by_system in (first, second)]
-    if list(first) != list(second) or measures[0] != measures[1]:
-        descriptions = (
-            f"{', '.join(by_system)} on {', '.join(next(iter(by_system.values())).measures)}"
-            for by_system in (first, second)
-        )
-        raise InputError(
-            f"results are of {' by people, of '.join(descriptions)} by the model", source="model"
-        )
+    names = [{system: own.measures for system, own in side.items()} for side in (first, second)]
+    if list(names[0].items()) != list(names[1].items()):
+        problem = f"results are of {names[0]} by people, of {names[1]} by the model"
+        raise InputError(problem, source="model")
     queries, results = _shared(first, second), next(iter(first.values()))
     values = model_values(second, queries, results.rows.keys())
     people_values = values_of(first, queries)
@@ -203,13 +198,16 @@ KINDNESS = [
 ]
 
 
+Counts = dict[float, dict[float, int]]
+
+
 @dataclass(frozen=True, eq=False)
 class Judges(Reported):
     """Judges side by side, the others compared with the first; `compare_judges` makes it."""
 
     names: list[str]
     agreements: list[Record]  # of each other judge, see `AGREEMENT`
-    grades: dict[str, dict[float, dict[float, int]]]  # judge to grades of the first, of this one
+    grades: dict[str, Counts]  # judge to grades of the first, of this one
     alpha: float  # Krippendorff's of all judges, of grades as names
     ordinal_alpha: float  # and of grades in their order
     orders: list[Record] = field(default_factory=list)  # of each other judge and measure
@@ -297,18 +295,13 @@ def compare_judges(
         [[grade_of.get(pair, math.nan) for pair in pairs] for grade_of in graded], float
     )
     first, *others = qrels
-    counts = {}
-    for name, row in zip(others, grades[1:], strict=True):
-        counts[name] = _count_grades(name, grades[0], row)
-        highest = np.nanmax(grades[0]), np.nanmax(row)
-        if highest[0] != highest[1]:
-            scales = f"{highest[0]:g} by {first}, {highest[1]:g} by {name}"
-            warn(f"the highest grades differ, {scales}: bring them to one scale if they are of two")
+    agreed = [_agree(name, grades[0], row, rel)
+              for name, row in zip(others, grades[1:], strict=True)]  # fmt: skip
     often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
     comparison = Judges(
         list(qrels),
-        [{"judge": name, **_agree(grade_counts, rel)} for name, grade_counts in counts.items()],
-        counts,
+        [agreement for agreement, _ in agreed],
+        {name: counts for name, (_, counts) in zip(others, agreed, strict=True)},
         krippendorff_alpha(often),
         krippendorff_alpha(often, ordinal=True),
     )
@@ -330,24 +323,18 @@ def compare_judges(
     )
 
 
-def _count_grades(judge: str, first: Floats, other: Floats) -> dict[float, dict[float, int]]:
-    """Count how often a judge gave which grade to documents of each grade of the first one."""
+def _agree(judge: str, first: Floats, other: Floats, rel: float) -> tuple[Record, Counts]:
+    """Return how a judge agrees with the first one, see `AGREEMENT`, and grades against grades."""
     both = ~np.isnan(first + other)
     if not both.any():
         problem = "it judged no document of a query that the first judge did, too"
         raise InputError(problem, source=judge)
-    grades = np.unique([first[both], other[both]]).tolist()
-    return {
-        one: {grade: int(((first == one) & (other == grade)).sum()) for grade in grades}
-        for one in grades
-    }
-
-
-def _agree(grades: Mapping[float, Mapping[float, int]], rel: float) -> Record:
-    """Return how two judges agree, see `AGREEMENT`."""
-    counts = np.array([list(row.values()) for row in grades.values()], np.float64)
-    total, relevant = counts.sum(), np.array(list(grades)) >= rel
-    return {
+    grades, places = np.unique([first[both], other[both]], return_inverse=True)
+    counts = np.zeros((grades.size, grades.size))
+    np.add.at(counts, tuple(places.reshape(2, -1)), 1)
+    total, relevant = counts.sum(), grades >= rel
+    agreement = {
+        "judge": judge,
         "both_judged": int(total),
         "same_grade": float(np.trace(counts) / total),
         "kappa": cohen_kappa(counts),
@@ -355,32 +342,31 @@ def _agree(grades: Mapping[float, Mapping[float, int]], rel: float) -> Record:
         "relevant": float(counts[:, relevant].sum() / total),
         "relevant_to_first": float(counts[relevant].sum() / total),
     }
+    names, rows = grades.tolist(), counts.astype(int).tolist()
+    return agreement, {
+        grade: dict(zip(names, row, strict=True)) for grade, row in zip(names, rows, strict=True)
+    }
 
 
 def _orders(
     judge: str, first: Mapping[str, Results], second: Mapping[str, Results], level: float
 ) -> Iterator[Record]:
     """Compare the systems' order under a judge with that under the first one."""
-    systems = list(first)
-    if len(systems) < 2:
+    if len(first) < 2:
         return
-    compared = [compare(results, test="t", level=level) for results in (first, second)]
-    for column, measure in enumerate(compared[0].measures):
-        means = [
-            {system: results[system][measure] for system in systems} for results in (first, second)
-        ]
-        best, other = (sorted(systems, key=mean.__getitem__, reverse=True) for mean in means)
-        signs = [np.sign(comparison.differences[:, column]) * comparison.significant[:, column]
-                 for comparison in compared]  # fmt: skip
-        turned = np.flatnonzero(signs[0] * signs[1] < 0).tolist()
-        scores = [list(mean.values()) for mean in means]
+    both = [compare(results, test="t", level=level) for results in (first, second)]
+    one, other = both
+    signs = [np.sign(compared.differences) * compared.significant for compared in both]
+    for k, measure in enumerate(one.measures):
+        means = one.means[:, k].tolist(), other.means[:, k].tolist()
+        turned = np.flatnonzero(signs[0][:, k] * signs[1][:, k] < 0).tolist()
         yield {
             "judge": judge,
             "measure": measure,
-            "tau": kendall_tau(scores[0], scores[1]),
-            "tau_ap": tau_ap(scores[0], scores[1], "b"),
-            "rbo": rbo(best, other).extrapolated,
-            "reversed": [[systems[k] for k in compared[0].pairs[row]] for row in turned],
+            "tau": kendall_tau(*means),
+            "tau_ap": tau_ap(*means, "b"),
+            "rbo": rbo(best_first(means[0], 1), best_first(means[1], 1)).extrapolated,
+            "reversed": [[one.systems[i] for i in one.pairs[row]] for row in turned],
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -71,22 +71,23 @@ class Reproducibility(Reported):
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
         sentences = []
         for run, count, of_rankings in zip(self.runs, self.n_queries, self.rbo, strict=True):
-            sentence = f"{run.capitalize()}: {many(count, 'query')}"
-            if len(of_rankings) != count:
-                sentence += f"; rankings of {many(len(of_rankings), 'query')}"
-            sentences.append(f"{sentence}.")
+            more = f"; rankings of {len(of_rankings)}" if len(of_rankings) != count else ""
+            sentences.append(f"{run.capitalize()}: {many(count, 'query')}{more}.")
         table = make_table(title, columns, self._places())
         return Document(title, " ".join(sentences), [], [table], settings)
 
     def _everything(self) -> Record:
-        rankings = {
-            run: {"tau_union": _as_text(tau), "rbo": _as_text(overlaps)}
-            for run, tau, overlaps in zip(self.runs, self.tau_union, self.rbo, strict=True)
-        }
+        of_rankings = {"tau_union": self.tau_union, "rbo": self.rbo}
         return {
             "settings": dict(self.settings),
             "values": self._records()[1],
-            "rankings": rankings,
+            "rankings": {
+                run: {
+                    name: {str(query): value for query, value in of_runs[i].items()}
+                    for name, of_runs in of_rankings.items()
+                }
+                for i, run in enumerate(self.runs)
+            },
         }
 
     def _records(self) -> tuple[list[str], list[Record]]:
@@ -98,34 +99,32 @@ class Reproducibility(Reported):
 
     def _columns(self, digits: int = 4) -> list[Column]:
         """Return the columns, whose items are positions."""
-        shape = len(self.runs), len(self.measures)
 
         def number(
-            heading: str, name: str, array: Floats, meaning: str = "", **more: Any
-        ) -> Column:
+            heading: str, name: str, value: Callable[[int, int], Any], meaning: str = "",
+            **more: Any,
+        ) -> Column:  # fmt: skip
             more = {"show": lambda value: show(value, digits), **more}
-            return Column(heading, name=name, value=lambda at: float(array[at]), meaning=meaning,
+            return Column(heading, name=name, value=lambda at: float(value(*at)), meaning=meaning,
                           **more)  # fmt: skip
 
-        def of_rankings(values: list[dict[Any, float]]) -> Floats:
-            return np.broadcast_to(np.array(list(map(_mean, values)))[:, None], shape)
-
-        def of_advanced(values: Floats) -> Floats:
-            return np.stack([np.full(shape[1], np.nan), values])[: shape[0]]
+        def of_advanced(values: Floats) -> Callable[[int, int], Any]:
+            return lambda i, k: values[k] if self.runs[i] == ADVANCED else math.nan
 
         return [
             Column("measure", "name", name="measure", value=lambda at: self.measures[at[1]]),
             Column("run", "name", name="run", value=lambda at: self.runs[at[0]]),
             Column("", name="queries", value=lambda at: self.n_queries[at[0]]),
-            number("original", "original", self.means[:, 0]),
-            number("reproduced", "reproduced", self.means[:, 1]),
-            number("RMSE", "rmse", self.rmse, "root mean square error of the queries' values",
-                   descends=False),
-            number("p", "p", self.p_values, "of the difference between original and reproduced "
-                   "values", show=lambda p: show_p(p, LEVEL)),
-            number("τ union", "tau_union", of_rankings(self.tau_union),
+            number("original", "original", lambda i, k: self.means[i, 0, k]),
+            number("reproduced", "reproduced", lambda i, k: self.means[i, 1, k]),
+            number("RMSE", "rmse", lambda i, k: self.rmse[i, k],
+                   "root mean square error of the queries' values", descends=False),
+            number("p", "p", lambda i, k: self.p_values[i, k], "of the difference between original "
+                   "and reproduced values", show=lambda p: show_p(p, LEVEL)),
+            number("τ union", "tau_union", lambda i, k: _mean(self.tau_union[i].values()),
                    "Kendall's tau union of the rankings, whatever the measure"),
-            number("RBO", "rbo", of_rankings(self.rbo), "rank-biased overlap of the rankings"),
+            number("RBO", "rbo", lambda i, k: _mean(self.rbo[i].values()),
+                   "rank-biased overlap of the rankings"),
             number("ER", "effect_ratio", of_advanced(self.effect_ratio),
                    "effect ratio, 1 for the original improvement on the baseline", descends=False),
             number("ΔRI", "delta_relative_improvement",
@@ -135,14 +134,10 @@ class Reproducibility(Reported):
         ]  # fmt: skip
 
 
-def _as_text(of_queries: Mapping[Any, float]) -> dict[str, float]:
-    return {str(query): value for query, value in of_queries.items()}
-
-
-def _mean(of_queries: Mapping[Any, float]) -> float:
-    """Return the mean over queries that have a value; NaN of none."""
-    values = [value for value in of_queries.values() if not math.isnan(value)]
-    return math.fsum(values) / len(values) if values else math.nan
+def _mean(numbers: Iterable[float]) -> float:
+    """Return the mean of numbers, but for NaN; NaN of none."""
+    known = [number for number in numbers if not math.isnan(number)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def reproducibility(
@@ -206,11 +201,16 @@ def reproducibility(
         }
         for name, pair in pairs.items()
     ]
-    sides = list(map(_together, evaluated))
-    # (runs, 2, measures): original and reproduced.
-    means = np.array([[_means(values) for values in side] for side in sides])
-    nothing = np.full(len(columns), np.nan)
-    by_side = means.swapaxes(0, 1)
+    sides = []  # of each run, values (2, queries, measures) of the queries that have all
+    for both in evaluated:
+        values = align(both).values
+        sides.append(values[:, ~np.isnan(values[0]).any(axis=1)])
+    means = np.array([[[_mean(column) for column in values.T.tolist()] for values in side]
+                      for side in sides])  # fmt: skip
+    effects = np.full((2, len(columns)), np.nan)
+    if advanced is not None:
+        by_side = means.swapaxes(0, 1)
+        effects = np.stack([effect_ratio(*by_side), delta_relative_improvement(*by_side)])
     return Reproducibility(
         runs=list(pairs),
         measures=list(map(str, columns)),
@@ -220,10 +220,8 @@ def reproducibility(
         tau_union=[tau_union(*pair, depth) for pair in pairs.values()],
         rbo=[overlap(*pair, p, depth).per_query() for pair in pairs.values()],
         p_values=np.array([paired_p(*side) for side in sides]),
-        effect_ratio=nothing if advanced is None else effect_ratio(*by_side),
-        delta_relative_improvement=(
-            nothing if advanced is None else delta_relative_improvement(*by_side)
-        ),
+        effect_ratio=effects[0],
+        delta_relative_improvement=effects[1],
         settings={
             **next(iter(evaluated[0].values())).settings,
             "test": "paired t-test", "depth": str(depth), "RBO": f"p {p:g}",
@@ -237,13 +235,3 @@ def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run
         problem = f"{name} is two runs, (original, reproduced), not {shown(pair)}"
         raise InputError(problem, source=name, value=pair)
     return as_run(pair[0], **reading), as_run(pair[1], **reading)
-
-
-def _together(results: Mapping[str, Any]) -> Floats:
-    """Return both sides' values of the queries that have all, ``(2, queries, measures)``."""
-    values = align(results).values
-    return values[:, ~np.isnan(values[0]).any(axis=1)]
-
-
-def _means(values: Floats) -> list[float]:
-    return [math.fsum(column) / len(column) for column in values.T.tolist()]

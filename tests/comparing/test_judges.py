@@ -199,12 +199,6 @@ def test_models_take_all_that_people_judged_and_rankings() -> None:
     input_error(lambda: irbatch.compare(values, model_qrels=MODEL), "model_qrels")
 
 
-def test_judges_of_other_scales_are_told() -> None:
-    binary = {query: {d: int(g > 0) for d, g in grades.items()} for query, grades in MODEL.items()}
-    with pytest.warns(irbatch.InputWarning, match="2 by people, 1 by model"):
-        compare_judges({"people": PEOPLE, "model": binary})
-
-
 def test_systems_of_other_queries_are_not_combined_by_row() -> None:
     runs = {"a": {q: RUNS["a"][q] for q in list(MODEL)[1:]}, "b": RUNS["b"]}
     people = {q: PEOPLE[q] for q in list(PEOPLE)[1:]}
