@@ -85,9 +85,6 @@ def align(
         kept = np.flatnonzero(~lacking.all(axis=1))
         queries, values = [queries[row] for row in kept.tolist()], values[:, kept]
         rows = [own[kept] for own in rows]
-    if len(queries) < 2:
-        problem = "the systems have one query in common, which says nothing of others"
-        raise InputError(problem, source=SOURCE, query=queries[0] if queries else None)
     for column, count in zip(columns, (~np.isnan(values[0])).sum(axis=0), strict=True):
         if count < 2:
             problem = f"fewer than two queries have a value of {column} for every system"
@@ -164,20 +161,14 @@ def _shared_columns(
 
 def _shared_queries(by_system: Mapping[str, Results]) -> list[Any]:
     """Return the queries that all have, in the order of the first."""
-    placed = [name for name, own in by_system.items() if not own.has_ids]
-    if placed and len(placed) < len(by_system):
-        other = next(name for name, own in by_system.items() if own.has_ids)
-        problem = (
-            f"its queries have no ids, only places 0, 1, …, and {shown(other)} has "
-            f"{_sample(by_system[other].query_ids)}: give query_ids= where it is evaluated"
-        )
-        raise InputError(problem, source=SOURCE, path=placed[0])
-    lengths = {len(own.query_ids) for own in by_system.values()}
-    if placed and len(lengths) > 1:
-        many = " and ".join(map(str, sorted(lengths)))
-        problem = f"queries without ids are joined by their places, but there are {many}"
-        raise InputError(problem, source=SOURCE)
     first, *others = (own.query_ids for own in by_system.values())
+    placed = [name for name, own in by_system.items() if not own.has_ids]
+    alike = len(placed) == len(by_system) and len({len(ids) for ids in (first, *others)}) == 1
+    if placed and not alike:
+        samples = [f"{shown(name)} has {_sample(own.query_ids)}" for name, own in by_system.items()]
+        problem = f"its queries have no ids, only places 0, 1, …, and {', '.join(samples)}"
+        raise InputError(f"{problem}: give query_ids= where it is evaluated", source=SOURCE,
+                         path=placed[0])  # fmt: skip
     if all(ids == first for ids in others):
         return first
     shared = set(first).intersection(*others)
@@ -219,27 +210,28 @@ def _weights(
     queries: Sequence[Any],
     columns: Sequence[Measure],
 ) -> Floats | None:
-    """Return what weighted means weigh queries by, ``(queries, measures)``, which all must share.
+    """Return what weighted means weigh queries by, ``(queries, measures)``; None if no mean is.
 
     Where systems weigh queries alike their weighted means differ by that of the differences, which
-    can be tested. Else a query counts more for one than for the other.
+    can be tested.
     """
-    weights = np.ones((len(queries), len(columns)))
     weighted = [k for k, column in enumerate(columns) if column.aggregate == "weighted"]
+    if not weighted:
+        return None
+    weights = np.ones((len(queries), len(columns)))
     for k in weighted:
         name = str(columns[k])
-        first, *others = (
+        of_systems = [
             own.weighted_values[at, weight_column(own.columns, own.column_of(name))]
             for own, at in zip(by_system.values(), rows, strict=True)
-        )
-        one, *names = by_system
-        for system, of_system in zip(names, others, strict=True):
-            for row in np.flatnonzero(of_system != first).tolist():
-                problem = f"the mean of {name} weighs it {of_system[row]:g} for {system!r}, and "
-                problem += f"{first[row]:g} for {one!r}: such means cannot be compared by query"
+        ]
+        weights[:, k] = of_systems[0]
+        for system, own in zip(by_system, of_systems, strict=True):
+            for row in np.flatnonzero(own != weights[:, k])[:1].tolist():
+                problem = f"the mean of {name} weighs it {own[row]:g} for {system!r}, and "
+                problem += f"{weights[row, k]:g} for {next(iter(by_system))!r}"
                 raise InputError(problem, source="measures", query=queries[row], value=name)
-        weights[:, k] = first
-    return weights if weighted else None
+    return weights
 
 
 def _join_settings(of_systems: Sequence[Results]) -> dict[str, str]:

@@ -383,7 +383,7 @@ def test_systems_that_cannot_be_compared() -> None:
     first = THREE["s0"]
     other = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES)
     third = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 1]], MEASURES)
-    input_error(lambda: compare({"a": third, "b": other}), "places", "2 and 3")
+    input_error(lambda: compare({"a": third, "b": other}), "only places")
     numbered = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES, query_ids=[1, 2])
     facts = "only places 0, 1, …", "'a' has 1, 2", "give query_ids="
     input_error(lambda: compare({"a": numbered, "b": other}), *facts, path="b")
@@ -394,7 +394,7 @@ def test_systems_that_cannot_be_compared() -> None:
     input_error(lambda: compare(first), "several")
     input_error(lambda: compare({"a": first, "b": {"RR": 1}}), "mapping of measures")
     alone = irbatch.evaluate_matrix([[1, 0]], MEASURES)
-    input_error(lambda: compare({"a": alone, "b": alone}), "one query")
+    input_error(lambda: compare({"a": alone, "b": alone}), "fewer than two queries")
     fewer = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR")
     input_error(lambda: compare({"a": other, "b": fewer}), "not evaluated for every", path="b")
     weighted = irbatch.evaluate_matrix([[1, 0, 1], [0, 1, 0]], "RR GAUC")
@@ -404,7 +404,7 @@ def test_systems_that_cannot_be_compared() -> None:
     nothing = irbatch.evaluate_matrix([[1, 1], [0, 0]], "RR GAUC")
     input_error(lambda: compare({"a": nothing, "b": nothing}), "no query weighs anything")
     skipped = irbatch.evaluate_matrix([[1, 0], [0, 0]], MEASURES, no_relevant="skip")
-    input_error(lambda: compare({"a": other, "b": skipped}), "one query in common")
+    input_error(lambda: compare({"a": other, "b": skipped}), "fewer than two queries")
     found = compare(THREE, baseline="s0")
     input_error(lambda: found.difference("s1", "s2", "AP"), "not compared")
     assert found.difference("s1", "s0", "MAP") == found.difference("s1", "s0", "AP")

@@ -87,7 +87,7 @@ def test_groups_and_what_too_few_have() -> None:
     found = compare(SYSTEMS, baseline="old", groups=groups, interval="percentile", draws=300)
     assert [sum(own.counts[1] for own in found.groups.values())] == [BOTH.sum()]
     never = {"old": results(1), "new": results(8, queries=1)}
-    input_error(lambda: compare(never), "one query in common")
+    input_error(lambda: compare(never), "fewer than two queries")
     lone = dict.fromkeys(SYSTEMS["old"].rows, "all") | {"q0": "a", "q1": "a"}
     with pytest.warns(irbatch.InputWarning, match="'a' has one query"):
         assert list(compare(SYSTEMS, groups=lone).groups) == ["all"]
