@@ -344,8 +344,7 @@ class Comparison(Reported, Differences):
     how many queries the observed one takes, with a power of 0.8 (False), which takes SciPy; `sort`,
     the measure by whose means systems stand, in both tables, from the best on, on a page the first
     one, else as they were given. On a page: `plots` of differences (True),
-    which take matplotlib, query by query of the best system of the first measure and the baseline,
-    or else the second best.
+    which take matplotlib.
 
     `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
     a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`

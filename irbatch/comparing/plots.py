@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats, Positions
+from irbatch.array_types import Floats
 from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, many
 from irbatch.report import axes
-from irbatch.report.document import Figure, Figures, isolate
+from irbatch.report.document import Figure, Figures
 from irbatch.report.numbers import show_change, show_p
 
 __all__ = ["plot_differences", "plot_forest"]
@@ -54,12 +54,17 @@ def plot_differences(
     if a == b:
         raise InputError(f"two systems differ, not {a!r} from itself", source="pair", value=a)
     sign = int(comparison.directions[column])
-    differences, rows = _ordered_differences(comparison, pair, column)
-    bars = np.array_split(differences, min(MOST_BARS, differences.size))
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        values = np.subtract(*comparison.values[pair, :, column])
+    rows = np.flatnonzero(np.abs(values) <= axes.LARGEST)
+    rows = rows[np.argsort(-values[rows], kind="stable")]
+    differences: Floats = values[rows]
+    n = differences.size
+    bars = np.array_split(differences, min(MOST_BARS, n))
     sizes, means = np.array([bar.size for bar in bars]), np.array([bar.mean() for bar in bars])
     ax = axes.new_axes(ax)
     colours = np.where(sign * means > 0, axes.BETTER, axes.WORSE).tolist()
-    width = sizes * (0.8 if differences.size <= 60 else 1.0)
+    width = sizes * (0.8 if n <= 60 else 1.0)
     ax.bar(sizes.cumsum() - (sizes + 1) / 2, means, width, color=colours)
     mean = float(differences.mean())
     ax.axhline(0, color=axes.INK, linewidth=0.8)
@@ -69,16 +74,18 @@ def plot_differences(
     reach = max(top, -bottom) or 1.0
     ax.set_ylim(min(bottom * 1.06, -0.5 * reach), max(top * 1.06, 0.5 * reach))
     ids = axes.fit_names((comparison.query_ids[row] for row in rows.tolist()), 16)
-    if differences.size <= MOST_NAMED:
+    if n <= MOST_NAMED:
         ax.set_xticks(range(len(ids)), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
     else:
         ax.set_xticks([])
         _name_extremes(ax, ids, differences, sign)
-    ax.set_xlim(-0.6, differences.size - 0.4)
-    ax.set_xlabel(f"{many(differences.size, 'query')}, ordered by difference")
+    ax.set_xlim(-0.6, n - 0.4)
+    ax.set_xlabel(f"{many(n, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {comparison.measures[column]}")
     names = " − ".join(axes.fit_names([a, b]))
-    subtitle = f"{_count_signs(differences, sign)}; mean {_signed(mean)} (dashed)"
+    better, worse = [int((differences > 0).sum()), int((differences < 0).sum())][::sign]
+    counts = f"{better} better, {n - better - worse} equal, {worse} worse"
+    subtitle = f"{counts}; mean {_signed(mean)} (dashed)"
     ax.set_title(f"{names}\n{subtitle}", loc="left", fontsize=10)
     axes.tidy(ax)
     return ax
@@ -130,22 +137,6 @@ def plot_forest(comparison: Differences, measure: str, *, ax: axes.Axes | None =
     return ax
 
 
-def _ordered_differences(
-    compared: Differences, pair: Sequence[int], column: int
-) -> tuple[Floats, Positions]:
-    """Return differences that can be drawn, the largest first, and the rows of their queries."""
-    with np.errstate(invalid="ignore"):  # of infinite ones
-        differences: Floats = np.subtract(*compared.values[list(pair), :, column])
-    drawable = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
-    rows = drawable[np.argsort(-differences[drawable], kind="stable")]
-    return differences[rows], rows
-
-
-def _count_signs(differences: Floats, sign: int) -> str:
-    better, worse = [int((differences > 0).sum()), int((differences < 0).sum())][::sign]
-    return f"{better} better, {differences.size - better - worse} equal, {worse} worse"
-
-
 def _signed(number: float) -> str:
     return show_change(number, 4).replace("-", "−")
 
@@ -168,36 +159,13 @@ def _name_extremes(ax: axes.Axes, ids: list[str], differences: Floats, sign: int
 
 
 def plot_figures(compared: Differences) -> list[Figures]:
-    """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
-    best = np.argsort(-compared.means[:, 0] * compared.directions[0], kind="stable").tolist()
-    other = best[1] if compared.baseline is None else compared.systems.index(compared.baseline)
-    first = best[1] if best[0] == other else best[0]
-    return [
-        Figures(measure, list(_figures(compared, [first, other], column)))
-        for column, measure in enumerate(compared.measures)
-    ]
-
-
-def _figures(compared: Differences, pair: list[int], column: int) -> Iterator[Figure]:
-    """Yield the forest of a measure, and the differences of two systems if any can be drawn."""
-    measure = compared.measures[column]
+    """Return the forest of each measure, drawn when written; see `Comparison.to_html`."""
     caption = f"Differences of means and their {compared.percent} intervals."
 
-    def draw_forest() -> Any:
-        return plot_forest(compared, measure).get_figure()
+    def draw(measure: str) -> Callable[[], Any]:
+        return lambda: plot_forest(compared, measure).get_figure()
 
-    yield Figure(f"{measure}: differences of means", caption, draw_forest)
-    differences, _ = _ordered_differences(compared, pair, column)
-    if not differences.size:
-        return
-    a, b = (compared.systems[i] for i in pair)
-
-    def draw_differences() -> Any:
-        ax = axes.new_axes(None, 3.4, 6.0)
-        return plot_differences(compared, a, b, measure, ax=ax).get_figure()
-
-    summary = _count_signs(differences, int(compared.directions[column]))
-    summary += f"; from {_signed(differences[0])} to {_signed(differences[-1])}"
-    summary += "; a bar is the mean of several" if differences.size > MOST_BARS else ""
-    caption = f"{isolate(a)} less {isolate(b)}, query by query: {summary}."
-    yield Figure(f"{measure}: {a} less {b}, query by query", caption, draw_differences)
+    return [
+        Figures(measure, [Figure(f"{measure}: differences of means", caption, draw(measure))])
+        for measure in compared.measures
+    ]

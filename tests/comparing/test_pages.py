@@ -53,29 +53,12 @@ def test_labels_stand_apart_and_inside() -> None:
                 check_readable(figure.draw().axes[0])
 
 
-def test_the_pair_that_is_drawn() -> None:
-    means = (0.25, 0.75, 0.5)
-    assert "<bdi>s1</bdi> less <bdi>s2</bdi>" in Comparison.to_html(constant(*means))
-    against = constant(*means, baseline="s1")
-    assert "<bdi>s2</bdi> less <bdi>s1</bdi>" in Comparison.to_html(against)
-    lower = constant(*means, signs=(-1,))
-    assert "<bdi>s0</bdi> less <bdi>s2</bdi>" in Comparison.to_html(lower), "the best two"
-    assert not pictures(Comparison.to_html(against, plots=False))
-
-
 def test_pictures_tell_what_they_show() -> None:
     compared = random()
-    source = Comparison.to_html(compared)
-    forest, differences = (attrs["alt"] for attrs, _ in pictures(source)[:2])
-    assert forest.endswith("Differences of means and their 95% intervals.")
-    best, second = np.argsort(-compared.means[:, 0])[:2]
-    change = compared.values[best, :, 0] - compared.values[second, :, 0]
-    counts = [(change > 0).sum(), (change == 0).sum(), (change < 0).sum()]
-    told = "{} better, {} equal, {} worse".format(*counts)
-    assert told in differences
-    assert told in source
-    (attrs, _) = pictures(Comparison.to_html(random(2, 5000, 1)))[1]
-    assert "a bar is the mean of several" in attrs["alt"]
+    told = [attrs["alt"] for attrs, _ in pictures(Comparison.to_html(compared))]
+    assert len(told) == 2, "one a measure"
+    assert told[0].endswith("Differences of means and their 95% intervals.")
+    assert not pictures(Comparison.to_html(compared, plots=False))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, 1e9])
