@@ -55,10 +55,7 @@ def plain_estimate(
     geometric: Bools,
     weights: Floats | None,
 ) -> Estimate:
-    """Estimate from the values alone, each measure from the queries that have a value of it.
-
-    `sampling` is how a `Sample` is drawn; `find_intervals` has the last three arguments.
-    """
+    """Estimate from the values alone, each measure from the queries that have a value of it."""
     blocks = measure_blocks(scaled)
     values = [scaled] if len(blocks) == 1 else [scaled[:, rows][..., k] for k, rows in blocks]
     samples = [Sample(np.ascontiguousarray(own), *sampling) for own in values]
@@ -150,13 +147,7 @@ def estimate_with_model(
 def model_values(
     results: Mapping[str, Results], queries: Sequence[Any], people: Collection[Any] = ()
 ) -> ModelValues:
-    """Return a model's values of the queries that both judged, and of those it judged alone.
-
-    The latter are not among `people`, further ones that people judged.
-
-    Raises:
-        InputError: as `values_of`, if there are too few queries, or systems have other ones.
-    """
+    """Return a model's values of the queries that both judged, and of those that no people did."""
     both = {*queries, *people}
     first = next(iter(results.values()))
     others = [query for query in first.rows if query not in both]
@@ -175,11 +166,7 @@ def model_values(
 
 
 def values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
-    """Return values of some queries, ``(systems, queries, measures)``.
-
-    Raises:
-        InputError: if one is missing or NaN, or a measure's mean is not the arithmetic one.
-    """
+    """Return values of queries, ``(systems, queries, measures)``; reject missing and NaN ones."""
     values = []
     for name, own in results.items():
         for column in own.columns:
@@ -325,10 +312,7 @@ def _evaluate(
 
 
 def _judged_at(measures: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
-    """Return what tells, beside the measures, how many of the documents they see are judged.
-
-    It takes an order of the documents, and plain judgments.
-    """
+    """Return what tells of ordered documents, with plain judgments, how many are judged."""
     if settings.get("ties", "id") not in ("id", "id_ascending", "index"):
         return []
     if any(column.declaration.reads in MARKED for column in measures):
@@ -447,11 +431,7 @@ def _make(
 def _cut(
     estimate: Estimate, options: ComparisonSettings, significant: Bools, ranges: Floats
 ) -> Intervals:
-    """Find intervals that end where no mean or difference can be.
-
-    `ranges` ``(2, measures)`` are those of values. Where a difference is the same in every query
-    there is none.
-    """
+    """Find intervals that end where no mean or difference can be; NaN where nothing varies."""
     levels = np.full(significant.shape, options.level)
     if options.simultaneous:
         levels = options.corrected_levels(significant, len(estimate.means))
@@ -469,9 +449,8 @@ def _cut(
 def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
     """Return values as their means are taken, which measures' means are geometric, and weights.
 
-    Weights have a mean of 1, and values are multiplied by them: so their plain means are the
-    weighted ones, and under the hypothesis that a query's values may change sides their differences
-    may change signs, as others do.
+    Values are multiplied by weights of mean 1: so their plain means are the weighted ones, and
+    under the hypothesis that values may change sides the signs of differences may.
     """
     geometric = np.array([column.aggregate == "geometric" for column in aligned.columns])
     weights = aligned.weights

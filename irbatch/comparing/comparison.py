@@ -58,10 +58,7 @@ def _number(name: str, array: Any, heading: str = "", **more: Any) -> Column:
 
 
 def pair_columns(compared: Differences, digits: int = 4, power: bool = False) -> list[Column]:
-    """Return the columns of pairs on measures, whose items are positions ``(pair, measure)``.
-
-    What tells whether a difference is real comes first: of a wide table only that may be seen.
-    """
+    """Return the columns of items ``(pair, measure)``; what tells if a difference is real first."""
 
     def system(side: int) -> Callable[[At], str]:
         return lambda at: compared.systems[compared.pairs[at[0]][side]]
@@ -239,10 +236,7 @@ def _marks(compared: Differences, letters: Mapping[int, str]) -> list[list[list[
 
 
 def tell_how(compared: Differences, *, means: bool = True, differences: bool = True) -> str:
-    """Say in a sentence or two how systems were compared, and what intervals and margins are.
-
-    Of intervals that are not shown, those of means or of differences, nothing is said.
-    """
+    """Say how systems were compared, and what the intervals and margins that are shown are."""
     systems = many(len(compared.systems) - (compared.baseline is not None), "system")
     against = f" against {compared.baseline}" if compared.baseline is not None else ""
     sentences = [f"{systems}{against}, {tell_test(compared, means, differences)}."]

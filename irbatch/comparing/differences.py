@@ -92,10 +92,7 @@ class ComparisonOptions(TypedDict, total=False):
 
 
 def _row(value: Any, meaning: str, **option: Any) -> Any:
-    """Return a setting's field: its default, its help, and its option of commands, as argparse's.
-
-    What a command isn't told is left to the field's default.
-    """
+    """Return a setting's field: its default, its help, and its option of commands."""
     return field(default=value, metadata={"option": {"help": meaning, "default": None, **option}})
 
 
@@ -279,10 +276,7 @@ class Differences(ComparisonSettings):
 
     @property
     def effects(self) -> Floats:
-        """Cohen's d_z: the mean of the paired differences over their standard deviation.
-
-        NaN where they don't vary: nothing is known of their spread.
-        """
+        """Cohen's d_z, the mean of differences over their standard deviation; NaN if that is 0."""
         *_, mean, spread = np.moveaxis(self._summary, -1, 0)
         return np.divide(mean, spread, out=np.full_like(mean, np.nan), where=self.varies)
 
@@ -393,10 +387,7 @@ class Differences(ComparisonSettings):
         return correct(p, margin_correction(self.test, self.correction), self.family)
 
     def sure_intervals(self, column: int) -> Floats:
-        """Return intervals of a measure's means that hold whatever its values, ``(systems, 2)``.
-
-        Those of `interval` for a measure without a known range, geometric and weighted means.
-        """
+        """Return intervals of means ``(systems, 2)``; of a known range, whatever the values."""
         if self.ranges is None or self.linear is not None or self.model is not None:
             return self.intervals[:, column]
         lowest, highest = np.tile(self.ranges[:, [column]], len(self.systems))
@@ -407,10 +398,7 @@ class Differences(ComparisonSettings):
         return bounded_intervals(values, lowest, highest, self.level)
 
     def queries_for(self, margin: Margin, column: int, level: float) -> int | None:
-        """Return how many queries without a loss would show that a system is not worse by a margin.
-
-        None where `margin_test` is not ``"bounded"``, or the measure has no known range.
-        """
+        """Return how many queries without a loss show a margin, by a bounded test; else None."""
         least, most = self._ends_beyond(margin, self.directions)[:, column].tolist()
         if self.margin_test != "bounded" or not math.isfinite(least) or not math.isfinite(most):
             return None
@@ -424,10 +412,9 @@ class Differences(ComparisonSettings):
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true difference that the t-test shows, with a power of 0.8.
+        """The least true differences that the t-test shows, with a power of 0.8.
 
-        At `levels`, in the measure's own unit, ``(pairs, measures)``; ``to_text(power=True)`` has
-        it beside names.
+        At `levels`, in the measure's own unit, ``(pairs, measures)``.
         """
         return self._of_t_test(detectable_difference)
 

@@ -429,11 +429,7 @@ def _pair(both: Iterable[Any]) -> Any:
 
 
 def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tuple[list[Any], Ints]:
-    """Rank the documents of the query at `row` of the qrels as an evaluation does.
-
-    Returns:
-        Their ids, and their codes as in `RelevanceMatrix`, of the levels of the judgments.
-    """
+    """Rank a query's documents as an evaluation does; return ids, and codes of the matrix."""
     query = qrels.queries[row]
     scored = run.rankings[query] if query in run.queries else {}
     documents = list(scored)
@@ -500,10 +496,9 @@ class Explainer:
         )
 
     def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
-        """Return what each judged document adds to the value of a measure that is a sum.
+        """Return by how much the value grows at each judged document, going down the ranking.
 
-        That is the value if documents are judged down to it, less that if only those above it are.
-        None of other measures, and of rankings that would take too long.
+        None of measures that are no such sum, and of rankings that would take too long.
         """
         judged = np.flatnonzero(codes[: self.measure.cutoff] != UNJUDGED)
         if not self.is_sum or (judged.size + 1) * codes.size > MOST_CELLS:

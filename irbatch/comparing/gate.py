@@ -72,11 +72,7 @@ class Outcome(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What a value, or a bound of its interval, is compared with.
-
-    >>> read_limit("latency_p95 upper bound > 50")
-    Limit(name='latency_p95', bound=1, operator='>', limit=50.0)
-    """
+    """What a value, or a bound of its interval, is compared with."""
 
     name: str
     bound: int | None  # 0: the lower one, 1: the upper one; None: the value
@@ -130,13 +126,7 @@ def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condit
 
     Raises:
         InputError: if it has no known form, is for the other purpose, cannot hold, always holds, or
-            its measure is unknown; of systems that are each `alone`, if it takes a baseline
-            or groups.
-
-    >>> parse_condition("ndcg_cut_10 drops 1% p<0.05", required=False).form
-    ... # doctest: +NORMALIZE_WHITESPACE
-    Verdict(name='nDCG@10', verb='drops', margin=Margin(amount=0.01, relative=True), p=0.05,
-            baseline=None)
+            its measure is unknown; of systems `alone`, if it takes a baseline or groups.
     """
     scope, rest = split_scope(text, "in") if isinstance(text, str) else (None, "")
     form: Limit | Verdict | None = None
@@ -164,10 +154,7 @@ def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condit
 
 
 def read_limit(text: str, *, share: bool = False) -> Limit | None:
-    """Read NAME [lower bound|upper bound] < NUMBER, or another operator; None of other texts.
-
-    The number may be in per cent if it may be a `share`.
-    """
+    """Read NAME [lower bound|upper bound] < NUMBER[%, if a share]; None of other texts."""
     matched = LIMIT.search(text)
     name = "" if matched is None else text[: matched.start()].strip()
     if matched is None or not name or (matched[3] and not share):
@@ -182,10 +169,7 @@ def read_limit(text: str, *, share: bool = False) -> Limit | None:
 
 
 def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
-    """Reject a condition to fail by that holds of what is good, and a requirement of what is bad.
-
-    `sign` is 1 where higher values are better, -1 where lower ones are, 0 where neither are.
-    """
+    """Reject a condition to fail by that holds of what is good, or a requirement of what is bad."""
     right = HIGH if (sign > 0) is required else LOW
     if not sign or limit.operator not in (*HIGH, *LOW) or limit.operator in right:
         return

@@ -71,10 +71,7 @@ MEANS = [
 
 @dataclass(frozen=True, eq=False)
 class Combined(Reported):
-    """Means under people's judgments of some queries, with those of a model for all of them.
-
-    `combine` makes it.
-    """
+    """Means by people's judgments of some queries and a model's of all; `combine` makes it."""
 
     rows: list[Record]  # of each system and measure, see `MEANS`
     queries: int  # how many both judged

@@ -210,11 +210,7 @@ def _weights(
     queries: Sequence[Any],
     columns: Sequence[Measure],
 ) -> Floats | None:
-    """Return what weighted means weigh queries by, ``(queries, measures)``; None if no mean is.
-
-    Where systems weigh queries alike their weighted means differ by that of the differences, which
-    can be tested.
-    """
+    """Return what weighted means, if there are any, weigh queries by: alike for all systems."""
     weighted = [k for k, column in enumerate(columns) if column.aggregate == "weighted"]
     if not weighted:
         return None
@@ -252,9 +248,8 @@ def is_read(system: Any) -> bool:
 def read_results(systems: Mapping[str, Any] | Iterable[Any], qrels: Judgments | None) -> Any:
     """Return values by query of several systems as `Results`; `irbatch.compare` tells the forms.
 
-    One system after the other is read. Where several have the same queries, in whatever order, they
-    share one list of ids, and rows stand as in the first: so what is held is little more than the
-    values. What is unknown is left for `align` to reject.
+    Systems of the same queries share one list of ids, in the order of the first: little more than
+    values is held. What is unknown is left for `align` to reject.
     """
     by_system = name_systems(systems, "result")
     first: Results | None = None

@@ -116,11 +116,7 @@ def effect_ratio(original: Floats, reproduced: Floats) -> Floats:
     """Return the effect in a reproduction over that in the experiment, ``(measures,)``.
 
     An effect is the mean of the advanced run less that of the baseline, of means ``(2, measures)``,
-    the baseline's first. 1: the original effect; below 0: the opposite one; NaN where there was
-    none.
-
-    >>> effect_ratio(np.array([[0.25], [0.5]]), np.array([[0.25], [0.375]])).tolist()
-    [0.5]
+    the baseline's first; NaN where there was none.
     """
     return _divide(reproduced[1] - reproduced[0], original[1] - original[0])
 
@@ -128,21 +124,14 @@ def effect_ratio(original: Floats, reproduced: Floats) -> Floats:
 def delta_relative_improvement(original: Floats, reproduced: Floats) -> Floats:
     """Return the relative improvement of an experiment less that of its reproduction.
 
-    An improvement is an effect as a share of the baseline's mean; arguments as of `effect_ratio`.
-    0: the original improvement; above it: a smaller one; NaN where a baseline is 0.
-
-    >>> delta_relative_improvement(np.array([[0.25], [0.5]]), np.array([[0.25], [0.375]])).tolist()
-    [0.5]
+    An improvement is an effect as a share of the baseline's mean; NaN where a baseline is 0.
     """
     first, other = (_divide(means[1] - means[0], means[0]) for means in (original, reproduced))
     return first - other
 
 
 def paired_p(original: Floats, reproduced: Floats) -> Floats:
-    """Test values of the same queries ``(queries, measures)`` by Student's t: ``(measures,)``.
-
-    p-values of differences without spread are 0, of none 1.
-    """
+    """Test values ``(queries, measures)`` by Student's t; of constant differences p is 0, or 1."""
     differences = original - reproduced
     differences[np.abs(differences) <= ROUNDING * np.abs(original)] = 0.0
     n = len(differences)

@@ -50,10 +50,7 @@ class ModelValues(NamedTuple):
     def combine(
         self, people: Floats, make: Callable[[Floats], Floats], level: float | Floats = 0.05
     ) -> CombinedMeans:
-        """Combine means of what is made of people's values and of these.
-
-        Columns are rows and measures of ``make(values)``, ``(rows, queries, measures)``.
-        """
+        """Combine means of ``make(values)``, ``(rows, queries, measures)``, each a column."""
         first, same, others = (
             np.moveaxis(make(values), 1, 0).reshape(values.shape[1], -1)
             for values in (people, self.same, self.others)

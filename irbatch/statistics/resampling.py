@@ -53,10 +53,7 @@ def check_draws(draws: object, seed: object, least: int = 1) -> None:
 
 
 def flip_signs(differences: Floats, draws: int, seed: int, *, one_sided: bool = False) -> Ints:
-    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
-
-    As far from 0, or `one_sided` as high.
-    """
+    """Count how often random signs of ``(queries, columns)`` make sums as large, or as high."""
     total = differences.sum(axis=0)
     limit = (total if one_sided else np.abs(total)) - ROUNDING * np.abs(differences).sum(axis=0)
     counts = np.zeros(total.size, np.int64)
@@ -78,8 +75,7 @@ def flip_signs(differences: Floats, draws: int, seed: int, *, one_sided: bool = 
 def _multiply(often: Any, values: Floats) -> Floats:
     """Add up values ``(queries, columns)`` as often as ``(draws, queries)`` say, all exactly.
 
-    BLAS works in one thread on what is small. Threads wait for each other at the end of a product:
-    where processors have other work, for longer than one that is not large takes.
+    In small products, which BLAS works on in one thread: threads wait for each other at the end.
     """
     weights = often.astype(np.float64)
     if len(weights) * values.size > LARGE:
@@ -126,9 +122,8 @@ def draw_means(
 def _as_whole(values: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Return values ``(queries, columns)`` as whole numbers, and what makes means of their sums.
 
-    Sums of as many as there are queries are exact, in whatever order, as none is beyond 2^53. What
-    rounding leaves of values, less than 1e-10 of the largest for 10,000 queries, is the same for
-    any draw: its mean.
+    Sums of as many as there are queries are exact, as none is beyond 2^53. What rounding leaves of
+    values, less than 1e-10 of the largest for 10,000 queries, is the same for any draw: its mean.
     """
     n = len(values)
     bits = MANTISSA - n.bit_length()
@@ -237,10 +232,7 @@ def paired_differences(values: Floats, pairs: Pairs) -> Floats:
 def row_blocks(rows: int, values: Floats) -> list[slice]:
     """Part rows, of a pair or system each, so that values of a block's take bounded memory.
 
-    A block has two rows or more, if there are.
-
-    Sums over queries are the same bits in any such block: with a single column NumPy adds up in
-    another order.
+    A block has two rows or more: with a single column NumPy adds up in another order.
     """
     of_row = values.shape[1] * values.shape[2]
     blocks = min(max(-(-rows * of_row // BLOCK), 1), max(rows // 2, 1))
@@ -288,11 +280,7 @@ def _rounded(differences: Floats, grain: Grain) -> Floats:
 
 
 def measure_blocks(values: Floats) -> list[tuple[Any, Any]]:
-    """Part the measures of ``(systems, queries, measures)`` by the queries that have a value.
-
-    Returns the positions of measures that the same queries have, and of these queries; what a
-    query lacks is NaN of every system.
-    """
+    """Part measures by the queries that have values: positions of measures, and of queries."""
     has_value = ~np.isnan(values[0])
     if has_value.all():
         return [(np.arange(values.shape[2]), slice(None))]
@@ -334,10 +322,7 @@ class Sample:
         return np.sort(np.concatenate(list(drawn)), axis=0)
 
     def find(self, find: Callable[[Floats], Any]) -> Floats:
-        """Return ``(pairs, measures)`` of what is found of each column of their differences.
-
-        `find` takes those of some pairs at a time, ``(queries, some pairs x measures)``.
-        """
+        """Return ``(pairs, measures)`` of what is found of ``(queries, some pairs x measures)``."""
         parts = []
         for differences in blocks_of_differences(self.values, self.pairs):
             by_query = np.ascontiguousarray(np.moveaxis(differences, 1, 0))

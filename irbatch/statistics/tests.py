@@ -41,11 +41,7 @@ AT_ONCE = 1 << 22  # differences
 
 
 def import_scipy(test: str) -> Any:
-    """Import the distributions of SciPy that a test takes, if it takes any.
-
-    Raises:
-        ImportError: naming the extra, if SciPy is not installed.
-    """
+    """Import SciPy's distributions if a test takes any; ImportError names the extra."""
     if test in BY_SCIPY:
         return imported(BY_SCIPY[test], "stats", "scipy.stats")
     return None
@@ -57,11 +53,7 @@ def p_values(sample: Sample, test: str) -> Floats:
 
 
 def _randomise(sample: Sample) -> Floats:
-    """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007).
-
-    All signs are tried where few queries differ, else some are drawn; where hardly any draw is as
-    extreme the p-value is an approximation of its own, as draws cannot tell how small it is.
-    """
+    """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007)."""
     one_sided = sample.alternative != "two-sided"
     return sample.find(lambda flat: randomised_p(
         _turned(flat, sample), sample.draws, sample.seed, one_sided=one_sided
@@ -69,7 +61,11 @@ def _randomise(sample: Sample) -> Floats:
 
 
 def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Floats:
-    """Test whether means of ``(queries, columns)`` are 0, or `one_sided` whether at most 0."""
+    """Test whether means of ``(queries, columns)`` are 0, or `one_sided` whether at most 0.
+
+    All signs are tried where few queries differ, else some are drawn; where hardly any draw is as
+    extreme p is approximated, as draws cannot tell how small it is.
+    """
     differ = np.count_nonzero(flat, axis=0)
     p = np.ones(differ.size)
     for column in np.flatnonzero(differ <= MOST_EXACT):
@@ -113,10 +109,7 @@ def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
 
 
 def _not_below_signs(p: Floats, t: Floats, sample: Sample) -> Floats:
-    """Where differences don't vary, so that t is infinite, let only their signs say how sure it is.
-
-    That is the share of all assignments of signs in which the queries agree as they do.
-    """
+    """Let p be no less than that of all signs alike, where t is infinite as nothing varies."""
     agreeing = math.ldexp(2.0 if sample.alternative == "two-sided" else 1.0, -sample.queries)
     return np.where(np.isinf(t), np.maximum(p, agreeing), p)
 
@@ -290,8 +283,7 @@ STEPS = 200  # of Newton's method; as a rule a dozen are enough
 def share_of_flips(differences: Floats, *, one_sided: bool = False) -> float:
     """Return the share of all assignments of signs to ``(queries,)`` whose sum is as large.
 
-    As far from 0, or `one_sided` as high. Each half of the queries has its sums, and those of one
-    are looked up among the other's: so 24 queries take two tables of 4,096 sums.
+    Sums of one half of the queries are looked up among the other's: 24 take two tables of 4,096.
     """
     differing = differences[differences != 0]
     total = differing.sum() if one_sided else np.abs(differing.sum())
@@ -472,10 +464,7 @@ def beyond_margin(values: Floats, pairs: Pairs, margin: Margin, signs: Floats) -
 
 
 def ends_beyond(ranges: Floats, margin: Margin, signs: Floats) -> Floats:
-    """Return the least and the most that `beyond_margin` can return: ``(2, measures)``.
-
-    `ranges` ``(2, measures)`` are the ends of the measures' values, infinite if unknown.
-    """
+    """Return the least and the most of `beyond_margin`, of values in `ranges` ``(2, measures)``."""
     low, high = ranges
     if not margin.relative:
         return np.stack([low - high, high - low]) + margin.amount

@@ -319,9 +319,7 @@ def test_not_worse_has_to_be_shown() -> None:
     ):
         assert (comparison.unmet(f"{ALL} not worse {text}") == []) == shown, text
     (told,) = compared(measures="DCG", old=8, new=8).unmet("DCG not worse by 1%")
-    assert told.endswith(
-        "no query differs, 10 queries are too few, 30 where a measure has no range"
-    )
+    assert told.endswith(": 10 queries are too few, 30 can where a measure has no range")
 
 
 @pytest.mark.parametrize("test", ["bounded", "t", "randomisation"])
@@ -332,7 +330,6 @@ def test_two_identical_queries_pass_no_gate(test: str) -> None:
     for text in ("equivalent to baseline within 0.1%", "not worse than baseline by 1%"):
         (told,) = found.unmet(f"nDCG@10 {text}")
         reason = "2 queries are too few" if test == "bounded" else f"{test!r} says nothing"
-        assert ": no query differs, " in told
         assert reason in told
     perfect = irbatch.evaluate_matrix([[1, 0], [1, 0]], "P@1")
     both = irbatch.compare({"old": perfect, "new": perfect}, baseline="old")
