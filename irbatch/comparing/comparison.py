@@ -257,11 +257,7 @@ def tell_how(compared: Differences, *, means: bool = True, differences: bool = T
 
 
 def tell_test(compared: Differences, means: bool, differences: bool) -> str:
-    """Say what a paper has to: queries, what is relevant, the test, its correction, the level.
-
-    And what the intervals are of means or differences that are shown. What is relevant isn't known
-    of values from elsewhere.
-    """
+    """Say what a paper has to: queries, what is relevant if known, the test, intervals shown."""
     test = NAMES[compared.test]
     if compared.alternative != "two-sided":
         test = f"one-sided {test} ({compared.alternative})"
