@@ -24,6 +24,7 @@ from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, w
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.evaluation.tables import (
+    ask_about_parts,
     list_notes,
     list_values,
     make_table,
@@ -80,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
     output.write(
         lambda form, **shaped: _report(results, form, **own, **shaped, **gates.get(form, {}))
     )
-    for text in filter(None, [*list_notes(results), tell_different_queries(results)]):
+    asked = tell_different_queries(results), ask_about_parts(results)
+    for text in filter(None, [*list_notes(results), *asked]):
         note(text)
     return tell((outcome.passed, outcome.told) for outcome in outcomes)
 

@@ -21,6 +21,7 @@ from irbatch.evaluation.queries import QueryMark, count_queries
 from irbatch.evaluation.results import Results, check_comparable, is_saved
 from irbatch.evaluation.rows import weight_column
 from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.tables import ask_about_parts
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import is_real
@@ -93,9 +94,8 @@ def align(
     unanswered = np.array(
         [QueryMark.MISSING.holds(own.marks[at]) for own, at in zip(of_systems, rows, strict=True)]
     )
-    if (unanswered.sum(axis=0) >= len(systems) - 1).all() and not unanswered.all(axis=1).any():
-        problem = "each system answers other queries: is it one run in parts?"
-        warn(f"{problem} Give its files as one system, in a list or a folder")
+    if question := ask_about_parts(by_system):
+        warn(question)
     judged = [
         column for column in of_systems[0].columns
         if column.name == "Judged" and column.cutoff is not None

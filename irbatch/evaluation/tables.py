@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from irbatch.errors import InputError, many
-from irbatch.evaluation.queries import level_of
+from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report.document import (
     BEST,
@@ -68,6 +70,18 @@ def tell_different_queries(results: Systems) -> str:
     several = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
     shared = f", {len(common)} in all of them" if len(ids) == len(results) else ""
     return f"means over different queries, {several} a system{shared}: none is marked as best"
+
+
+def ask_about_parts(results: Systems) -> str:
+    """Ask about systems of which each answers other queries; nothing of others."""
+    ids = [system.query_ids for system in results.values()]
+    if len(ids) < 2 or any(queries != ids[0] for queries in ids):
+        return ""
+    lacking = np.array([QueryMark.MISSING.holds(system.marks) for system in results.values()])
+    if lacking.all(axis=1).any() or (lacking.sum(axis=0) < len(ids) - 1).any():
+        return ""
+    problem = "each system answers other queries: is it one run in parts?"
+    return f"{problem} Give its files as one system, in a list, a folder or a pattern"
 
 
 def list_values(

@@ -96,7 +96,11 @@ BESIDE = ("accuracy", "run", "queries", "row")  # a record
 
 def read_statement(source: str | PathLike[str]) -> tuple[Statement, Systems]:
     """Read JSON, and of it the systems; errors are `Leaderboard.from_json`'s."""
-    document = read_object(source, SOURCE)
+    with ErrorsIn(path=None if is_json(source) else str(source)):
+        return _read_document(read_object(source, SOURCE))
+
+
+def _read_document(document: Any) -> tuple[Statement, Systems]:
     document = {"systems": document} if isinstance(document, list) else document
     if not isinstance(document, dict):
         problem = f"it is an object with systems, or their list, not {shown(document)}"

@@ -116,6 +116,16 @@ def test_means_over_different_queries_are_told(cli: Cli) -> None:
     assert "*" not in out
 
 
+def test_parts_of_a_run_given_as_systems_are_asked_about(cli: Cli) -> None:
+    for name, queries in (("part-1", QUERIES[:5]), ("part-2", QUERIES[5:])):
+        Path(f"{name}.run").write_text(ranking(1, queries))
+    question = "each system answers other queries: is it one run in parts?"
+    assert question in cli("eval", "qrels.txt", "part-1.run", "part-2.run", "-m", "RR")[2]
+    assert question not in cli("eval", "qrels.txt", "part-1.run", "old.run", "-m", "RR")[2]
+    status, printed, said = cli("eval", "qrels.txt", "whole=part-*.run", "-m", "RR")
+    assert (status, printed.splitlines()[1:], said) == (0, ["whole\tall\tRR\t1.0"], "")
+
+
 def on_a_terminal(*words: str, columns: int = 100) -> str:
     """Run a command whose output is a terminal of so many columns."""
     leader, follower = pty.openpty()

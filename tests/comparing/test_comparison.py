@@ -395,8 +395,6 @@ def test_systems_that_cannot_be_compared() -> None:
     input_error(lambda: compare({"a": first, "b": {"RR": 1}}), "mapping of measures")
     alone = irbatch.evaluate_matrix([[1, 0]], MEASURES)
     input_error(lambda: compare({"a": alone, "b": alone}), "fewer than two queries")
-    fewer = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR")
-    input_error(lambda: compare({"a": other, "b": fewer}), "not evaluated for every", path="b")
     weighted = irbatch.evaluate_matrix([[1, 0, 1], [0, 1, 0]], "RR GAUC")
     others = irbatch.evaluate_matrix([[1, 0, 1], [0, 1, 1]], "RR GAUC")
     input_error(lambda: compare({"a": weighted, "b": others}),
@@ -452,6 +450,5 @@ def test_results_stand_beside_runs() -> None:
     right = compare(qrels, runs, "nDCG@5", baseline="old")
     assert found.measures == ["nDCG@5"]
     assert found.to_csv() == right.to_csv()
-    input_error(lambda: compare(qrels, {"old": results, "new": runs["new"]}, "AP"), "AP was not")
     input_error(lambda: compare({"a": results, "b": results}, rel=2), "rel= is for rankings")
     input_error(lambda: compare({"a": results, "b": results}, measures="RR"), "measures= is for")

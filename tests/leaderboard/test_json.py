@@ -169,7 +169,8 @@ def test_tables_that_are_none(text: str, fact: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
     for source in [path, *[text] * (text[:1] in "[{")]:
-        input_error(lambda source=source: read_leaderboard(source), fact)
+        fields = {"path": str(path)} if source == path else {}
+        input_error(lambda source=source: read_leaderboard(source), fact, **fields)
 
 
 def test_what_is_no_table(tmp_path: Path) -> None:
