@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,14 @@ from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, many, shown, warn
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
-from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, read_numbers
+from irbatch.runtime.numbers import (
+    LARGEST_WHOLE,
+    NUMBER_ERRORS,
+    as_floats,
+    check_choice,
+    missed_limit,
+    read_numbers,
+)
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
 
@@ -198,6 +205,7 @@ class DocumentLists(Sequence[list[Any]]):
         return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
 
 
+Place = Callable[[int], dict[str, Any]]  # from a row to the fields of its errors
 REPEATS = ("error", "first", "max", "sum")  # what becomes of a document that is judged repeatedly
 MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
 # What to do with ids of other types, by the kind of array they come in.
@@ -237,20 +245,7 @@ def read_columns(
 ) -> QueryTable:
     """Group columns by query, see `irbatch.Qrels.from_columns`; ids may also be a `TextColumn`."""
     with ErrorsIn(path=name):
-        query_ids = as_ids(queries, "query", source)
-        document_ids = as_ids(documents, "document", source)
-
-        try:
-            numbers = as_numbers(values, source)
-        except RowError as error:
-            if error.row >= min(len(query_ids), len(document_ids)):
-                raise
-            query, document = item_of(query_ids, error.row), item_of(document_ids, error.row)
-            raise error.with_fields(query=query, document=document) from None
-        sizes = len(query_ids), len(document_ids), numbers.size
-        if len(set(sizes)) > 1:
-            counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
-            raise InputError(f"columns differ in length: {counts}", source=source)
+        query_ids, document_ids, numbers = read_rows(queries, documents, values, source)
         firsts = first_rows(query_ids)
         table = QueryTable.from_runs(query_ids.take(firsts), firsts, document_ids, numbers)
         if repeats != "error":
@@ -264,6 +259,55 @@ def read_columns(
                 problem += f"; {keyword('repeats', 'max')}, or 'sum' or 'first', makes them one"
             raise InputError(problem, source=source, **cell)
     return table
+
+
+@contextmanager
+def naming_rows(**columns: IdColumn) -> Iterator[None]:
+    """Name what columns of ids have in the row that an error is of."""
+    try:
+        yield
+    except RowError as error:
+        rows = {name: ids for name, ids in columns.items() if error.row < len(ids)}
+        ids = {name: item_of(ids, error.row) for name, ids in rows.items()}
+        raise error.with_fields(**ids) from error.__cause__
+
+
+def read_rows(
+    queries: Any, documents: Any, values: Any, source: str
+) -> tuple[IdColumn, IdColumn, Floats]:
+    """Read columns of one length: ids of queries, of documents, and grades or scores."""
+    query_ids = as_ids(queries, "query", source)
+    with naming_rows(query=query_ids):
+        document_ids = as_ids(documents, "document", source)
+    with naming_rows(query=query_ids, document=document_ids):
+        numbers = as_numbers(values, source)
+    sizes = len(query_ids), len(document_ids), numbers.size
+    if len(set(sizes)) > 1:
+        counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
+        raise InputError(f"columns differ in length: {counts}", source=source)
+    return query_ids, document_ids, numbers
+
+
+def check_numbers(
+    name: str, values: Any, place: Place, source: str, limits: Mapping[str, float]
+) -> Floats:
+    """Return numbers, in an array or a list, as float64; reject those beyond limits.
+
+    The limits are those of `runtime.numbers.missed_limit`.
+    """
+    try:
+        numbers = as_floats(values) if isinstance(values, list) else values.astype(np.float64)
+        wrong = ~np.isfinite(numbers) | (numbers <= limits.get("above", -np.inf))
+        wrong |= numbers < limits.get("least", -np.inf)
+        wrong |= numbers > limits.get("most", np.inf)
+    except NUMBER_ERRORS:
+        numbers, wrong = np.empty(0), np.ones(len(values), bool)
+    for row in np.flatnonzero(wrong).tolist():
+        value = values[row] if isinstance(values, list) else float(values[row])
+        if (limit := missed_limit(value, **limits)) is not None:
+            problem = f"{name} {shown(value)} must be {limit}"
+            raise InputError(problem, source=source, value=value, **place(row))
+    return numbers
 
 
 def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.columns import QueryTable, as_ids, read_sparse
+from irbatch.data.columns import QueryTable, as_ids, check_numbers, read_sparse
 from irbatch.data.frames import by_label, is_series, read_named
 from irbatch.data.groups import Groups
 from irbatch.data.id_lists import read_lists
@@ -29,12 +29,9 @@ from irbatch.engine.items import (
 from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import (
-    NUMBER_ERRORS,
-    as_floats,
     check_choice,
     check_number,
     is_whole,
-    missed_limit,
 )
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
@@ -42,8 +39,6 @@ SOURCE = "items"  # what errors call all that is said of items
 
 
 # ---------------------------------------------------------------- numbers by id
-
-Place = Callable[[int], dict[str, Any]]  # from a number's row to the fields of its errors
 
 
 def read_by_id(
@@ -64,25 +59,6 @@ def read_by_id(
         values = values if values.dtype.kind in "biuf" else values.tolist()
     of_row = id_at if ids is None else ids.__getitem__
     return ids, check_numbers(name, values, lambda row: {"document": of_row(row)}, source, limits)
-
-
-def check_numbers(
-    name: str, values: Any, place: Place, source: str, limits: Mapping[str, float]
-) -> Floats:
-    """Return numbers, in an array or a list, as float64, see `read_by_id`."""
-    try:
-        numbers = as_floats(values) if isinstance(values, list) else values.astype(np.float64)
-        wrong = ~np.isfinite(numbers) | (numbers <= limits.get("above", -math.inf))
-        wrong |= numbers < limits.get("least", -math.inf)
-        wrong |= numbers > limits.get("most", math.inf)
-    except NUMBER_ERRORS:
-        numbers, wrong = np.empty(0), np.ones(len(values), bool)
-    for row in np.flatnonzero(wrong).tolist():
-        value = values[row] if isinstance(values, list) else float(values[row])
-        if (limit := missed_limit(value, **limits)) is not None:
-            problem = f"{name} {shown(value)} must be {limit}"
-            raise InputError(problem, source=source, value=value, **place(row))
-    return numbers
 
 
 # ---------------------------------------------------------------- the catalogue

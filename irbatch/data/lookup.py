@@ -332,8 +332,13 @@ def number_ids(ids: IdColumn) -> tuple[Ints, Ints]:
     if not isinstance(ids, TextColumn) and (ids[1:] > ids[:-1]).all():
         every = np.arange(len(ids))
         return every, every
-    rows, others = IdLookup(ids).repeats
-    is_first = np.ones(len(ids), bool)
+    return number_repeats(IdLookup(ids).repeats, len(ids))
+
+
+def number_repeats(repeats: Ints2, size: int) -> tuple[Ints, Ints]:
+    """Do the same with ids whose repeats were found, see `find_repeats`."""
+    rows, others = repeats
+    is_first = np.ones(size, bool)
     is_first[rows] = False
     numbers = np.cumsum(is_first) - 1
     numbers[rows] = numbers[others]

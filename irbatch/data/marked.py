@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.column_names import MARK
-from irbatch.data.columns import as_column, as_ids, as_numbers
-from irbatch.data.ids import check_id, first_repeated, same_kind
-from irbatch.errors import InputError, kind_of, shown, warn
-from irbatch.runtime.numbers import check_choice, number_problem, read_numbers
-from irbatch.runtime.ragged import offsets_of
-from irbatch.runtime.threads import cached_property
+from irbatch.data.columns import (
+    QueryTable,
+    as_column,
+    as_ids,
+    check_numbers,
+    naming_rows,
+    read_rows,
+)
+from irbatch.data.lookup import find_repeats, first_rows, number_repeats
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
+from irbatch.runtime.numbers import check_choice
+from irbatch.runtime.ragged import offsets_of, row_index_of
 
 if TYPE_CHECKING:
     from irbatch.engine.kinds import Probabilities, Strata, Subtopics
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 MarkStatistics: TypeAlias = "Probabilities | Strata | Subtopics"
 
 SOURCE = "qrels"  # what errors call them
-AD_HOC = ({"0"}, {"Q0"}, {0})
+AD_HOC = (["0"], ["Q0"], [0])
 """What the second column of ad hoc judgments holds, in which others have subtopics."""
 
 # What a query's judgments are, by what they have besides grades.
@@ -39,20 +45,6 @@ NESTED = {
 }
 
 
-class Rows(NamedTuple):
-    """Judgments in columns, one row a mark."""
-
-    queries: list[Any]
-    documents: list[Any]
-    grades: list[Any]
-    marks: list[Any]
-
-    def add(self, *columns: Iterable[Any]) -> None:
-        """Add rows below."""
-        for column, more in zip(self, columns, strict=False):
-            column.extend(more)
-
-
 class View(NamedTuple):
     """Judgments from a least relevant grade on."""
 
@@ -60,125 +52,135 @@ class View(NamedTuple):
     kinds: Floats | None = None  # (kinds,): what the kinds of judgments count as, if as others
 
 
-def read_nested(judgments: Mapping[Any, Any], reads: str, name: str | None) -> Rows:
-    """List nested judgments as rows; reject what is not nested so, and what cannot be an id."""
+def read_nested(judgments: Mapping[Any, Any], reads: str, name: str | None) -> Marks:
+    """Read nested judgments, see `irbatch.Qrels`."""
     check_choice("marks", reads, NESTED)
+    with ErrorsIn(source=SOURCE, path=name):
+        if not isinstance(judgments, Mapping):
+            problem = f"a mapping of queries to {NESTED[reads]}, not {kind_of(judgments)}"
+            raise InputError(f"judgments of {reads} are {problem}")
+        rows = [list(_list_rows(query, own, reads)) for query, own in judgments.items()]
+        marks, queries, documents, grades = (
+            [row[i] for own in rows for row in own] for i in range(4)
+        )
+        runs = as_ids(list(judgments), "query", SOURCE), offsets_of(list(map(len, rows)))[:-1]
+        return Marks(reads, marks, queries, documents, grades, runs)
+
+
+def _list_rows(query: Any, judgments: Any, reads: str) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """List a query's judgments: mark, query, document and grade."""
     if not isinstance(judgments, Mapping):
-        problem = f"a mapping of queries to {NESTED[reads]}, not {kind_of(judgments)}"
-        raise InputError(f"judgments of {reads} are {problem}", source=SOURCE, path=name)
-    rows = Rows([], [], [], [])
-    for query, of_query in judgments.items():
-        check_id(query, "query", SOURCE)
-        if not isinstance(of_query, Mapping):
-            problem = f"a query's judgments are {NESTED[reads]}, not {kind_of(of_query)}"
-            raise InputError(problem, source=SOURCE, query=query, path=name)
+        problem = f"a query's judgments are {NESTED[reads]}, not {kind_of(judgments)}"
+        raise InputError(problem, query=query)
+    for key, value in judgments.items():
         if reads == "probabilities":
-            pairs = of_query.items()
-            for document, pair in pairs:
-                if not isinstance(pair, tuple | list) or len(pair) != 2:
-                    place = {"query": query, "document": document, "path": name}
-                    problem = f"{shown(pair)} is not a pair of grade and probability"
-                    raise InputError(problem, source=SOURCE, **place, value=pair)
-            rows.add([query] * len(pairs), of_query, *zip(*of_query.values(), strict=True))
-            continue
-        same_kind(of_query, MARK[reads], SOURCE, query)
-        for mark, documents in of_query.items():
-            if not isinstance(documents, Mapping):
-                problem = f"a {MARK[reads]}'s judgments are documents to grades"
-                hint = f"the measures read {reads}, see irbatch.Qrels"
-                problem = f"{problem}, not {kind_of(documents)}; {hint}"
-                raise InputError(problem, source=SOURCE, query=query, path=name)
-            size = len(documents)
-            rows.add([query] * size, documents, documents.values(), [mark] * size)
-    return rows
-
-
-def read_rows(
-    reads: str, marks: Any, queries: Any, documents: Any, grades: Any, *, name: str | None
-) -> Rows:
-    """Read columns of one length as rows."""
-    read_mark = as_column if reads == "probabilities" else as_ids
-    rows = Rows(
-        as_ids(queries, "query", SOURCE).tolist(),
-        as_ids(documents, "document", SOURCE).tolist(),
-        as_numbers(grades, SOURCE).tolist(),
-        read_mark(marks, MARK[reads], SOURCE).tolist(),
-    )
-    if len(sizes := set(map(len, rows))) > 1:
-        counts = ", ".join(map(str, sorted(sizes)))
-        raise InputError(f"columns differ in length: {counts}", source=SOURCE, path=name)
-    if reads == "subtopics":
-        keys = list(zip(rows.queries, rows.documents, rows.marks, strict=True))
-        if (again := first_repeated(keys)) is not None:
-            raise InputError("this document was judged before", source=SOURCE, path=name,
-                             query=again[0], document=again[1])  # fmt: skip
-    if reads == "subtopics" and {*rows.marks} in AD_HOC:
-        problem = "no query has two subtopics: are these judgments of subtopics?"
-        warn(f"qrels: {problem} They are told by the column `iteration`, the second of a file")
-    return rows
+            if not isinstance(value, tuple | list) or len(value) != 2:
+                problem = f"{shown(value)} is not a pair of grade and probability"
+                raise InputError(problem, query=query, document=key, value=value)
+            yield value[1], query, key, value[0]
+        elif isinstance(value, Mapping):
+            yield from ((key, query, document, grade) for document, grade in value.items())
+        else:
+            problem = f"a {MARK[reads]}'s judgments are documents to grades, not {kind_of(value)}"
+            hint = f"the measures read {reads}, see irbatch.Qrels"
+            raise InputError(f"{problem}; {hint}", query=query)
 
 
 class Marks:
     """The marks of judgments, a row each, query after query.
+
+    Args:
+        marks, queries, documents, grades: columns of one length.
+        runs: of consecutive rows with one query: the query, and the first row, perhaps of none.
 
     Attributes:
         reads: ``"subtopics"``, ``"strata"`` or ``"probabilities"``; what measures declare.
         judgments: query to document to grade; of several subtopics, to the highest grade.
     """
 
-    def __init__(self, reads: str, queries: Iterable[Any], rows: Rows, name: str | None) -> None:
-        self.reads, self.name = reads, name
-        row_of = {query: row for row, query in enumerate(queries)}
-        self._query: Ints = np.fromiter(map(row_of.__getitem__, rows.queries), np.int64)
-        if (self._query[1:] < self._query[:-1]).any():
-            order = np.argsort(self._query, kind="stable")
-            self._query = self._query[order]
-            rows = Rows(*([column[row] for row in order.tolist()] for column in rows))
-        self._documents, self._marks, self._queries = rows.documents, rows.marks, list(row_of)
-        names = zip(rows.queries, rows.documents, strict=True)
-        self._grades = read_numbers("grade", rows.grades, names, source=SOURCE, path=name)
-        bounds = np.searchsorted(self._query, np.arange(len(row_of) + 1)).tolist()
-        places: list[int] = []
-        self._ids: list[Any] = []  # of judgments
-        for first, last in itertools.pairwise(bounds):
-            documents = rows.documents[first:last]
-            distinct = dict.fromkeys(documents)
-            place = dict(zip(distinct, itertools.count(len(self._ids)), strict=False))
-            places += map(place.__getitem__, documents)
-            self._ids += distinct
-        self._judgment: Ints = np.array(places, np.int64)
-        if reads != "subtopics" and len(self._ids) < len(places):
-            again = int(np.argmax(self._judgment < np.arange(len(places))))
-            value = self._grades[again].item()
-            raise self._error("this document was judged before", again, value)
-        grades = np.full(len(self._ids), -math.inf)
-        np.maximum.at(grades, self._judgment, self._grades)
-        query = np.zeros(len(self._ids), np.int64)
-        query[self._judgment] = self._query
-        self._starts: Ints = np.searchsorted(query, np.arange(len(row_of) + 1))
-        listed = grades.tolist()
-        self.judgments: dict[Any, dict[Any, float]] = {
-            query: dict(zip(self._ids[first:last], listed[first:last], strict=True))
-            for query, (first, last) in zip(
-                row_of, itertools.pairwise(self._starts.tolist()), strict=True
+    def __init__(
+        self,
+        reads: str,
+        marks: Any,
+        queries: Any,
+        documents: Any,
+        grades: Any,
+        runs: tuple[Any, Ints] | None = None,
+    ) -> None:
+        self.reads = reads
+        query_ids, document_ids, numbers = read_rows(queries, documents, grades, SOURCE)
+        with naming_rows(query=query_ids, document=document_ids):
+            read = as_column if reads == "probabilities" else as_ids
+            listed = read(marks, MARK[reads], SOURCE).tolist()
+        if len(listed) != numbers.size:
+            raise InputError(
+                f"columns differ in length: {len(listed)} marks, {numbers.size} grades"
             )
+        firsts = first_rows(query_ids)
+        queries, firsts = runs or (query_ids.take(firsts), firsts)
+        rows = np.arange(numbers.size, dtype=np.float64)
+        self._table = QueryTable.from_runs(queries, firsts, document_ids, rows)
+        order = self._table.numbers.astype(np.int64)
+        self._grades = numbers[order]
+        listed = [listed[row] for row in order.tolist()]
+        if reads == "probabilities":
+            limits = {"above": 0.0, "most": 1.0}
+            self._marks: Any = check_numbers(
+                "probability", listed, self._table.where, SOURCE, limits
+            )
+        else:
+            names = sorted(set(listed))
+            place = {mark: i for i, mark in enumerate(names)}
+            self._marks = np.fromiter(map(place.__getitem__, listed), np.int64, len(listed))
+            if reads == "subtopics" and runs is None and names in AD_HOC:
+                problem = "no query has two subtopics: are these judgments of subtopics?"
+                how = "They are told by the column `iteration`, the second of a file"
+                warn(f"qrels: {problem} {how}")
+        self._query = row_index_of(offsets_of(self._table.ends - self._table.begins))
+        repeats = find_repeats(self._table.keyed, order.size + 1)
+        self._judgment, distinct = number_repeats(repeats, order.size)
+        self._reject_repeats()
+        self._ids = self._table.ids(distinct)  # of judgments
+        highest = np.full(distinct.size, -math.inf)
+        np.maximum.at(highest, self._judgment, self._grades)
+        self._queries = list(self._table)
+        self._starts = np.searchsorted(self._query[distinct], np.arange(len(self._queries) + 1))
+        pairs = zip(self._ids, highest.tolist(), strict=True)
+        self.judgments: dict[Any, dict[Any, float]] = {
+            query: dict(itertools.islice(pairs, size))
+            for query, size in zip(self._queries, np.diff(self._starts).tolist(), strict=True)
         }
         self._views: dict[tuple[float, ...], tuple[Any, dict[float, View]]] = {}
-        if reads == "probabilities":
-            self._check_probabilities()
-        elif reads == "strata":
-            self._warn_of_unsampled()
+        if reads == "strata":
+            self._warn_of_unsampled(listed)
 
     def __len__(self) -> int:
-        return len(self._marks)
+        return self._grades.size
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_views": {}}
 
-    @cached_property
-    def _fractions(self) -> Ints:
-        """The rows whose grades are positive and not whole."""
-        return np.flatnonzero((self._grades % 1 != 0) & (self._grades > 0))
+    def _reject_repeats(self) -> None:
+        """Reject a document that a query has twice, of subtopics one that has the same twice."""
+        keys = self._judgment
+        if self.reads == "subtopics":
+            keys = keys * (int(self._marks.max(initial=0)) + 1) + self._marks
+        firsts = np.unique(keys, return_index=True)[1]
+        for row in np.setdiff1d(np.arange(keys.size), firsts)[:1].tolist():
+            grade = self._grades[row].item()
+            raise InputError(
+                "this document was judged before", value=grade, **self._table.where(row)
+            )
+
+    def _warn_of_unsampled(self, strata: list[Any]) -> None:
+        """Warn of strata whose sampling rate is not known."""
+        number, counts, pooled = self._numbered()
+        number += offsets_of(counts)[self._query]
+        sampled = np.bincount(number[self._grades >= 0], minlength=pooled.size)
+        for row in np.flatnonzero(sampled[number] == 0)[:1].tolist():
+            which = f"stratum {strata[row]!r} of query {self._queries[self._query[row]]!r}"
+            problem = "sampled: its relevant ones cannot be estimated, none count"
+            warn(f"qrels: no document of {which} was {problem}")
 
     def at(
         self, rels: Iterable[float | None], regraded: Callable[[Floats], Any]
@@ -188,11 +190,12 @@ class Marks:
         `regraded` makes judgments of kinds in place of grades; they are kept for the next call.
         """
         rels = list(rels)
-        if None in rels and self._fractions.size:
-            row = int(self._fractions[0])
+        fractions = (self._grades % 1 != 0) & (self._grades > 0)
+        for row in np.flatnonzero(fractions)[:1].tolist() if None in rels else ():
             grade = float(self._grades[row])
             problem = f"grade {grade:g} is not a whole number: say from which grade on a document"
-            raise self._error(f"{problem} is relevant, with rel=", row, grade)
+            problem = f"{problem} is relevant, with rel="
+            raise InputError(problem, source=SOURCE, value=grade, **self._table.where(row))
         lowest = -math.inf if self.reads == "subtopics" else 0.0
         least = {rel: 1.0 if rel is None else max(float(rel), lowest) for rel in rels}
         distinct = tuple(dict.fromkeys(least.values()))
@@ -256,15 +259,10 @@ class Marks:
 
         Returns the number of each row, how many marks each query has, and how many rows each mark.
         """
-        # Subtopics may be text in one query and numbers in another.
-        order = sorted({*self._marks}, key=lambda mark: (isinstance(mark, str), mark))
-        place = {mark: i for i, mark in enumerate(order)}
-        of_row: Ints = np.fromiter(map(place.__getitem__, self._marks), np.int64)
-        query = self._query[some]
-        keys, number, sizes = np.unique(
-            query * max(len(place), 1) + of_row[some], return_inverse=True, return_counts=True
-        )
-        counts = np.bincount(keys // max(len(place), 1), minlength=len(self._queries))
+        query, width = self._query[some], int(self._marks.max(initial=0)) + 1
+        keys = query * width + self._marks[some]
+        keys, number, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        counts = np.bincount(keys // width, minlength=len(self._queries))
         return number - offsets_of(counts)[query], counts, sizes
 
     def _probabilities(self, rel: float, lowest: float) -> tuple[Ints, Probabilities]:
@@ -272,10 +270,9 @@ class Marks:
         from irbatch.engine.kinds import Probabilities
 
         counting = np.flatnonzero(self._grades >= lowest)
-        chances = [float(self._marks[row]) for row in counting.tolist()]
         numbers = np.zeros(self._grades.size, np.int64)
-        numbers[counting], kinds = _number_pairs(self._grades[counting], chances)
-        grades, probabilities = np.array([(-1.0, 1.0), *kinds]).T
+        numbers[counting], kinds = _number_pairs(self._grades[counting], self._marks[counting])
+        grades, probabilities = np.column_stack([(-1.0, 1.0), kinds])
         weights: list[list[float]] = [[] for _ in self._queries]
         for row in np.flatnonzero(self._grades >= rel).tolist():
             weights[self._query[row]].append(1.0 / self._marks[row])
@@ -291,8 +288,8 @@ class Marks:
         stratum = starts[self._query] + of_query
         sampled = np.bincount(stratum[self._grades >= 0], minlength=pooled.size)
         weights = np.divide(pooled, sampled, out=np.zeros(pooled.size), where=sampled > 0)
-        number, kinds = _number_pairs(of_query, np.maximum(self._grades, -1.0).tolist())
-        strata, grades = np.array([(0, -1.0), *kinds]).T
+        number, kinds = _number_pairs(of_query, np.maximum(self._grades, -1.0))
+        strata, grades = np.column_stack([(0.0, -1.0), kinds])
         cells, relevant = np.unique(
             np.stack([self._query, number])[:, self._grades >= rel], axis=1, return_counts=True
         )
@@ -306,32 +303,8 @@ class Marks:
         counted = strata.astype(np.int64), starts, graded
         return number, Strata(grades, weights, rel, estimates, *counted)
 
-    def _check_probabilities(self) -> None:
-        for row, probability in enumerate(self._marks):
-            problem = number_problem(probability)
-            if problem is None and not 0 < probability <= 1:
-                problem = f"{probability} is not above 0 and at most 1"
-            if problem is not None:
-                raise self._error(f"probability {problem}", row, probability)
 
-    def _warn_of_unsampled(self) -> None:
-        """Warn of strata whose sampling rate is not known."""
-        strata = list(zip(self._query.tolist(), self._marks, strict=True))
-        sampled = set(itertools.compress(strata, (self._grades >= 0).tolist()))
-        for query, stratum in itertools.islice((s for s in strata if s not in sampled), 1):
-            problem = f"no document of stratum {stratum!r} of query {self._queries[query]!r} was"
-            warn(f"qrels: {problem} sampled: its relevant ones cannot be estimated, none count")
-
-    def _error(self, problem: str, row: int, value: object) -> InputError:
-        place = {"query": self._queries[self._query[row]], "document": self._documents[row]}
-        return InputError(problem, source=SOURCE, path=self.name, value=value, **place)
-
-
-def _number_pairs(
-    firsts: Ints | Floats, seconds: Iterable[float]
-) -> tuple[Ints, list[tuple[float, float]]]:
-    """Give numbers to pairs, from 1 in their order; return each pair's, and the different pairs."""
-    pairs = list(zip(firsts.tolist(), seconds, strict=True))
-    kinds = sorted(set(pairs))
-    number = {kind: i for i, kind in enumerate(kinds, 1)}
-    return np.array(list(map(number.__getitem__, pairs)), np.int64), kinds
+def _number_pairs(firsts: Ints | Floats, seconds: Floats) -> tuple[Ints, Floats]:
+    """Give numbers to pairs, from 1 in their order; also return the pairs, ``(2, pairs)``."""
+    pairs, number = np.unique(np.stack([firsts, seconds]), axis=1, return_inverse=True)
+    return np.asarray(number.reshape(-1) + 1), pairs.astype(np.float64)

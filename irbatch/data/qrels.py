@@ -26,7 +26,7 @@ from irbatch.data.ids import (
 )
 from irbatch.data.lookup import find_ids
 from irbatch.engine.matrix import NEGATIVE, count_levels
-from irbatch.errors import LISTED_PROBLEMS, InputError, join_words, many, raise_problems
+from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, join_words, many, raise_problems
 from irbatch.runtime.numbers import (
     LARGEST_WHOLE,
     NUMBER_ERRORS,
@@ -105,10 +105,9 @@ class Qrels(Container):
         if marks is None:
             self._fill(judgments, name)
         else:
-            from irbatch.data.marked import Marks, read_nested
+            from irbatch.data.marked import read_nested
 
-            rows = read_nested(judgments, marks, name)
-            own_marks = Marks(marks, judgments, rows, name)
+            own_marks = read_nested(judgments, marks, name)
             self._fill(own_marks.judgments, name, own_marks, borrow=True)
 
     def _fill(
@@ -245,10 +244,10 @@ class Qrels(Container):
     @classmethod
     def of_marked(cls, reads: str, marks: Any, *columns: Any, name: str | None = None) -> Qrels:
         """Make judgments of their marks, and of queries, documents and grades in columns."""
-        from irbatch.data.marked import Marks, read_rows
+        from irbatch.data.marked import Marks
 
-        rows = read_rows(reads, marks, *columns, name=name)
-        own_marks = Marks(reads, dict.fromkeys(rows.queries), rows, name)
+        with ErrorsIn(path=name):
+            own_marks = Marks(reads, marks, *columns)
         qrels = cls.__new__(cls)
         qrels._fill(own_marks.judgments, name, own_marks, borrow=True)
         return qrels
