@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.array_types import Bools, Ints, Positions
 from irbatch.data.columns import as_ids, read_compressed
 from irbatch.data.id_lists import read_lists
 from irbatch.data.ids import TextColumn, check_query_ids
@@ -23,7 +23,7 @@ from irbatch.runtime.arrays import (
     to_numpy,
     without_mask,
 )
-from irbatch.runtime.numbers import LARGEST_WHOLE, is_whole, number_problem
+from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, is_whole, number_problem
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
 
@@ -111,132 +111,115 @@ def read_n_relevant(n_relevant: Any, queries: Queries) -> Ints:
     return read_counts("n_relevant", n_relevant, np.full(len(queries), MOST_RELEVANT), queries)
 
 
-# ---------------------------------------------------------------- cells
+# ---------------------------------------------------------------- graded candidates
 
 
-class Cells(NamedTuple):
-    """Some cells of a matrix, row after row, and a number of each."""
+@dataclass(frozen=True, eq=False)
+class GradedCandidates:
+    """Some cells of a matrix, queries x candidates, query after query, and a grade of each.
 
-    rows: Ints
+    Those read of the judgments have grades other than 0, in any order within a query.
+    """
+
+    row_index: Ints  # (graded,): the row of each
     columns: Ints
-    values: Labels
+    grades: Labels
+    n_rows: int
 
-    def where(self, kept: Bools) -> Cells:
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each row's begin and end, ``(rows + 1,)``."""
+        return offsets_of(np.bincount(self.row_index, minlength=self.n_rows))
+
+    @cached_property
+    def all_one(self) -> bool:
+        """Whether every grade is 1."""
+        return bool((self.grades == 1).all())
+
+    def where(self, kept: Bools) -> GradedCandidates:
         """Return those that are `kept`."""
-        return self if kept.all() else Cells(*(part[kept] for part in self))
+        if kept.all():
+            return self
+        parts = self.row_index[kept], self.columns[kept], self.grades[kept]
+        return GradedCandidates(*parts, self.n_rows)
 
     def keys(self, shape: Shape) -> Ints:
         """Return numbers that tell cells of the matrix apart, ascending row by row."""
-        return self.rows * max(shape[1], 1) + self.columns
+        return self.row_index * max(shape[1], 1) + self.columns
 
     def check_grades(self, queries: Queries) -> None:
         """Reject grades that are NaN or beyond 2^53."""
-        if (bad := find_bad_grade(self.values)) >= 0:
-            label, query = self.values[bad], queries[self.rows[bad]]
+        if (bad := find_bad_grade(self.grades)) >= 0:
+            label, query = self.grades[bad], queries[self.row_index[bad]]
             problem = f"label {label} of candidate {self.columns[bad]} is not a grade"
             raise InputError(problem, source="relevance", query=query, value=label.item())
 
-
-def _read_matrix(matrix: Any, queries: Queries, source: str) -> Cells:
-    """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
-    if is_tensor(matrix) and is_sparse(matrix):
-        tensor = matrix.detach().to_sparse_coo().coalesce()
-        rows, columns = to_numpy(tensor.indices(), source)
-        cells = Cells(rows, columns, to_numpy(tensor.values(), source))
-        if ((rows < 0) | (rows >= matrix.shape[0])).any():  # as if of another query
-            problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
-            raise InputError(problem, source=source)
-        _check_columns(cells, matrix.shape, queries, source)
-    elif is_on_accelerator(matrix):
-        places = (matrix.detach() != 0).nonzero().T  # only what is not 0 travels
-        rows, columns = to_numpy(places, source)
-        cells = Cells(rows, columns, to_numpy(matrix[places[0], places[1]], source))
-    elif is_sparse(matrix):
-        compressed = read_compressed(matrix, source)
-        columns = compressed.indices.astype(np.int64)
-        cells = Cells(row_index_of(compressed.indptr), columns, compressed.data)
-    else:
-        values = to_numpy(matrix, source)
-        check_real(values, "labels", source, queries)
-        # Of bools: those of wider numbers are found twenty times as slowly.
-        places = np.flatnonzero(values != 0)
-        begins = np.arange(values.shape[0] + 1) * values.shape[1]
-        rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
-        columns = places - begins[rows]
-        in_order = values.flags.c_contiguous
-        some = values.reshape(-1)[places] if in_order else values[rows, columns]
-        return Cells(rows, columns, some)
-    check_real(cells.values, "labels", source)
-    return cells.where(cells.values != 0)
+    def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
+        """Reject a cell outside the matrix."""
+        outside = (self.columns < 0) | (self.columns >= shape[1])
+        for place in np.flatnonzero(outside)[:1]:
+            query = queries[self.row_index[place]]
+            raise _not_a_column(int(self.columns[place]), shape, source, query)
 
 
-def _read_lists(lists: Any, shape: Shape, queries: Queries, source: str) -> Cells:
-    """Read one list or set of columns a query, or mapping of columns to grades; else 1."""
-    if len(lists) != shape[0]:
-        problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
-        raise InputError(problem, source=source)
-    table = read_lists(lists, as_ids(list(queries), "query", source), source)
-    texts = isinstance(table.documents, TextColumn)
-    if texts and len(table.documents):
-        raise _not_a_column(shape, source, **table.where(0))
-    columns = np.empty(0, np.int64) if texts else np.asarray(table.documents, np.int64)
-    bounds = np.append(table.begins, columns.size)
-    cells = Cells(row_index_of(bounds), columns, table.numbers)
-    _check_columns(cells, shape, queries, source)
-    return cells
-
-
-def _check_columns(cells: Cells, shape: Shape, queries: Queries, source: str) -> None:
-    """Reject a cell outside the matrix."""
-    for place in np.flatnonzero((cells.columns < 0) | (cells.columns >= shape[1]))[:1]:
-        query, column = queries[cells.rows[place]], int(cells.columns[place])
-        raise _not_a_column(shape, source, query, column)
-
-
-def _not_a_column(shape: Shape, source: str, query: Any, document: Any) -> InputError:
-    is_padding = source == "positives" and is_whole(document)
-    hint = f"; padding is {IGNORED}" if is_padding else ""
+def _not_a_column(document: Any, shape: Shape, source: str, query: Any) -> InputError:
+    hint = f"; padding is {IGNORED}" if source == "positives" and is_whole(document) else ""
     candidates = f"the {shape[1]} candidates, counted from 0{hint}"
     problem = f"column {shown(document)} is not one of {candidates}"
     return InputError(problem, source=source, query=query, value=document)
 
 
-@dataclass(frozen=True, eq=False)
-class GradedCandidates:
-    """Candidates whose grade is not 0, query after query, in any order within a query."""
+def _read_matrix(matrix: Any, queries: Queries, source: str) -> GradedCandidates:
+    """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
+    n_rows = matrix.shape[0]
+    if is_tensor(matrix) and is_sparse(matrix):
+        tensor = matrix.detach().to_sparse_coo().coalesce()
+        rows, columns = to_numpy(tensor.indices(), source)
+        cells = GradedCandidates(rows, columns, to_numpy(tensor.values(), source), n_rows)
+        if ((rows < 0) | (rows >= n_rows)).any():  # as if of another query
+            problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
+            raise InputError(problem, source=source)
+        cells.check_columns(matrix.shape, queries, source)
+    elif is_on_accelerator(matrix):
+        places = (matrix.detach() != 0).nonzero().T  # only what is not 0 travels
+        rows, columns = to_numpy(places, source)
+        values = to_numpy(matrix[places[0], places[1]], source)
+        cells = GradedCandidates(rows, columns, values, n_rows)
+    elif is_sparse(matrix):
+        compressed = read_compressed(matrix, source)
+        rows, columns = row_index_of(compressed.indptr), compressed.indices.astype(np.int64)
+        cells = GradedCandidates(rows, columns, compressed.data, n_rows)
+    else:
+        values = to_numpy(matrix, source)
+        check_real(values, "labels", source, queries)
+        # Of bools: those of wider numbers are found twenty times as slowly.
+        places = np.flatnonzero(values != 0)
+        begins = np.arange(n_rows + 1) * values.shape[1]
+        rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
+        columns = places - begins[rows]
+        in_order = values.flags.c_contiguous
+        some = values.reshape(-1)[places] if in_order else values[rows, columns]
+        return GradedCandidates(rows, columns, some, n_rows)
+    check_real(cells.grades, "labels", source)
+    return cells.where(cells.grades != 0)
 
-    starts: Ints  # (queries + 1,), where each query's begin and end
-    columns: Ints  # (graded,)
-    grades: Floats  # (graded,)
-    all_one: bool  # whether every grade is 1
 
-    @cached_property
-    def row_index(self) -> Ints:
-        """The row of each."""
-        return row_index_of(self.starts)
-
-    @classmethod
-    def from_cells(cls, cells: Cells, n_rows: int) -> GradedCandidates:
-        """Take cells, row after row; those of grade 0 are left out."""
-        rows, columns, values = cells.where(cells.values != 0)
-        grades = np.asarray(values, np.float64)
-        counts = np.bincount(rows, minlength=n_rows)
-        return cls(offsets_of(counts), columns, grades, bool((grades == 1).all()))
-
-    @property
-    def _cells(self) -> Cells:
-        return Cells(self.row_index, self.columns, self.grades)
-
-    def without(self, hidden: Bools) -> GradedCandidates:
-        """Return the others than some of them."""
-        if not hidden.any():
-            return self
-        return GradedCandidates.from_cells(self._cells.where(~hidden), self.starts.size - 1)
-
-    def check_grades(self, queries: Queries) -> None:
-        """Reject grades that are NaN or beyond 2^53."""
-        if not self.all_one:
-            self._cells.check_grades(queries)
+def _read_lists(lists: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
+    """Read one list or set of columns a query, or mapping of columns to grades; else 1."""
+    if len(lists) != shape[0]:
+        problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
+        raise InputError(problem, source=source)
+    table = read_lists(lists, as_ids(list(queries), "query", source), source)
+    columns = np.empty(0, np.int64)
+    if not isinstance(table.documents, TextColumn):
+        columns = np.asarray(table.documents, np.int64)
+    elif len(table.documents):
+        place = table.where(0)
+        raise _not_a_column(place["document"], shape, source, place["query"])
+    rows = row_index_of(np.append(table.begins, columns.size))
+    cells = GradedCandidates(rows, columns, table.numbers, shape[0])
+    cells.check_columns(shape, queries, source)
+    return cells
 
 
 def read_labels(
@@ -255,15 +238,15 @@ def read_labels(
     hidden: Bools | None = None
     if (mask := mask_of(labels)) is not None:
         hidden = mask.copy()
-    ignored = cells.values == IGNORED
+    ignored = cells.grades == IGNORED
     if ignored.any():
         hidden = np.zeros(shape, bool) if hidden is None else hidden
-        hidden[cells.rows[ignored], cells.columns[ignored]] = True
+        hidden[cells.row_index[ignored], cells.columns[ignored]] = True
     if hidden is not None:
-        cells = cells.where(~hidden[cells.rows, cells.columns])
-    if cells.values.dtype.kind in "iu":  # float64, which they become, may not hold them
+        cells = cells.where(~hidden[cells.row_index, cells.columns])
+    if cells.grades.dtype.kind in "iu":  # float64, which they become, may not hold them
         cells.check_grades(queries)
-    graded = GradedCandidates.from_cells(cells, shape[0])
+    graded = replace(cells, grades=np.asarray(cells.grades, np.float64))
     return graded, None if hidden is None else ~hidden
 
 
@@ -276,9 +259,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     """
     source = "positives"
     if isinstance(positives, str):
-        if positives not in ("diagonal", "first"):
-            problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
-            raise InputError(problem, value=positives)
+        check_choice(source, positives, ("diagonal", "first"))
         positives = np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], int)
     if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
         positives = list(positives)  # lists of each query, or numbers
@@ -292,18 +273,16 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         cells = _read_lists(positives, shape, queries, source)
     else:
         cells = _read_columns(positives, shape)
-        _check_columns(cells, shape, queries, source)
-        if cells.rows.size == shape[0] and (cells.rows == np.arange(shape[0])).all():
-            return GradedCandidates(np.arange(shape[0] + 1), cells.columns, cells.values, True)
+        cells.check_columns(shape, queries, source)
     keys = np.sort(cells.keys(shape))
     for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():
         row, column = divmod(key, shape[1])
         problem = f"column {column} comes twice"
         raise InputError(problem, source=source, query=queries[row], value=column)
-    return GradedCandidates.from_cells(cells, shape[0])
+    return cells.where(cells.grades != 0)
 
 
-def _read_columns(positives: Any, shape: Shape) -> Cells:
+def _read_columns(positives: Any, shape: Shape) -> GradedCandidates:
     """Read one column a query, or a row of columns padded with `IGNORED`."""
     columns = to_numpy(positives, "positives")
     if (mask := mask_of(positives)) is not None and columns.dtype.kind in "iu":
@@ -319,10 +298,9 @@ def _read_columns(positives: Any, shape: Shape) -> Cells:
         problem = f"{expected}, not an array of shape {columns.shape}"
     if problem is not None:
         raise InputError(problem, source="positives")
-    rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
-    flat = columns.ravel()
-    kept = flat != IGNORED
-    return Cells(rows[kept], flat[kept].astype(np.int64), np.ones(int(kept.sum())))
+    rows, flat = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1)), columns.ravel()
+    ones = np.ones(flat.size)
+    return GradedCandidates(rows, flat.astype(np.int64), ones, shape[0]).where(flat != IGNORED)
 
 
 def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:

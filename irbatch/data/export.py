@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -159,7 +160,7 @@ class Container:
         with replacing(path) as file:
             library.write_table(table, file, write_page_checksum=True)
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
         """Yield queries in chunks of some size; those without documents are left out."""
         with ErrorsIn(path=self.name):
             table = self.as_table()
@@ -169,10 +170,11 @@ class Container:
             problem = "there are no documents to write"
             raise InputError(problem, source=self.source, path=self.name)
         ends = np.cumsum(sizes[filled])
-        for places in np.split(filled, np.flatnonzero(np.diff(ends // CHUNK)) + 1):
+        for places in np.split(filled, np.flatnonzero(np.diff(ends // size)) + 1):
             rows = joined_ranges(table.begins[places], sizes[places])
             queries, values = table.queries.take(places).tolist(), table.numbers[rows]
-            yield Chunk(queries, sizes[places], table.ids(rows), values)
+            chunk = Chunk(queries, sizes[places], table.ids(rows), values)
+            yield chunk.ranked() if self.source == "run" else chunk
         if empty.size:
             which = f"{empty.size} queries of the {self.source} have no documents"
             sample = item_of(table.queries, int(empty[0]))
@@ -180,18 +182,13 @@ class Container:
 
     def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
         """Return the columns by name; `take` repeats query ids for their rows."""
-        chunks = list(self._chunks())
-        queries = _as_column(
-            [query for chunk in chunks for query in chunk.queries], "query", self.source
-        )
-        documents = [document for chunk in chunks for document in chunk.documents]
-        sizes = np.concatenate([chunk.sizes for chunk in chunks])
-        values: npt.NDArray[Any] = np.concatenate([chunk.values for chunk in chunks])
+        (chunk,) = self._chunks(sys.maxsize)
+        values: npt.NDArray[Any] = chunk.values
         if self.source == "qrels" and (values == np.rint(values)).all():
             values = values.astype(np.int64)
         return {
-            "query_id": take(queries, row_index_of(offsets_of(sizes))),
-            "doc_id": _as_column(documents, "document", self.source),
+            "query_id": take(_as_column(chunk.queries, "query", self.source), chunk.row_index),
+            "doc_id": _as_column(chunk.documents, "document", self.source),
             VALUE_COLUMN[self.source]: values,
         }
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irbatch.array_types import Positions
 from irbatch.data.columns import QueryTable, read_columns, read_rankings
-from irbatch.data.export import Chunk, Container, check_nested, trec_lines
+from irbatch.data.export import Container, check_nested, trec_lines
 from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
 from irbatch.data.lookup import find_rows
 from irbatch.errors import InputError, many
@@ -189,9 +189,6 @@ class Run(Container):
         with replacing(path, pack=True) as file:
             tag = tag or self.tag or self.name or "irbatch"
             file.writelines(trec_lines(self._chunks(), tag))
-
-    def _chunks(self) -> Iterator[Chunk]:
-        return map(Chunk.ranked, super()._chunks())
 
     def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         rankings = self.rankings

@@ -47,9 +47,10 @@ class Input:
         self._raw = raw
         self.is_dense = False  # whether it is an archive that makes very many bytes of few
         try:
+            if path == "-" or not raw.seekable():
+                self._raw = raw = io.BytesIO(raw.read())  # a pipe, to be read again
             head = raw.read(HEAD)
-            # Its bytes, compressed as they are; 0 for a pipe.
-            self.size = 0 if isinstance(raw, _Pipe) else os.fstat(raw.fileno()).st_size
+            self.size = raw.seek(0, os.SEEK_END)  # its bytes, compressed as they are
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
         if UTF_16.match(head):
@@ -60,7 +61,7 @@ class Input:
     @property
     def done(self) -> int:
         """How many of its bytes have been read."""
-        return self._raw.tell() if self.size else 0
+        return self._raw.tell()
 
     def content(self) -> bytes:
         """Read all of it, as it is."""
@@ -83,7 +84,7 @@ class Input:
         while not ended:
             # Read behind what the last piece left over: nothing is copied but that. Of a plain
             # file no more than is left, as making a piece of which little is filled takes long.
-            left = self.size - self.done if self.size and self._unpack is None else PIECE
+            left = self.size - self.done if self._unpack is None else PIECE
             room = min(PIECE, max(left, 0) + 1)
             piece = bytearray(len(rest) + room)
             piece[: len(rest)] = rest
@@ -176,8 +177,6 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[Input]:
             raw = cast(io.BufferedIOBase, sys.stdin.buffer)
         else:
             raise InputError("there is no standard input", source=source, path=name)
-        if name == "-" or not raw.seekable():
-            raw = stack.enter_context(_Pipe(raw))
         yield Input(name, source, raw)
 
 
@@ -186,31 +185,6 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
     with open_input(path, source) as file:
         lines = (line for piece in file.counted_pieces() for line in io.BytesIO(piece))
         yield from enumerate(lines, 1)
-
-
-class _Pipe(io.BufferedIOBase):
-    """What can be read only once, and what was read of it, to be read again."""
-
-    def __init__(self, source: io.BufferedIOBase) -> None:
-        self._source, self._copy, self._at = source, bytearray(), 0
-
-    def seek(self, at: int, whence: int = 0) -> int:
-        self._at = at
-        return at
-
-    def tell(self) -> int:
-        return self._at
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read so many bytes, all by default."""
-        end = sys.maxsize if size is None or size < 0 else self._at + size
-        if (missing := end - len(self._copy)) > 0:
-            self._copy += self._source.read(-1 if end == sys.maxsize else min(missing, PIECE))
-        data = bytes(self._copy[self._at : end])
-        self._at += len(data)
-        return data
-
-    read1 = read
 
 
 class _Streams(io.BufferedIOBase):

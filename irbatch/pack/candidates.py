@@ -117,7 +117,7 @@ class Candidates:
         """Return those graded that are candidates."""
         if self.whole:
             return graded
-        return graded.without(self._is_hidden(graded.row_index, graded.columns))
+        return graded.where(~self._is_hidden(graded.row_index, graded.columns))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         """Divide the rows so that no block that has to be copied is large."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
-import sys
 import tracemalloc
-import types
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +12,7 @@ import pytest
 from support.file_readers import refused_by_all
 from support.input_errors import input_error
 
-from irbatch import read_qrels, read_run
+from irbatch import read_run
 from irbatch.formats import streams
 
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
@@ -47,36 +44,6 @@ def test_119_the_longest_line_there_can_be(path: Path) -> None:
     assert [len(each) for each in read_run(path).to_dict()["q1"]] == [longest]
     path.write_bytes(b"q1 Q0 x" + b"x" * longest + b" 1 1 t\n" + LINES[0])
     refused_by_all("run", path, "1 MiB", line=1)
-
-
-class Endless(io.RawIOBase):
-    """A stream that never ends."""
-
-    def __init__(self, line: bytes) -> None:
-        self.line, self.given = line, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = (self.line * (len(buffer) // len(self.line) + 1))[: len(buffer)]
-        buffer[:] = data
-        self.given += len(data)
-        return len(data)
-
-
-@pytest.mark.parametrize("line", [b"x", b" ", b"q1 0 d1 x\n", b"{}\n", b"a\0\n"], ids=repr)
-@pytest.mark.parametrize("read", [read_run, read_qrels])
-def test_endless_input_is_refused(
-    monkeypatch: pytest.MonkeyPatch, read: Callable[[str], object], line: bytes
-) -> None:
-    endless = Endless(line * (1 << 12))
-    stream = io.BufferedReader(endless)
-    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
-    input_error(lambda: read("-"), repr("-"), path="-")
-    assert endless.given < 300 << 20
-    if b"\n" not in line:
-        assert endless.given < 10 << 20
 
 
 @pytest.mark.usefixtures("reader")
