@@ -292,9 +292,7 @@ class _Part:
     form: LineForm
     lines: int  # in front of the next piece
     done: int  # bytes that have been read, of the files before it, too
-
-
-Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
+    fault: InputError | None = None  # why the file cannot be read on, behind the last piece
 
 
 class Reader(TableReader):
@@ -327,11 +325,12 @@ class Reader(TableReader):
             self._size = sum(map(os.path.getsize, paths))
         self._rows, self._tags = 0, (b"", b"")  # the tags of the first line and of the last one
         self._head: ParsedLines | None = None  # the first lines
+        self._parts: list[_Part] = []  # as far as files have been read
         texts = self._texts()
         begun = list(itertools.islice(texts, 2))
         self.is_large = len(begun) > 1
         first_two = (begun.pop(0) for _ in range(len(begun)))
-        self._once: Iterator[tuple[_Part, Text]] = itertools.chain(first_two, texts)
+        self._once: Iterator[tuple[_Part, bytearray]] = itertools.chain(first_two, texts)
 
     @property
     def is_dense(self) -> bool:  # type: ignore[override]
@@ -351,9 +350,10 @@ class Reader(TableReader):
             one, other = (tag.decode(errors="backslashreplace") for tag in self._tags)
             warn(f"run {self.name!r}: lines of several systems, {one!r} and {other!r}")
 
-    def _texts(self) -> Iterator[tuple[_Part, Text]]:
+    def _texts(self) -> Iterator[tuple[_Part, bytearray]]:
         """Yield pieces of all files, without headers."""
         before = 0
+        self._parts.clear()
         for path in self._paths:
             is_first = path == self._first.path
             opened = nullcontext(self._first) if is_first else open_input(path, self._first.source)
@@ -364,35 +364,33 @@ class Reader(TableReader):
                 yield from self._texts_of(file, before)
                 before += file.size
 
-    def _texts_of(self, file: Input, before: int) -> Iterator[tuple[_Part, Text]]:
+    def _texts_of(self, file: Input, before: int) -> Iterator[tuple[_Part, bytearray]]:
         part, lines = None, 0
-        for text in _with_its_error(file.pieces()):
-            size = len(text) if isinstance(text, bytearray) else 0
+        try:
+            for text in file.pieces():
+                if part is None:
+                    blank = not text.strip(b" \t\n")  # sooner told than by `find_data`
+                    if blank or find_data(text, file.source) < 0:
+                        lines += text.count(b"\n")  # of nothing but blank lines and comments
+                        continue
+                    form, header = self._recognise(text)
+                    part = _Part(file, form, lines + text.count(b"\n", 0, header), before)
+                    self._parts.append(part)
+                    del text[:header]
+                    if self._head is None and form.rank_at >= 0:
+                        self._head = ParsedLines(form)
+                        self._head.read(enumerate(bytes(text[:HEAD]).splitlines(), 1))
+                part.done = before + file.done
+                yield part, text
+        except InputError as problem:
             if part is None:
-                begin = text if isinstance(text, bytearray) else bytearray()
-                blank = not begin.strip(b" \t\n")  # sooner told than by `find_data`
-                if size and (blank or find_data(begin, file.source) < 0):
-                    lines += begin.count(b"\n")  # of nothing but blank lines and comments
-                    continue
-                try:
-                    form, header = self._recognise(begin)
-                except InputError as problem:
-                    raise _placed(problem, file.path, lines) from None
-                part = _Part(file, form, lines + begin.count(b"\n", 0, header), before)
-                del begin[:header]
-                if self._head is None and form.rank_at >= 0:
-                    self._head = ParsedLines(form)
-                    self._head.read(enumerate(bytes(begin[:HEAD]).splitlines(), 1))
-            part.done = before + file.done
-            yield part, text
+                raise _placed(problem, file.path, lines) from None
+            part.fault = problem.with_traceback(None)  # whose frames hold pieces
 
     def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         texts, self._once = self._once, self._texts()
         for part, piece, done in map_items(functools.partial(self._parse, work=work), texts):
             path = part.file.path
-            if isinstance(piece, InputError):
-                self._problems.append(_placed(piece, path, part.lines))
-                continue
             self._problems += (_placed(problem, path, part.lines) for problem in piece.problems)
             self._rows += piece.values.size
             self._tags = self._tags[0] or piece.tags[0], piece.tags[1] or self._tags[1]
@@ -402,14 +400,15 @@ class Reader(TableReader):
             if piece.values.size:
                 yield piece, done
             if len(self._problems) >= LISTED_PROBLEMS:
-                break
+                return
+        for part in self._parts:
+            if part.fault is not None:
+                self._problems.append(_placed(part.fault, part.file.path, part.lines))
 
     def _parse(
-        self, text_of: tuple[_Part, Text], work: Work[Done] | None
-    ) -> tuple[_Part, Piece | InputError, Outcome[Done] | None]:
+        self, text_of: tuple[_Part, bytearray], work: Work[Done] | None
+    ) -> tuple[_Part, Piece, Outcome[Done] | None]:
         part, text = text_of
-        if isinstance(text, InputError):
-            return part, text, None
         piece = Piece.parse(text, part.form, part.file.path)
         if work is None:
             piece = piece.compact()
@@ -423,23 +422,11 @@ class Reader(TableReader):
 
     def _places(self, queries: set[Any]) -> Iterator[tuple[tuple[str, str], Place]]:
         for part, text in self._texts():
-            if not isinstance(text, InputError):  # which was collected before
-                rows = ParsedLines(part.form)
-                rows.read(enumerate(io.BytesIO(text), part.lines + 1))
-                part.lines += text.count(b"\n")
-                for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
-                    yield pair, (part.file.path, line)
-
-
-def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:
-    """Yield pieces and, after the last one, why the file cannot be read on, if so."""
-    fault = None
-    try:
-        yield from pieces
-    except InputError as problem:
-        fault = problem.with_traceback(None)  # whose frames hold pieces
-    if fault is not None:
-        yield fault
+            rows = ParsedLines(part.form)
+            rows.read(enumerate(io.BytesIO(text), part.lines + 1))
+            part.lines += text.count(b"\n")
+            for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
+                yield pair, (part.file.path, line)
 
 
 def _placed(problem: InputError, path: str, lines: int = 0) -> InputError:
