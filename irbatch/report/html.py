@@ -20,110 +20,83 @@ FIGURE_SPACE = "\u2007"  # as wide as a digit
 TAGS = dict(zip(document.ISOLATED, ("<bdi>", "</bdi>"), strict=True))
 COLOURS = {document.BETTER: ' class="up"', document.WORSE: ' class="down"'}
 
-# Notebooks have styles of their own for tables, which these come before.
+# Colours are the browser's own, light or dark. Notebooks style tables, too; these rules come first.
 STYLE = """
-.irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
---up:#1664c0;--down:#b8500c;--tone1:#eaf3fd;--tone2:#d3e6fa;--tone3:#b3d3f6;--tone4:#8bbbef;
-color-scheme:light;color:var(--ink);background:var(--back);
-font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-@media (prefers-color-scheme:dark){.irbatch{--ink:#e6edf3;--soft:#9aa5b1;--line:#3a424c;
---back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;--tone1:#14273d;--tone2:#17395f;
---tone3:#1b4c82;--tone4:#2160a6;color-scheme:dark}}
+.irbatch{--soft:color-mix(in srgb,CanvasText 65%,Canvas);--up:light-dark(#1664c0,#5aa9ff);
+--line:color-mix(in srgb,CanvasText 18%,Canvas);--down:light-dark(#b8500c,#f0914b);
+--stripe:color-mix(in srgb,CanvasText 4%,Canvas);color-scheme:light dark;color:CanvasText;
+background:Canvas;font:15px/1.5 system-ui,sans-serif}
 div.irbatch{padding:.5rem 1rem}
 body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
 .irbatch h1{font-size:1.6rem;margin:0 0 .5rem;overflow-wrap:anywhere}
 .irbatch h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line)}
 .irbatch h3{font-size:1rem;margin:1.5rem 0 .25rem}
-.irbatch p{margin:.5rem 0}.irbatch p,.irbatch li{max-width:60rem;overflow-wrap:anywhere}
+.irbatch p,.irbatch li{margin:.5rem 0;max-width:60rem;overflow-wrap:anywhere}
 .irbatch .soft,.irbatch caption,.irbatch figcaption{color:var(--soft);font-size:.87rem}
 .irbatch .scroll{overflow-x:auto;margin:1rem 0}
-.irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;
-margin:0;table-layout:auto;font-size:inherit}
+.irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;margin:0}
 .irbatch caption{text-align:left;padding:.3rem 0}
-.irbatch th,.irbatch td{padding:.3rem .6rem;vertical-align:baseline;
-border-bottom:1px solid var(--line);background:none}
-.irbatch.irbatch th:not(.n),.irbatch.irbatch td:not(.n){text-align:left}
-.irbatch thead th{border-bottom:2px solid var(--ink);white-space:nowrap;vertical-align:bottom}
-.irbatch thead th.wrap{white-space:normal;min-width:5.5rem}
-.irbatch tr.behind{color:var(--soft)}
+.irbatch.irbatch th,.irbatch.irbatch td{padding:.3rem .6rem;vertical-align:baseline;
+text-align:left;border-bottom:1px solid var(--line);background:none}
+.irbatch.irbatch .n{text-align:right}.irbatch .n,.irbatch .mean{white-space:nowrap}
+.irbatch.irbatch thead th{border-color:CanvasText;white-space:nowrap;vertical-align:bottom}
+.irbatch.irbatch thead th.wrap{white-space:normal;min-width:5.5rem}
 .irbatch tbody th,.irbatch .name{font-weight:inherit;min-width:9rem;max-width:22rem;
 overflow-wrap:anywhere}
-.irbatch .n{text-align:right}.irbatch .n,.irbatch .mean{white-space:nowrap}
-.irbatch tbody tr:nth-child(odd){background:var(--back)}
-.irbatch tbody tr:nth-child(even){background:var(--stripe)}
+.irbatch tbody tr{background:none}.irbatch tbody tr:nth-child(even){background:var(--stripe)}
+.irbatch tr.behind{color:var(--soft)}
 .irbatch sup{font-size:.72em;line-height:0;color:var(--soft);margin-left:.1em}
 .irbatch sup.up{color:var(--up)}.irbatch sup.down{color:var(--down)}
 .irbatch small{color:var(--soft);font-size:.8em;margin-left:.3em}
-.irbatch th button{all:unset;cursor:pointer;font-weight:bold}
-.irbatch th button:focus-visible{outline:2px solid var(--up);outline-offset:2px}
-.irbatch th button::after{content:"\\2195";color:var(--soft);display:inline-block;width:1.2em;
-text-align:center;font-weight:normal}
-.irbatch th[aria-sort=ascending] button::after{content:"\\2191";color:var(--ink)}
-.irbatch th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
-.irbatch details{border:1px solid var(--line);border-radius:.4rem;margin:.5rem 0}
-.irbatch summary{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;align-items:baseline;
-padding:.5rem .8rem;cursor:pointer;font-variant-numeric:tabular-nums}
-.irbatch summary::before{content:"\\25b8";width:.7rem;margin-right:-.6rem;color:var(--soft)}
-.irbatch details[open]>summary::before{content:"\\25be"}
-.irbatch summary:focus-visible{outline:2px solid var(--up);outline-offset:2px}
-.irbatch summary .key{font-weight:bold;overflow-wrap:anywhere}
-.irbatch summary .about{flex:1 1 14rem;overflow-wrap:anywhere}
-.irbatch summary .value{white-space:nowrap}
-.irbatch summary .value>small{margin:0}
-.irbatch details>.scroll{margin:.5rem .8rem 1rem}
+.irbatch th button{font:inherit;color:inherit;background:none;border:0;padding:0;
+text-align:inherit;cursor:pointer}
+.irbatch th button::after{content:"\\a0\\2195";color:var(--soft);font-weight:normal}
+.irbatch th[aria-sort=ascending] button::after{content:"\\a0\\2191"}
+.irbatch th[aria-sort=descending] button::after{content:"\\a0\\2193"}
+.irbatch details{border:1px solid var(--line);border-radius:.4rem;margin:.5rem 0;padding:.5rem}
+.irbatch summary{cursor:pointer;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+.irbatch summary span{margin-right:1.2rem}.irbatch summary .key{font-weight:bold}
 .irbatch td.name small{margin:0;overflow:hidden;display:-webkit-box;-webkit-line-clamp:4;
 -webkit-box-orient:vertical}
-.irbatch .badge{display:inline-block;box-sizing:border-box;min-width:1.6em;padding:0 .3em;
-margin-right:.1em;border:1px solid currentColor;border-radius:.3em;text-align:center;
-font-size:.87em;line-height:1.4}
-.irbatch tbody td.nothing{background:var(--stripe)}.irbatch tbody td.little{background:var(--tone1)}
-.irbatch tbody td.some{background:var(--tone2)}.irbatch tbody td.much{background:var(--tone3)}
-.irbatch tbody td.most{background:var(--tone4)}.irbatch td.tone small{color:inherit}
-.irbatch tbody td.unknown{background:repeating-linear-gradient(-45deg,var(--line) 0 .12rem,
-var(--back) .12rem .5rem)}.irbatch .unknown .badge{border-style:dashed}
+.irbatch .badge{display:inline-block;min-width:1em;padding:0 .3em;border:1px solid;
+border-radius:.3em;text-align:center;font-size:.87em;line-height:1.4}
+.irbatch.irbatch td.tone{background:color-mix(in srgb,var(--up) var(--share,0%),Canvas)}
+.irbatch .nothing{--share:3%}.irbatch .little{--share:12%}.irbatch .some{--share:22%}
+.irbatch .much{--share:34%}.irbatch .most{--share:48%}.irbatch .tone small{color:inherit}
+.irbatch.irbatch td.unknown{background:repeating-linear-gradient(-45deg,var(--line) 0 .12rem,
+Canvas .12rem .5rem)}.irbatch .unknown .badge{border-style:dashed}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
 .irbatch img{display:block;max-width:100%;height:auto;background:#fff}
-@media (max-width:40rem){body.irbatch{padding:.8rem}.irbatch details>.scroll{margin:.5rem .3rem}
-.irbatch details td,.irbatch details th{padding:.3rem}.irbatch details td.name{min-width:7rem}
-.irbatch details td.mean{white-space:normal}}
-@media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
---down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
+@media print{.irbatch{color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
 .irbatch .scroll,.irbatch figure{overflow:visible}.irbatch tr{break-inside:avoid}
 .irbatch th button::after{content:none!important}}
 """
 
-# The first click sorts by what one looks for first, the next one turns it round, the third undoes.
+# The first click sorts by what one looks for first, the next one turns it round.
 SCRIPT = """
 "use strict";
 for (const table of document.querySelectorAll("table")) {
-  const body = table.tBodies[0], rows = [...body.rows];
-  const heads = [...table.tHead.rows[0].cells];
-  const value = (row, column) => {
-    const cell = row.cells[column];
-    return cell.dataset.v === undefined ? cell.textContent : cell.dataset.v;
-  };
-  const compare = (column, numeric, sign) => (a, b) => {
-    const x = value(a, column), y = value(b, column);
-    if (!numeric) return sign * x.localeCompare(y, undefined, {numeric: true});
-    if (x === "" || y === "") return (x === "") - (y === "");
-    return x === y ? 0 : sign * (Number(x) < Number(y) ? -1 : 1);
-  };
+  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
-    button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
-    const first = head.dataset.first || "ascending";
-    const second = first === "ascending" ? "descending" : "ascending";
+    const value = (row) => row.cells[column].dataset.v ?? row.cells[column].textContent;
+    const compare = (x, y, sign) => {
+      if (!("first" in head.dataset)) return sign * x.localeCompare(y, undefined, {numeric: true});
+      if (x === "" || y === "") return (x === "") - (y === "");
+      return x === y ? 0 : sign * (Number(x) < Number(y) ? -1 : 1);
+    };
     button.addEventListener("click", () => {
-      const now = head.getAttribute("aria-sort");
-      const next = now === first ? second : now === second ? null : first;
-      heads.forEach((each) => each.removeAttribute("aria-sort"));
-      if (next) head.setAttribute("aria-sort", next);
-      const order = compare(column, "first" in head.dataset, next === "ascending" ? 1 : -1);
-      body.append(...(next ? [...rows].sort(order) : rows));
+      const first = head.dataset.first || "ascending";
+      const second = first === "ascending" ? "descending" : "ascending";
+      const order = head.getAttribute("aria-sort") === first ? second : first;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", order);
+      const sign = order === "ascending" ? 1 : -1;
+      body.append(...[...body.rows].sort((a, b) => compare(value(a), value(b), sign)));
     });
   });
 }
