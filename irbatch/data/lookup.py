@@ -389,13 +389,19 @@ def _mark_changes(
 ) -> None:
     """Tell of some texts whether each is another than the one before it."""
     for row in range(first, last):
-        same = lengths[row] == lengths[row - 1]
+        left, at, before = int(lengths[row]), starts[row], starts[row - 1]
+        differ = left ^ int(lengths[row - 1])
         # Of a dictionary, equal texts are mostly the same bytes.
-        i = lengths[row] if starts[row] == starts[row - 1] else 0
-        while same and i < lengths[row]:
-            same = text[starts[row] + i] == text[starts[row - 1] + i]
-            i += 1
-        changes[row] = not same
+        while differ == 0 and left > 0 and at != before:
+            if max(at, before) + 8 <= text.size:
+                differ = (load_word(text, at) ^ load_word(text, before)) & int(MASKS[min(left, 8)])
+            else:  # at the end of the text
+                for i in range(min(left, 8)):
+                    differ |= int(text[at + i]) ^ int(text[before + i])
+            at += 8
+            before += 8
+            left -= 8
+        changes[row] = differ != 0
 
 
 @kernel
