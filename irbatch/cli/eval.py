@@ -30,6 +30,7 @@ from irbatch.evaluation.tables import (
     make_table,
     tell_different_queries,
 )
+from irbatch.formats.files import read_qrels
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_whole
 
@@ -72,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
     default_form = "text" if sys.stdout.isatty() else "tsv"
-    inputs = {"qrels": [options.qrels], "run": runs.values()}
+    files = chosen(options, ("items", "interactions", "exclude"))
+    inputs = {name: [path] for name, path in files.items()}
+    inputs |= {"qrels": [options.qrels], "run": [*runs.values()]}
     output = Output(options, inputs, FORMS, default_form)
     results = _evaluate(options, runs, measures)
     own = {"names": options.names, "per_query": options.per_query, "intervals": options.bounds}
@@ -92,7 +95,9 @@ def _evaluate(
 ) -> SystemResults:
     """Read and evaluate, showing how far it is."""
     settings: dict[str, Any] = chosen(options, SETTINGS)
-    settings["items"] = read_items(options.items, options.interactions)
+    settings["items"] = read_items(options.items, options.interactions, options.outside)
+    if options.exclude is not None:
+        settings["exclude"] = read_qrels(options.exclude, repeats="first")
     settings["progress"] = shows_progress()
     settings["executor"] = options.jobs if options.jobs > 1 else None
     if len(runs) > 1:

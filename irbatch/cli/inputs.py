@@ -103,7 +103,7 @@ def read_groups(path: str) -> dict[str, str]:
     return groups
 
 
-def read_items(table: str | None, interactions: str | None) -> Items | None:
+def read_items(table: str | None, interactions: str | None, outside: str) -> Items | None:
     """Read both files, those that there are; None without any.
 
     Raises:
@@ -116,7 +116,7 @@ def read_items(table: str | None, interactions: str | None) -> Items | None:
     arguments = {} if table is None else _read_table(table)
     if interactions is not None:
         arguments["interactions"] = read_qrels(interactions)
-    return Items(**arguments)
+    return Items(**arguments, outside=outside)
 
 
 def _read_table(path: str) -> dict[str, Any]:

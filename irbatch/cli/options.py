@@ -93,11 +93,15 @@ class _Columns(argparse.Action):
 
 def add_items(parser: argparse.ArgumentParser) -> None:
     """Add the options that name files of items."""
-    add = parser.add_argument_group("measures that read items").add_argument
+    add = parser.add_argument_group("items of recommendations").add_argument
     text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
     add("--items", metavar="FILE", help=text)
     text = "what users had before, in a form of judgments: popularity and histories come from it"
     add("--interactions", metavar="FILE", help=text)
+    text = "what a document does that isn't among the items (default: error)"
+    add("--outside", choices=("error", "ignore"), default="error", help=text)
+    text = "what to take out of rankings first, in a form of judgments: what users have seen"
+    add("--exclude", metavar="FILE", help=text)
 
 
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:

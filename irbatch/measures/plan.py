@@ -177,9 +177,11 @@ class Plan:
                 raise InputError(problem, value=grade)
             reads_rel = "rel" in declaration.parameters and not declaration.graded
             if fractional.size and reads_rel and measure["rel"] is None:
-                problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
-                example = measure(rel=float(levels[levels.size // 2]))
-                problem += f" a document is relevant, e.g. {example}"
+                example = measure(rel=float(f"{levels[levels.size // 2]:.3g}"))
+                problem = (
+                    f"grade {fractional[0]:g} is not a whole number: if these are grades, not "
+                )
+                problem += f"scores, say from which on a document is relevant, e.g. {example}"
                 raise InputError(problem, value=float(fractional[0]))
 
     def reads_cells(self, *, ties: bool) -> bool:

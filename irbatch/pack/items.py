@@ -26,7 +26,7 @@ from irbatch.engine.ties import (
     order_rows,
     place_ids,
 )
-from irbatch.errors import InputError
+from irbatch.errors import InputError, keyword
 from irbatch.pack.candidates import Candidates
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
@@ -112,7 +112,7 @@ def rank_run(
 
 def _outside(items: Items, **fields: Any) -> InputError:
     problem = f"this document is not in the catalogue of {len(items)} items; "
-    problem += "Items(outside='ignore') leaves such ones out"
+    problem += f"items with {keyword('outside', 'ignore')} leave such ones out"
     return InputError(problem, **fields)
 
 

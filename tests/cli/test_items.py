@@ -51,6 +51,20 @@ def test_what_popularity_is_called(cli: Cli, files: list[Path]) -> None:
     assert cli("eval", *files, "-m", MEASURES, "--items", table) == expected
 
 
+def test_items_outside_and_items_seen(cli: Cli, files: list[Path]) -> None:
+    train = files[0].parent / "train"
+    words = ["eval", *files, "-m", "RR,CatalogueCoverage@2", "--format", "json"]
+    status, _, said = cli(*words, "--interactions", train)
+    assert (status, "--outside ignore" in said) == (2, True)
+    found = json.loads(cli(*words, "--interactions", train, "--outside", "ignore")[1])["run"]
+    items = irbatch.Items(interactions=TRAIN, outside="ignore")
+    expected = irbatch.evaluate(QRELS, RUN, ["RR", "CatalogueCoverage@2"], items=items)
+    assert found["mean"] == expected.mean()
+    words = ["eval", *files, "-m", "RR", "--exclude", train, "--format", "json"]
+    expected = irbatch.evaluate(QRELS, RUN, "RR", exclude=TRAIN)
+    assert json.loads(cli(*words)[1])["run"]["mean"] == expected.mean()
+
+
 def test_interactions(cli: Cli, files: list[Path]) -> None:
     words = ["eval", *files, "-m", "AvgPopularity@2 CatalogueCoverage@2", "--format", "json"]
     train = files[0].parent / "train"
