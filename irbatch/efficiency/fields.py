@@ -88,6 +88,8 @@ def check_value(name: str, kind: Any, value: Any) -> Any:
             problem = f"{name} is {shown(value)}, not {len(inner)} values"
             raise InputError(problem, value=value)
         return tuple(check_value(name, *pair) for pair in zip(inner, value, strict=True))
+    if isinstance(value, Mapping) and hasattr(kind, "from_dict"):
+        return kind.from_dict(value)
     if is_dataclass(kind) and isinstance(value, Mapping):
         return read_fields(kind, value, name)
     if not isinstance(value, kind):

@@ -86,8 +86,6 @@ class LoadAtRate:
 
     def __post_init__(self) -> None:
         check_fields(self, "load")
-        if self.latency.loop != OPEN:
-            raise field_error("load", "latency", "is not of an open loop", self.latency)
 
     @property
     def p99(self) -> float:
@@ -169,8 +167,8 @@ class Load(Reported):
             return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
         return self.record_at(self.sustained_rate or self.rates[0].rate)
 
-    def record_at(self, rate: float, system: str | None = None) -> EfficiencyRecord:
-        """Return the record with the latency at a rate, perhaps under another name.
+    def record_at(self, rate: float) -> EfficiencyRecord:
+        """Return the record with the latency at a rate.
 
         Raises:
             InputError: if nothing was measured at this rate.
@@ -181,7 +179,6 @@ class Load(Reported):
             raise InputError(problem, source="rate", value=rate)
         return replace(
             self.about,
-            system=system or self.about.system,
             latency=at_rate.latency,
             wall_time=at_rate.wall_time,
             sustained_rate=self.sustained_rate,
@@ -196,8 +193,6 @@ class Load(Reported):
     def from_json(cls, source: Path) -> Self:
         """Read what `to_json` wrote, a path or JSON; `InputError` naming what cannot be read."""
         values = read_object(source, "load")
-        if isinstance(values, Mapping) and values.get("about") is not None:
-            values = {**values, "about": EfficiencyRecord.from_dict(values["about"])}
         with ErrorsIn(source="load"):
             load: Self = read_fields(cls, values)
         return load

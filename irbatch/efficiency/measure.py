@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
+from irbatch.data.frames import by_label
 from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
 from irbatch.efficiency.fields import Whole, check_value, field_error, only_known
@@ -193,19 +194,15 @@ def measure_search(
     """Time a search in a closed loop, and keep what it answers.
 
     After the warm-up every call is timed alone, one after the other, so that no query waits for
-    another; in `measure_load` they come at a rate.
-
-    The clock is read right before and after the call. So a search has to return what is ready: on
-    an accelerator it waits for its result, as ``.cpu()`` does, and it copies memory that the next
-    call writes to again. A search that keeps answers is faster where the same queries come again:
-    with ``warmup=0`` and a single pass none does.
+    another; in `measure_load` they come at a rate. One that is ``async def`` is awaited in an event
+    loop of its own, whose time does not count. The clock is read right before and after the call:
+    on an accelerator a search waits for its result, as ``.cpu()`` does. One that keeps answers is
+    faster where the same queries come again: with ``warmup=0`` and a single pass none does.
 
     An answer is a mapping of documents to scores; (document, score) pairs; document ids from the
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
-    n - 1, … 1. Answers of the last pass make the run.
-
-    A search that is ``async def`` is awaited in an event loop of its own, whose time does not
-    count.
+    n - 1, … 1. Answers of the last pass make the run, so none may be memory that a later call
+    writes to.
 
     CPU time and memory are those of the whole process, so what one system has loaded counts for the
     next one that it measures. The peak of memory, from the warm-up on, is exact where calls take
@@ -286,10 +283,7 @@ def measure_search(
 def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
     """Return ids of queries, and the queries; those without ids are numbered from 0."""
     with ErrorsIn(source=source):
-        if hasattr(queries, "items") and getattr(queries, "ndim", 0) == 1:  # a series of pandas
-            length, queries = len(queries), dict(queries.items())
-            if len(queries) < length:
-                raise InputError("queries have an id twice in their index")
+        queries = by_label(queries)
         several = isinstance(queries, Iterable) and not hasattr(queries, "columns")  # of a table
         if not several or isinstance(queries, str | bytes | set | frozenset):
             expected = "a mapping of ids to queries, or several queries in order, as in a list"

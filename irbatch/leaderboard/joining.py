@@ -99,7 +99,7 @@ def join_rows(
     for spellings in spelled:
         for canonical, own in spellings.items():
             first_names.setdefault(canonical, own)
-    chosen = list(first_names) if measures is None else _choose(measures, first_names)
+    chosen = list(first_names) if measures is None else _choose(measures)
     if not chosen:
         raise InputError("there is no measure of accuracy", source="measures")
     shown_names = [first_names.get(name, name) for name in chosen]
@@ -168,7 +168,7 @@ def _spellings(results: Any) -> dict[str, str]:
     return spellings
 
 
-def _choose(measures: Any, first_names: Mapping[str, str]) -> list[str]:
+def _choose(measures: Any) -> list[str]:
     """Return the canonical names of the measures that are asked for."""
     chosen: list[str] = []
     is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
@@ -176,11 +176,10 @@ def _choose(measures: Any, first_names: Mapping[str, str]) -> list[str]:
         if not isinstance(measure, str | Measure):
             problem = f"measures are names, not {shown(measures)}"
             raise InputError(problem, source="measures", value=measures)
-        name = canonical_name(str(measure)) or str(measure)
         try:  # "P@{5,10}" names two
-            chosen += [name] if name in first_names else map(str, parse_measures(str(measure)))
+            chosen += map(str, parse_measures(str(measure)))
         except InputError:  # a measure of another tool
-            chosen.append(name)
+            chosen.append(str(measure))
     return chosen
 
 

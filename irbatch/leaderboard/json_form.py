@@ -2,9 +2,8 @@
 
 It is an object with ``"systems"``, or only their list. A system has the keys of a record, see
 `EfficiencyRecord.to_json`, and those of `System`. One that was measured on several machines is
-listed once for each, with the name of an instance in its hardware; accuracy or a run, and how many
-queries, need to stand with the first of them. What stands beside ``"systems"`` are the fields of a
-`Statement`.
+listed once for each, with the name of an instance in its hardware. What stands beside ``"systems"``
+are the fields of a `Statement`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.fields import (
     Whole,
     check_fields,
-    check_value,
     field_error,
     is_json,
     only_known,
@@ -57,6 +55,9 @@ class System:
     run: str | None = None
     queries: Whole | None = None
     row: str | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, of_system(self.record.system))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,22 +109,13 @@ def _read_document(document: Any) -> tuple[Statement, Systems]:
     with ErrorsIn(source=SOURCE):
         statement: Statement = read_fields(Statement, document)
     systems: list[System] = []
-    first: dict[str, dict[str, Any]] = {}  # what the rows of a system share
     for number, values in enumerate(statement.systems, 1):
         name = values.get("system")
         if not isinstance(name, str) or not name.strip():
-            problem = f"is called {shown(name)}, which is not a name"
-            if name is None:
-                problem = 'has no "system", which is its name'
+            problem = f'has no name: its "system" is {shown(name)}'
             raise field_error(SOURCE, f"system {number}", problem, name)
         record = EfficiencyRecord.from_dict({k: v for k, v in values.items() if k not in BESIDE})
         own = {key: values[key] for key in BESIDE if key in values}
-        shared = first.setdefault(name, {key: own[key] for key in own if key != "row"})
-        own = own if "accuracy" in own or "run" in own else {**shared, **own}
-        with ErrorsIn(source=of_system(name)):
-            for key, kind in (("run", str), ("queries", Whole), ("row", str)):
-                if own.get(key) is not None:
-                    check_value(key, kind, own[key])
         systems.append(System(record=record, **own))
     names = name_rows([system.record for system in systems])
     return statement, dict(zip(names, systems, strict=True))
