@@ -47,7 +47,6 @@ from irbatch.statistics.intervals import POWER
 from irbatch.statistics.tests import margin_correction, read_margin
 
 UNEVEN = 0.05  # a difference of judged shares that means may come from
-FEW_QUERIES = 50  # of which Student's t interval of a skewed mean misses too often
 
 At = tuple[int, int]  # of arrays: a pair, or a system, and a measure
 
@@ -291,8 +290,8 @@ def tell_queries(compared: Differences) -> list[str]:
     return sentences
 
 
-def remarks(compared: Differences, *, means: bool = True, differences: bool = True) -> list[str]:
-    """Say what else the numbers hide, a sentence or two each; arguments as of `tell_how`."""
+def remarks(compared: Differences, *, differences: bool = True) -> list[str]:
+    """Say what else the numbers hide, a sentence or two each; of differences if they are shown."""
     sentences = []
     if compared.pairs and compared.least_p >= compared.level:
         sentences.append(f"{compared.undecided} Nothing can be significant.")
@@ -300,11 +299,6 @@ def remarks(compared: Differences, *, means: bool = True, differences: bool = Tr
         sentences.append(
             "Differences that are the same in every query have no interval and no effect: how much "
             "they would vary is not known."
-        )
-    if means and compared.interval == "t" and len(compared.query_ids) < FEW_QUERIES:
-        sentences.append(
-            f"Of fewer than {FEW_QUERIES} queries an interval of a mean misses more often than it "
-            "says where values are skewed or few different ones."
         )
     for cutoff, shares in compared.judged_shares.items():
         judged = [(share, i) for i, share in enumerate(shares.tolist()) if not math.isnan(share)]
@@ -344,7 +338,6 @@ class Comparison(Reported, Differences):
     Attributes:
         systems, measures: names, in the order given.
         query_ids: the queries compared, those that all systems have values for.
-        counts: int64 ``(measures,)``: how many of them have a value of the measure.
         baseline: the system that all others are compared with, or None: all with all.
         pairs: positions (a, b) in `systems`; a is compared with b.
         values: float64 ``(systems, queries, measures)``.
@@ -354,11 +347,7 @@ class Comparison(Reported, Differences):
             and effects are NaN where the difference is the same in every query.
         wins, ties, losses: int64 ``(pairs, measures)``.
         judged: cutoff to the share of each query's documents up to it that are judged, float64
-            ``(systems, queries)``, NaN of queries without a ranking; `judged_shares` are their
-            means. Empty where that isn't known.
-        test, alternative, correction, family, level, interval, simultaneous, draws, seed, margin,
-            margin_test: as they were asked for.
-        least_p: the least corrected p-value that could come out, however clear the differences.
+            ``(systems, queries)``, NaN without a ranking; empty where that isn't known.
         settings: how the values and the comparison came about.
         missing: system to the queries that others have and it has not: they are left out.
         unanswered: system to the queries it has no ranking for, which count 0.
@@ -446,15 +435,9 @@ class Comparison(Reported, Differences):
         listed = listed if pairs is None else pairs
         means = not (paper and listed)
         sort = self.measures[0] if sort is None and page else sort
-        with_intervals = {"means": intervals, "differences": listed}
-        caption, note, comment = (
-            [tell_how(self, **with_intervals)],
-            [f"{tell_test(self, **with_intervals)}."],
-            [],
-        )
-        queries, hidden = tell_queries(self), remarks(self, **with_intervals)
-        if paper:
-            caption, note, comment = [*caption, *queries], [*note, *queries], hidden
+        own = {"means": intervals, "differences": listed}
+        queries, hidden = tell_queries(self), remarks(self, differences=listed)
+        beside, below = (queries, []) if paper else ([], [*queries, *hidden])
         parts: list[Part] = []
         for name, group in (("all queries", self), *self.groups.items()):
             if self.groups:
@@ -464,15 +447,16 @@ class Comparison(Reported, Differences):
             sentences = [] if listed or pairs is not None or paper else [count_significant(group)]
             if group is self:
                 parts += figures
-                sentences += [] if paper else [*queries, *hidden]
+                sentences += below
             if listed:
                 parts.append(tabulate_pairs(group, digits, power, sort))
             if sentences:
                 parts.append(Sentences(sentences))
         title = f"Comparison of {many(len(self.systems), 'system')}"
-        legend = legend_of(self) if means else []
-        settings = " | ".join([self.signature, *comment])
-        return Document(title, " ".join(caption), legend, parts, settings, " ".join(note))
+        caption = " ".join([tell_how(self, **own), *beside])
+        note = " ".join([f"{tell_test(self, **own)}.", *beside])
+        settings = " | ".join([self.signature, *(hidden if paper else [])])
+        return Document(title, caption, legend_of(self) if means else [], parts, settings, note)
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()

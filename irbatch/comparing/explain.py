@@ -120,32 +120,21 @@ class Explanation(Reported):
     value grows by where, going down the ranking, one comes to the document: the gain over the
     discount and the ideal DCG, of nDCG; precision at its rank over all relevant, of AP. It is said
     of measures that are such a sum.
-
-    Attributes:
-        measure, systems, means: what was compared, and the means of all queries.
-        worse, better, same: how many queries got worse, better, or stayed as they were.
-        queries: the `ExplainedQuery` of those asked for.
-        depth: how many ranks of each ranking are shown.
-        cutoff: the measure's; None: it looks at whole rankings.
-        sign: 1 if higher values are better, -1 if lower ones are, 0 if neither is.
-        adds: whether it is known what each document adds.
-        grades: the relevant grades that the judgments have, ascending.
-        settings: how the values came about.
     """
 
     measure: str
     systems: tuple[str, str]
-    means: tuple[float, float]
-    worse: int
+    means: tuple[float, float]  # of all queries
+    worse: int  # how many queries got worse, better, or stayed as they were
     better: int
     same: int
-    queries: tuple[ExplainedQuery, ...]
-    depth: int
-    cutoff: int | None
-    sign: int
-    adds: bool
-    grades: tuple[float, ...]
-    settings: Mapping[str, str]
+    queries: tuple[ExplainedQuery, ...]  # those asked for
+    depth: int  # how many ranks of each ranking are shown
+    cutoff: int | None  # the measure's; None: it looks at whole rankings
+    sign: int  # 1 if higher values are better, -1 if lower ones are, 0 if neither is
+    adds: bool  # whether it is known what each document adds
+    grades: tuple[float, ...]  # the relevant ones that the judgments have, ascending
+    settings: Mapping[str, str]  # how the values came about
 
     _label: ClassVar[str] = "tab:explanation"
 

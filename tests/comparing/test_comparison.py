@@ -436,12 +436,6 @@ def test_intervals_of_differences_end_where_differences_do() -> None:
     assert one_sided.difference("a", "b", "P@10").interval[1] == math.inf
 
 
-def test_few_queries_of_means_are_told_beside_their_intervals() -> None:
-    assert "misses more often" in compare(FEW).to_text(intervals=True)
-    assert "misses more often" not in compare(FEW).to_text()
-    assert "misses more often" not in compare(FEW, interval="bca").to_text(intervals=True)
-
-
 def test_results_stand_beside_runs() -> None:
     qrels = {f"q{i}": {"d1": 1, "d2": 2} for i in range(12)}
     runs = {name: {q: {"d1": a, "d2": 2.0} for q in qrels} for name, a in (("old", 3), ("new", 1))}

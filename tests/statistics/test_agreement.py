@@ -48,13 +48,10 @@ def test_p_values_are_those_of_scipy(seed: int) -> None:
     )
 
 
-def test_values_without_spread() -> None:
+def test_what_has_no_spread_or_no_effect() -> None:
     values = np.array([[0.3], [0.8], [0.1]])
     assert paired_p(values, values).tolist() == [1.0]
     assert paired_p(values, values - 0.1).tolist() == [0.0], "the same decimal difference"
-
-
-def test_effects_of_nothing_are_not_defined() -> None:
     means = np.array([[0.5, 0.0], [0.5, 0.25]])
     assert math.isnan(effect_ratio(means, means + 1.0)[0])
     assert math.isnan(delta_relative_improvement(means, means)[1]), "the baseline is 0"
