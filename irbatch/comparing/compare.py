@@ -24,13 +24,8 @@ from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.runtime.numbers import check_keywords
 from irbatch.statistics.intervals import Intervals, as_linear, cut_intervals, find_intervals
 from irbatch.statistics.judges import ENOUGH_QUERIES, FEWEST, ModelValues
-from irbatch.statistics.resampling import Sample, join_measures, measure_blocks
-from irbatch.statistics.tests import (
-    FAMILY_WISE,
-    correct,
-    honest_difference,
-    p_values,
-)
+from irbatch.statistics.resampling import Pairs, Sample, join_measures, measure_blocks
+from irbatch.statistics.tests import FAMILY_WISE, correct, honest_difference, p_values
 
 
 class Estimate(NamedTuple):
@@ -49,7 +44,7 @@ class Estimate(NamedTuple):
 
 def plain_estimate(
     scaled: Floats,
-    sampling: tuple[Any, ...],
+    pairs: Pairs,
     settings: ComparisonSettings,
     strata: Sequence[Any] | None,
     geometric: Bools,
@@ -58,6 +53,7 @@ def plain_estimate(
     """Estimate from the values alone, each measure from the queries that have a value of it."""
     blocks = measure_blocks(scaled)
     values = [scaled] if len(blocks) == 1 else [scaled[:, rows][..., k] for k, rows in blocks]
+    sampling = pairs, settings.draws, settings.seed, settings.alternative
     samples = [Sample(np.ascontiguousarray(own), *sampling) for own in values]
 
     def find(of_sample: Callable[[Sample], Any]) -> Floats:
@@ -65,7 +61,6 @@ def plain_estimate(
 
     means = find(lambda sample: [_exact_means(system) for system in sample.values])
     means[:, geometric] = np.exp(means[:, geometric])
-    pairs = samples[0].pairs
     differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
 
     def intervals(levels: Floats) -> Intervals:
@@ -112,10 +107,7 @@ def _with_model(settings: Mapping[str, Any], groups: object) -> dict[str, Any]:
 
 
 def estimate_with_model(
-    values: Floats,
-    pairs: Sequence[tuple[int, int]],
-    settings: ComparisonSettings,
-    model: ModelValues,
+    values: Floats, pairs: Pairs, settings: ComparisonSettings, model: ModelValues
 ) -> Estimate:
     """Estimate from people's values of some queries, and a model's of these and of others."""
     of_systems, of_pairs = (len(values), values.shape[2]), (len(pairs), values.shape[2])
@@ -326,13 +318,20 @@ def _compare_groups(
     aligned: Aligned, options: ComparisonSettings, groups: Mapping[Any, str] | None
 ) -> Comparison:
     """Compare systems, all queries and each group of them."""
-    names = _group_names(aligned.query_ids, rows_by_label(groups) if is_series(groups) else groups)
+    if groups is None:
+        return _make(aligned, options)
+    by_query = rows_by_label(groups) if is_series(groups) else groups
+    if not isinstance(by_query, Mapping):
+        problem = f"groups go from query ids to names, not {kind_of(groups)}"
+        raise InputError(problem, source="groups")
     rows: dict[str, list[int]] = {}
-    for row, query in enumerate(aligned.query_ids if names else ()):
-        rows.setdefault(names[query], []).append(row)
+    for row, query in enumerate(aligned.query_ids):
+        if query not in by_query:
+            raise InputError("it has no group", source="groups", query=query)
+        rows.setdefault(str(by_query[query]), []).append(row)
     inside: dict[str, set[Any]] = {}  # with queries that were left out
-    for query, name in names.items():
-        inside.setdefault(name, set()).add(query)
+    for query, name in by_query.items():
+        inside.setdefault(str(name), set()).add(query)
     compared: dict[str, Comparison] = {}
     for name, group_rows in rows.items():
         part = aligned.part(group_rows, inside[name])
@@ -342,19 +341,6 @@ def _compare_groups(
             compared[name] = _make(part, options)
     alone = [name for name in rows if name not in compared]
     return _make(aligned, options, _strata(rows.values()), groups=compared, alone=alone)
-
-
-def _group_names(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[Any, str]:
-    """Return each query's group; one that was left out need not have any."""
-    if groups is None:
-        return {}
-    if not isinstance(groups, Mapping):
-        problem = f"groups go from query ids to names, not {kind_of(groups)}"
-        raise InputError(problem, source="groups")
-    for query in queries:
-        if query not in groups:
-            raise InputError("it has no group", source="groups", query=query)
-    return {query: str(name) for query, name in groups.items()}
 
 
 def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
@@ -383,9 +369,8 @@ def _make(
     ranges = np.array([column.range for column in aligned.columns]).T
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
-    sampling = pairs, options.draws, options.seed, options.alternative
     if model is None:
-        estimate = plain_estimate(scaled, sampling, options, strata, geometric, weights)
+        estimate = plain_estimate(scaled, pairs, options, strata, geometric, weights)
     else:
         estimate = estimate_with_model(aligned.values, pairs, options, model)
     corrected = correct(estimate.p_values, options.correction, options.family)
