@@ -339,7 +339,10 @@ class Qrels(Container):
         documents = (
             self.column.tolist() if of_table else itertools.chain.from_iterable(self.documents)
         )
-        grades = (int(grade) if grade.is_integer() else grade for grade in self.grades.tolist())
+        values, whole = self.grades, self.grades.astype(np.int64)
+        grades: list[Any] = whole.tolist()
+        if (values != whole).any():
+            grades = [int(grade) if grade.is_integer() else grade for grade in values.tolist()]
         pairs = zip(documents, grades, strict=True)
         sizes = np.diff(self.starts).tolist()
         return {
