@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from irbatch.data.column_names import ITEM, POPULARITIES, QUERIES, USERS
 from irbatch.errors import InputError, join_words, shown
-from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.runs import name_systems
 from irbatch.formats.files import is_pattern, read_qrels
 from irbatch.measures import parse_measures
 

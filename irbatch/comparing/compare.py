@@ -17,9 +17,8 @@ from irbatch.data.frames import is_series, rows_by_label
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import evaluate_runs
+from irbatch.evaluation.runs import evaluate_runs, name_systems
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.runtime.numbers import check_keywords
 from irbatch.statistics.intervals import Intervals, as_linear, cut_intervals, find_intervals

@@ -18,8 +18,8 @@ from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
+from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
-from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.texts import join_text, read_texts
 from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
 from irbatch.report.document import (

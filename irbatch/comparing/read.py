@@ -20,7 +20,7 @@ from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.queries import QueryMark, count_queries
 from irbatch.evaluation.results import Results, check_comparable, is_saved
 from irbatch.evaluation.rows import weight_column
-from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import ask_about_parts
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure

@@ -30,7 +30,7 @@ from irbatch.runtime.numbers import add_up, check_whole, is_whole, round_sum
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-FORMAT = 5
+FORMAT = 6
 KEEPS = ("queries", "sums")  # what may be kept
 REPEATED = ("error", "first")  # what becomes of a query that comes again, with other values
 # Queries and graded candidates that wait to be evaluated together. What that costs once, a third
@@ -118,7 +118,6 @@ class Accumulator:
         of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
         self.settings: Mapping[str, str] = {}  # that shaped the numbers, all of those that differ
-        self.repeats = 0  # how often a query came again, of those with ids
         self.extra = 0  # queries that were only in the run
         self._size = 0
         self.named: bool | None = None  # whether queries have ids, all or none; not known of sums
@@ -150,14 +149,12 @@ class Accumulator:
             InputError: if only some queries have ids, or one that came before has other values;
                 nothing has changed then.
         """
-        repeats = 0
         if self._sums is not None:
             ids = None
         self.check_ids(ids is not None)
         if ids and (len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids)):
             rows = join_batches([batch])
             fresh = self._fresh(rows, ids)
-            repeats = len(ids) - len(fresh)
             batch, ids = rows.take([*fresh.values()]), [*fresh]
         if self._load >= MOST_WAITING:
             self._settle()
@@ -165,14 +162,12 @@ class Accumulator:
         self._load += batch.size if isinstance(batch, ScoreBatch) else len(batch)
         self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
-        self.repeats += repeats
         self.named = ids is not None
 
-    def note(self, settings: Mapping[str, str], extra: int = 0, repeats: int = 0) -> None:
-        """Note what shaped the values, and how many more queries came that are not added."""
+    def note(self, settings: Mapping[str, str], extra: int = 0) -> None:
+        """Note what shaped the values, and how many more queries were only in the run."""
         self.settings = join_settings(self.settings, settings)
         self.extra += extra
-        self.repeats += repeats
 
     def check_ids(self, are_there: bool) -> None:
         """Reject queries with ids beside those without, and the other way round."""
@@ -193,23 +188,22 @@ class Accumulator:
                 before, at = rows, fresh[query]
             else:
                 continue
-            if self._repeated == "error" and (other := self._difference(before, at, rows, row)):
-                advice = "are these ids the queries' own, not places in a batch?"
-                problem = f"it came before, and {other}; {advice} repeated='first' keeps the first"
-                raise InputError(problem, source="query_ids", query=query)
+            if self._repeated == "error":
+                self._check_alike(query, before.take([at]), rows.take([row]))
         return fresh
 
-    def _difference(self, before: Rows, at: int, now: Rows, row: int) -> str:
-        """Say what of a query differs; nothing if all is the same."""
-        old, new = before.values[at], now.values[row]
+    def _check_alike(self, query: Any, before: Rows, now: Rows) -> None:
+        """Reject a query that has other values now than before."""
+        old, new = before.values[0], now.values[0]
         other = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
-        if other.size:
-            column = int(other[0])
-            return f"{self.columns[column]} was {old[column]:g}, not {new[column]:g}"
-        if before.items is None or now.items is None:
-            return ""
-        alike = np.array_equal(before.items.lists[at], now.items.lists[row])
-        return "" if alike else "had other items"
+        differences = [f"{self.columns[i]} was {old[i]:g}, not {new[i]:g}" for i in other[:1]]
+        first, again = (() if rows.items is None else rows.items.lists[0] for rows in (before, now))
+        if not np.array_equal(first, again):
+            differences.append("had other items")
+        if differences:
+            advice = "are these ids the queries' own, not places in a batch?"
+            message = f"{differences[0]}; {advice} repeated='first' keeps the first"
+            raise InputError(f"it came before, and {message}", source="query_ids", query=query)
 
     def _settle(self) -> None:
         """Evaluate what waits."""
@@ -248,7 +242,7 @@ class Accumulator:
             self._size += len(other)
         elif len(other):
             self.add(rows, [*other.ids] or None)
-        self.note(other.settings, other.extra, other.repeats)
+        self.note(other.settings, other.extra)
 
     def results(self, order: Iterable[Hashable] | None = None) -> Results:
         """Return results of all queries; `order` names them, and perhaps others, in an order."""
@@ -268,7 +262,7 @@ class Accumulator:
         """Return what is kept in numbers, texts and lists; values are their bytes to base 64."""
         state: dict[str, Any] = {"format": FORMAT, "measures": list(map(str, self.measures))}
         state |= {"keep": self.keep, "settings": dict(self.settings), **more}
-        state |= {"repeats": self.repeats, "extra": self.extra, "items": None}
+        state |= {"extra": self.extra, "items": None}
         rows, lists = self.rows(), list[Any]()
         if self._sums is not None:
             state |= {key: array.tolist() for key, array in self._sums.arrays.items()}
@@ -295,7 +289,7 @@ class Accumulator:
         if items["catalogue"] != catalogue:
             raise reject("items", items["catalogue"], f"those of catalogue {catalogue!r}")
         settings = {str(key): str(value) for key, value in state["settings"].items()}
-        others = (check_whole(key, state[key], 0) for key in ("extra", "repeats"))
+        extra = check_whole("extra", state["extra"], 0)
         if self._sums is None:
             rows, ids = self._read_rows(state, items["lists"])
             if len(rows):
@@ -308,7 +302,7 @@ class Accumulator:
             counts = {cutoff: _read_counts(self.known, *parts) for cutoff, *parts in items["lists"]}
             self._sums += Sums(self.measures, arrays, counts)
             self._size += int(arrays["counts"][0])
-        self.note(settings, *others)
+        self.note(settings, extra)
 
     def _read_rows(
         self, state: Mapping[str, Any], lists: Sequence[Any]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids, same_kind
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, kind_of, many, warnings_kept
+from irbatch.errors import InputError, many, warnings_kept
 from irbatch.evaluation.accumulator import (
     KEEPS,
     REPEATED,
@@ -109,12 +109,6 @@ class BatchEvaluator:
     def __repr__(self) -> str:
         return f"BatchEvaluator({' '.join(self.measures)!r}): {many(len(self), 'query')} so far"
 
-    @property
-    def repeats(self) -> int:
-        """How often a query, or a document in columns, came again and was not counted again."""
-        with self._lock:
-            return self._kept.repeats
-
     @uncompiled
     def update(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> Results:
         """Add a batch of scores, and return the results of this batch alone.
@@ -184,28 +178,6 @@ class BatchEvaluator:
         """
         with self._lock:
             self._columns.add((query_ids, document_ids, scores, grades), self._kept)
-
-    @uncompiled
-    def add(self, results: Results) -> None:
-        """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
-
-        Queries keep their ids; those that were given none are new ones.
-
-        Raises:
-            InputError: if measures are others, or a query has other values than before.
-        """
-        if not isinstance(results, Results):
-            raise InputError(f"{kind_of(results)} is not Results", source="results")
-        if results.measures != self.measures:
-            theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
-            raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
-        if (catalogue := self._kept.known) is not None:
-            of = results.settings.get("items")
-            if results.of_queries.items is None or of != catalogue.fingerprint:
-                problem = f"results of items {of!r}, not {catalogue.fingerprint!r}"
-                raise InputError(problem, source="results")
-        ids = results.query_ids if results.has_ids else None
-        self._add(results.of_queries, ids, results.settings, results.counts.extra)
 
     @uncompiled
     def compute(self) -> Results:
@@ -319,7 +291,7 @@ class Columns:
         self._rows: dict[tuple[Any, Any], tuple[float, float]] = {}
 
     def add(self, columns: Sequence[Any], kept: Accumulator) -> None:
-        """Keep some documents, of other queries than are kept whole; count those that came again.
+        """Keep some documents, of other queries than are kept whole; each once.
 
         If one is rejected, nothing has changed.
         """
@@ -352,7 +324,6 @@ class Columns:
         self._rows.update(fresh)
         self.queries.update(dict.fromkeys(lists[0]))
         kept.named = True
-        kept.note({}, repeats=len(lists[0]) - len(fresh))
 
     def by_query(self) -> Iterator[dict[Any, dict[Any, float]]]:
         """Yield query to document to score, and to grade."""

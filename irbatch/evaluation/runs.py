@@ -1,19 +1,27 @@
-"""The public verbs: from judgments and a system's rankings to results."""
+"""The public verbs: from judgments and a system's rankings to results, or those of several."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from irbatch.data.runs import Run
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
+from irbatch.formats.files import is_pattern
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 __all__ = ["evaluate", "evaluate_runs"]
+
+# What names of files end in that is no part of a system's name.
+ENDINGS = ("gz", "bz2", "xz", "zst", "run", "txt", "trec", "tsv", "csv", "jsonl", "parquet")
+
+System = TypeVar("System")
 
 
 def evaluate(
@@ -144,8 +152,6 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    from irbatch.evaluation.system_names import name_systems  # for those who have several
-
     check_settings(evaluate_runs, settings)
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
@@ -165,3 +171,47 @@ def evaluate_runs(
     for name, system in results.items():
         system.name = name
     return results
+
+
+def name_systems(
+    systems: Mapping[str, System] | Iterable[System], what: str = "run"
+) -> dict[str, System]:
+    """Return what comes from several systems by the systems' names.
+
+    Mappings have them; runs and results bring theirs; paths give theirs. One without a name, or two
+    of the same, are rejected; messages call them `what`.
+    """
+    if isinstance(systems, Mapping):
+        return dict(systems)
+    is_one = isinstance(systems, str | os.PathLike | Run) or hasattr(systems, "counts")
+    if is_one or not isinstance(systems, Iterable):
+        forms = f"in a list or a mapping of names to {what}s"
+        hint = "; of one run see evaluate" if what == "run" else ""
+        raise InputError(f"{what}s are several, {forms}, not as {kind_of(systems)}{hint}")
+    listed: list[Any] = list(systems)
+    short_names = list(map(_short_name, listed))
+    counts = Counter(short_names)
+    by_name: dict[str, System] = {}
+    for system, name in zip(listed, short_names, strict=True):
+        if counts[name] > 1 and isinstance(system, str | os.PathLike):
+            name = os.fspath(system)
+        if not name or name in by_name:
+            problem = f"two {what}s are called {name!r}" if name else f"a {what} has no name"
+            advice = f"systems need different names: give a mapping of names to {what}s"
+            raise InputError(f"{problem}; {advice}", source=what)
+        by_name[name] = system
+    return by_name
+
+
+def _short_name(system: Any) -> str:
+    """Return a system's own name, or that of its file without the endings of archives and runs."""
+    if not isinstance(system, str | os.PathLike):
+        return getattr(system, "name", None) or ""
+    path = os.fspath(system)
+    if is_pattern(path):
+        return path
+    parts = os.path.basename(path.rstrip("/")).split(".")  # noqa: PTH119 - pathlib takes 5 ms to import
+    hidden = not parts[0]  # a name that begins with a point has something behind it
+    while len(parts) > 1 + hidden and parts[-1] in ENDINGS:
+        parts.pop()
+    return ".".join(parts)

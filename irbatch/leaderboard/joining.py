@@ -13,7 +13,7 @@ from irbatch.efficiency.fields import field_error
 from irbatch.efficiency.quantities import ALIASES, of_system
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.runs import name_systems
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_number

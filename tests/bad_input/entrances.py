@@ -28,6 +28,7 @@ from irbatch import BatchEvaluator, Qrels, Run
 from irbatch.cli import main
 from irbatch.errors import warn
 from irbatch.integrations import beir, pytrec_eval
+from irbatch.partial import evaluate_partition, merge_partials
 
 Columns = dict[str, Any]
 Dicts = tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]
@@ -138,11 +139,12 @@ def by_id_mappings(qrels: Any, run: Any, problem: Problem) -> Found:
 def added_up(qrels: Any, run: Any, problem: Problem) -> Found:
     """Evaluate query by query, and add the results up."""
     require(qrels.keys() <= run.keys())
-    evaluator = BatchEvaluator(list(problem.measures))
-    for query in qrels:
-        part = {query: qrels[query]}, {query: run[query]}
-        evaluator.add(irbatch.evaluate(*part, list(problem.measures)))
-    return per_query(evaluator.compute())  # type: ignore[arg-type]
+    parts = [
+        evaluate_partition({query: qrels[query]}, {query: run[query]}, list(problem.measures),
+                           apart=True)
+        for query in qrels
+    ]  # fmt: skip
+    return per_query(merge_partials(parts).results())
 
 
 def trec_names(problem: Problem) -> dict[str, str]:

@@ -9,7 +9,7 @@ from support.input_errors import input_error
 
 from irbatch import EfficiencyRecord, Leaderboard, measure
 from irbatch.comparing.gate import parse_condition
-from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.runs import name_systems
 from irbatch.formats.lines import RUN, read_number
 
 N = 100_000

@@ -143,7 +143,7 @@ MISTAKES: list[Any] = [
     (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
     (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),
     (lambda: Run.from_table(pa.table({**COLUMNS, "score": ["a", "b"]})), "such as 'a', not num"),
-    (lambda: irbatch.evaluate_runs(QRELS, ["a.run", "a.run"], "AP"), "is given twice"),
+    (lambda: irbatch.evaluate_runs(QRELS, ["a.run", "a.run"], "AP"), "are called 'a.run'"),
 ]
 
 

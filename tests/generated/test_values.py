@@ -259,15 +259,12 @@ class Evaluator(RuleBasedStateMachine):
         self.evaluator.update_ids(np.argsort(-scores, axis=1).tolist(), relevant, **more)
         self.count(scores, labels, more)
 
-    @rule(seed=SEEDS, rows=ROWS, whole=st.booleans())
-    def merge(self, seed: int, rows: int, whole: bool) -> None:
+    @rule(seed=SEEDS, rows=ROWS)
+    def merge(self, seed: int, rows: int) -> None:
         scores, labels, more = self.batch(seed, rows)
-        if whole and self.keep == "queries":
-            self.evaluator.add(irbatch.evaluate_scores(scores, labels, BATCHED, **more))
-        else:
-            other = self.fresh()
-            other.update(scores, labels, **more)
-            self.evaluator.merge(other)
+        other = self.fresh()
+        other.update(scores, labels, **more)
+        self.evaluator.merge(other)
         self.count(scores, labels, more)
 
     @rule(seed=SEEDS, rows=ROWS, way=st.integers(0, 3))
@@ -278,10 +275,10 @@ class Evaluator(RuleBasedStateMachine):
         given = [(damaged, labels), (scores, labels[:, :5]), (scores, labels), (Failing(), labels)]
         if way == 2:
             more = {"query_ids": [b"x"] * rows}  # type: ignore[list-item]
-        before = len(self.evaluator), self.evaluator.repeats
+        before = len(self.evaluator)
         with pytest.raises(InputError):
             self.evaluator.update(*given[way], **more)
-        assert (len(self.evaluator), self.evaluator.repeats) == before
+        assert len(self.evaluator) == before
 
     @rule()
     def reset(self) -> None:

@@ -219,19 +219,6 @@ def test_a_query_that_comes_again() -> None:
     assert evaluator.compute()["CatalogueCoverage@1"] == 1 / 9
 
 
-def test_results_are_added() -> None:
-    scores, positives, items = scored()
-    expected = irbatch.evaluate_scores(scores, measures=NAMES, positives=positives, items=items)
-    for keep in ("queries", "sums"):
-        evaluator = BatchEvaluator(NAMES, items=items, keep=keep)
-        evaluator.add(expected)
-        assert evaluator.compute().mean() == expected.mean()
-    others = BatchEvaluator(NAMES, items=scored(size=9, seed=1)[2])
-    others.add(expected)  # of the same ids
-    small = scored(size=8)[2]
-    input_error(lambda: BatchEvaluator(NAMES, items=small).add(expected), "results of items '9")
-
-
 @pytest.mark.parametrize("keep", ["queries", "sums"])
 def test_states_of_something_else_are_refused(keep: str) -> None:
     scores, positives, items = scored(users=3)

@@ -13,7 +13,6 @@ import pytest
 from support.input_errors import input_error, refusal
 from support.replacing import Path, places, replaced, without
 
-import irbatch
 from irbatch import BatchEvaluator
 
 MEASURES = "RR GMAP NumRel Bpref"
@@ -68,7 +67,7 @@ OTHER_STATES: list[tuple[str, Path, Any, tuple[str, ...]]] = [
     ("queries", ("query_ids",), ["a", "b", "c"], ("query_ids",)),
     ("queries", ("values",), [[0.5, 0.5, 1.0, 1.0]], ("(2,4)",)),
     ("queries", ("marks", 0), 16, ("marks",)),
-    ("queries", ("repeats",), -1, ("repeats",)),
+    ("queries", ("extra",), -1, ("extra",)),
     ("sums", ("counts", 0), -1, ("counts",)),
     ("sums", ("zeros",), [0] * 3, ("shape",)),
 ]
@@ -102,8 +101,7 @@ def test_sums_that_no_memory_holds_are_refused() -> None:
 def test_values_that_are_not_averaged_may_be_kept() -> None:
     for options in ({"no_relevant": "skip"}, {}):
         made = evaluator(**options)
-        qrels, run = {"a": {"x": 1}, "b": {"x": 0}}, {"a": {"x": 1.0}, "b": {"x": 1.0}}
-        made.add(irbatch.evaluate(qrels, run, MEASURES, no_relevant="skip"))
+        made.update([[1, 2], [1, 2]], [[1, 0], [0, 0]])
         again = evaluator(**options)
         again.load_state_dict(json.loads(json.dumps(made.state_dict())))
         assert repr(again.state_dict()) == repr(made.state_dict())
@@ -147,10 +145,3 @@ def test_states_are_plain_numbers_and_texts(
     again.load_state_dict(copied(state))
     assert repr(again.state_dict()) == repr(state)
     assert repr(again.compute().mean()) == repr(made.compute().mean())
-
-
-def test_documents_that_came_again_stay_counted() -> None:
-    made = filled()
-    made.update_columns(["c"], ["x"], [1.0], [1])
-    made.update([[3, 2, 1]], [[0, 1, 0]], query_ids=["a"])
-    assert made.repeats == pickle.loads(pickle.dumps(made)).repeats == 2
