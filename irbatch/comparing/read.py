@@ -17,9 +17,9 @@ from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import PartialResult
-from irbatch.evaluation.queries import QueryMark, count_queries
+from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.results import Results, check_comparable, is_saved
-from irbatch.evaluation.rows import weight_column
+from irbatch.evaluation.rows import Rows, weight_column
 from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import ask_about_parts
 from irbatch.formats.files import find_parts
@@ -354,8 +354,7 @@ def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Re
         if measures[-1].aggregate == "weighted":
             problem = f"the mean of {column} is weighted, and weights come with partial results"
             raise InputError(problem, value=column)
-    marks = np.zeros(len(ids), np.uint8)
-    results = Results(values, ids, measures, count_queries(marks), {}, name, marks)
+    results = Results(Rows(values), ids, measures, None, {}, name)
     if len(results.rows) < len(ids):
         twice = next(query for row, query in enumerate(ids) if results.rows[query] != row)
         raise InputError("it stands there twice", path=name, query=twice)

@@ -42,17 +42,13 @@ class Results(Reported):
     `intervals` (False), as `to_json` has them, too.
 
     Args:
-        values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged. Behind
-            them, as many columns of weights as there are measures whose mean is weighted. Or
-            `Rows`, or what returns them, called when something of them is asked for; None where
-            means alone were kept.
+        of_queries: what is known of each query: `Rows`, or what returns them, called when something
+            of them is asked for; None where means alone were kept.
         query_ids: the queries.
         measures: one a column.
         counts: see `Counts`; default: as queries are marked.
         settings: every setting that shaped the numbers, by name.
         name: the system's.
-        marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`; of `Rows` their
-            own.
         means: where means alone were kept, one a measure; or those that are known, by column.
 
     >>> import irbatch
@@ -63,13 +59,12 @@ class Results(Reported):
 
     def __init__(
         self,
-        values: Floats | Rows | Callable[[], Rows] | None,
+        of_queries: Rows | Callable[[], Rows] | None,
         query_ids: Sequence[Any],
         measures: Sequence[Measure],
         counts: Counts | None,
         settings: Mapping[str, str],
         name: str | None = None,
-        marks: Bytes | None = None,
         means: Sequence[float] | Mapping[int, float] | None = None,
     ) -> None:
         self.columns = tuple(measures)
@@ -77,17 +72,14 @@ class Results(Reported):
         self.settings = dict(settings)
         self.name = name
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
-        self.has_values = values is not None
+        self.has_values = of_queries is not None
         self._column = {str(measure): column for column, measure in enumerate(self.columns)}
         self.query_ids = list(query_ids)
         self._counts = counts
         self._means = dict(means if isinstance(means, Mapping) else enumerate(means or ()))
-        if isinstance(values, np.ndarray):
-            none = np.zeros(len(self.query_ids), np.uint8)
-            values = Rows(values, none if marks is None else marks)
-        self._evaluated = values
-        if isinstance(values, Rows):
-            values.values.flags.writeable = False
+        self._evaluated = of_queries
+        if isinstance(of_queries, Rows):
+            of_queries.values.flags.writeable = False
 
     @property
     @uncompiled
@@ -108,7 +100,7 @@ class Results(Reported):
 
     @property
     def values(self) -> Floats:
-        """Float64 ``(queries, measures)``, read-only."""
+        """Float64 ``(queries, measures)``, read-only; NaN where one was not to be averaged."""
         return self.of_queries.values[:, : len(self.columns)]
 
     @property

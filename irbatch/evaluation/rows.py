@@ -51,7 +51,7 @@ class Rows:
 
     Args:
         values: ``(queries, columns)``, of measures and, behind them, see `with_weights`.
-        marks: ``(queries,)``, see `QueryMark`.
+        marks: ``(queries,)``, see `QueryMark`; default: none.
         judgment_counts: ``(queries, 2)``, how many documents are relevant, and how many judged;
             None where labels of what was ranked are all there is.
         items: where measures of the whole run read them.
@@ -60,11 +60,12 @@ class Rows:
     def __init__(
         self,
         values: Floats,
-        marks: Bytes,
+        marks: Bytes | None = None,
         judgment_counts: Counted | None = None,
         items: RunItems | None = None,
     ) -> None:
-        self.values, self.marks = values, marks
+        self.values = values
+        self.marks: Bytes = np.zeros(len(values), np.uint8) if marks is None else marks
         self.judgment_counts, self.items = judgment_counts, items
 
     def __len__(self) -> int:

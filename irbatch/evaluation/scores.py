@@ -23,7 +23,7 @@ from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.pipeline import Work, compute_blocks
-from irbatch.evaluation.queries import count_queries, notes_on
+from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import Settings
@@ -160,9 +160,9 @@ class ScoreEvaluator:
 
     def nothing(self) -> Results:
         """Return the results of a batch without queries."""
-        marks = np.zeros(0, np.uint8)
-        more = self.plan.measures, count_queries(marks), self.signature, None, marks
-        return Results(np.empty((0, self.plan.columns)), [], *more)
+        return Results(
+            Rows(np.empty((0, self.plan.columns))), [], self.plan.measures, None, self.signature
+        )
 
     def warn_once(self, texts: Iterable[str]) -> None:
         """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""

@@ -12,6 +12,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import compare
 from irbatch.comparing.differences import NAMES
+from irbatch.evaluation.rows import Rows
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 
 stats = pytest.importorskip("scipy.stats")
@@ -236,7 +237,7 @@ def test_groups_may_be_a_series() -> None:
 
 def test_groups_and_missing_queries() -> None:
     part = {f"q{i}": each for i, each in enumerate(THREE["s0"].values.tolist()) if i < 30}
-    rows = irbatch.Results(np.array(list(part.values())), list(part), THREE["s0"].columns,
+    rows = irbatch.Results(Rows(np.array(list(part.values()))), list(part), THREE["s0"].columns,
                            THREE["s0"].counts, THREE["s0"].settings)  # fmt: skip
     groups = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(40)}
     found = compare({"s0": rows, "s1": THREE["s1"]}, groups=groups)
@@ -306,7 +307,7 @@ def test_a_difference_of_nothing_is_no_finding(queries: int) -> None:
     base = np.full(queries, 0.8)
     made = {}
     for name, each in (("a", values), ("b", base)):
-        made[name] = irbatch.Results(each[:, None], [f"q{i}" for i in range(queries)],
+        made[name] = irbatch.Results(Rows(each[:, None]), [f"q{i}" for i in range(queries)],
                                      THREE["s0"].columns[:1], THREE["s0"].counts, {})  # fmt: skip
     assert compare(made, test="bootstrap", draws=500).p_values[0, 0] == 1
 

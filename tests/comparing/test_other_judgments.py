@@ -11,6 +11,7 @@ import pytest
 
 import irbatch
 from irbatch import InputError, Results
+from irbatch.evaluation.rows import Rows
 from irbatch.partial import evaluate_partition, merge_partials
 
 QRELS: dict[str, dict[str, int]] = {f"q{i}": {"a": 1, "b": 0} for i in range(6)}
@@ -74,7 +75,7 @@ def test_results_that_tell_nothing_of_judgments_are_taken() -> None:
     new = irbatch.evaluate(QRELS, RUN, "RR")
     state = json.loads(irbatch.evaluate(MORE, BACK, "RR").to_json())
     del state["relevant"], state["judged"]
-    made = Results(new.values.copy(), new.query_ids, new.columns, new.counts, new.settings)
+    made = Results(Rows(new.values.copy()), new.query_ids, new.columns, new.counts, new.settings)
     labels = irbatch.evaluate_matrix([[1]] * 6, "RR", query_ids=list(QRELS))
     for old in (Results.from_json(json.dumps(state)), made, labels):
         with_other = irbatch.compare({"old": old, "new": new})

@@ -13,6 +13,7 @@ import pytest
 import irbatch
 from irbatch import compare
 from irbatch.comparing import Comparison
+from irbatch.evaluation.rows import Rows
 from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 from irbatch.statistics import resampling, tests
 
@@ -90,7 +91,7 @@ def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
     """Return results of the queries in another order."""
     rows = [results.rows[query] for query in order]
     given = results.columns, results.counts, results.settings, results.name
-    return irbatch.Results(results.values[rows], order, *given, results.marks[rows])
+    return irbatch.Results(results.of_queries.take(rows), order, *given)
 
 
 @pytest.mark.parametrize("test", tests.TESTS)
@@ -105,7 +106,7 @@ def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
         measures = irbatch.measures.parse_measures("AP RR")[:seed]
         counts, ids = RESULTS["old"].counts, [f"q{i}" for i in range(60)]
         given = {
-            f"s{i}": irbatch.Results(each[:, :seed].copy(), ids, measures, counts, {})
+            f"s{i}": irbatch.Results(Rows(each[:, :seed].copy()), ids, measures, counts, {})
             for i, each in enumerate(values)
         }
         options: dict[str, Any] = {"test": test, "draws": 300, "margin": 0.05}

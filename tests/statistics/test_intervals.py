@@ -12,6 +12,7 @@ from oracle.leaderboard import quantile_ranks as expected_ranks
 
 from irbatch import compare
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.rows import Rows
 from irbatch.statistics.intervals import (
     detectable_difference,
     find_intervals,
@@ -175,7 +176,7 @@ def _results(values: np.ndarray) -> Results:
     import irbatch
 
     made = irbatch.evaluate_matrix(np.ones((values.size, 1)), "P@1")
-    return Results(values[:, None], made.query_ids, made.columns, made.counts, made.settings)
+    return Results(Rows(values[:, None]), made.query_ids, made.columns, made.counts, made.settings)
 
 
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.5])
