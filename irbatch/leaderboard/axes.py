@@ -14,6 +14,7 @@ from irbatch.measures import measure
 from irbatch.report.document import Column
 from irbatch.report.numbers import show_quantity
 
+UNSAID = "a machine unsaid"  # of conditions
 Named = TypeVar("Named", Quantity, Column)
 Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those that take one
 
@@ -59,7 +60,7 @@ def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
     times = [name for name in names if is_of_machine(name)]
     if not times:
         return ""
-    conditions, latency = [str(record.hardware) or "a machine unsaid"], record.latency
+    conditions, latency = [str(record.hardware) or UNSAID], record.latency
     if latency is not None and any(name.startswith("latency_") for name in times):
         conditions += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
         if latency.loop == OPEN:

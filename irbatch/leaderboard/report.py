@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Hardware, Quantity
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
 from irbatch.errors import join_words, many
-from irbatch.leaderboard.axes import Board, conditions_of, find_all, is_of_machine
+from irbatch.leaderboard.axes import UNSAID, Board, conditions_of, find_all, is_of_machine
 from irbatch.leaderboard.joining import Row
 from irbatch.report.document import (
     BEST,
@@ -229,11 +229,7 @@ def _write_caption(board: Board) -> str:
     if counts and None not in counts:
         least, most = min(counts), max(counts)
         queries = f", {f'{least} to ' if least < most else ''}{many(most, 'query')}"
-    sentences = [f"{count_systems(records)}{queries}.", *_tell_calls(records)]
-    machines = {record.hardware for record in records}
-    if len(machines) == 1 and machines != {Hardware()}:
-        sentences.append(f"Measured on {machines.pop()}.")
-    sentences += _tell_conditions(board)
+    sentences = [f"{count_systems(records)}{queries}.", *_tell_conditions(board)]
     if board.constraints:
         sentences.append(f"Constraints: {', '.join(board.constraints)}.")
     who = []
@@ -252,24 +248,8 @@ def count_systems(records: Sequence[EfficiencyRecord]) -> str:
     return f"{many(systems, 'system')}{on}"
 
 
-def _tell_calls(records: Sequence[EfficiencyRecord]) -> Iterator[str]:
-    """Say what latencies, throughputs and sustained rates are of, where that isn't a query."""
-    calls = [record.batch_size for record in records if record.latency is not None]
-    larger = [record.throughput_batch_size for record in records if record.throughput is not None]
-    bounds = [record.sustained_p99 for record in records]
-    for numbers, before, after in (
-        (calls, "Latency of calls of", "queries"),
-        (larger, "Throughput of calls of", "queries"),
-        (bounds, "Sustained rate: with p99 within", "ms"),
-    ):
-        listed = sorted({number for number in numbers if number is not None} - {1})
-        if listed:
-            amounts = join_words([show_quantity(number) for number in listed], "or")
-            yield f"{before} {amounts} {after}."
-
-
 def _tell_conditions(board: Board) -> Iterator[str]:
-    """Say under which conditions times and rates were measured, where these differ."""
+    """Say under which conditions times and rates were measured."""
     groups: dict[str, list[str]] = {}
     times = [name for name in QUANTITIES if is_of_machine(name)]
     for row in board.rows:
@@ -279,3 +259,8 @@ def _tell_conditions(board: Board) -> Iterator[str]:
     if len(groups) > 1:
         named = "; ".join(f"{kind}: {list_names(some)}" for kind, some in groups.items())
         yield f"Times and rates are compared only within the same conditions ({named})."
+    elif groups and UNSAID not in groups:
+        yield f"Measured on {next(iter(groups))}."
+    sizes = {record.throughput_batch_size for record in board.records} - {None, 1}
+    if sizes:
+        yield f"Throughput of calls of {join_words([str(n) for n in sorted(sizes)], 'or')} queries."

@@ -196,11 +196,13 @@ MORE = {"sustained_rate": 5, "sustained_p99": 100, "throughput": 5, "throughput_
         ([5, None], [timed("a", None), timed("b", None)], "", "2 systems."),
         ([], [called("a"), called("b")], "", "2 systems."),
         ([], [called("a", batch_size=8), called("b")], "",
-         "2 systems. Latency of calls of 8 queries. Times and rates are compared only within the "
+         "2 systems. Times and rates are compared only within the "
          "same conditions (a machine unsaid, calls of 8 queries: a; a machine unsaid: b)."),
-        ([], [timed("a", None, **MORE)], "", "1 system. Throughput of calls of 64 queries. "
-         "Sustained rate: with p99 within 100 ms."),
-        ([], [timed("a", None, hardware=TWO), timed("b", None, hardware=TWO)], "",
+        ([], [called("a", batch_size=8), called("b", batch_size=8)], "",
+         "2 systems. Measured on a machine unsaid, calls of 8 queries."),
+        ([], [timed("a", None, **MORE)], "", "1 system. Measured on a machine unsaid, p99 within "
+         "100 ms. Throughput of calls of 64 queries."),
+        ([], [timed("a", 1, hardware=TWO), timed("b", 2, hardware=TWO)], "",
          "2 systems. Measured on 2 CPU."),
         ([], [timed("a", None, hardware=TWO), timed("b", None)], "",
          "2 systems."),

@@ -93,7 +93,7 @@ def test_each_of_the_conditions_has_a_frontier_in_the_picture() -> None:
 def test_bounds_of_sustained_rates() -> None:
     sustained = {"latency": OPEN, "sustained_rate": 50, "sustained_p99": 100}
     same = made(sustained, {**sustained, "sustained_rate": 60})
-    assert "Sustained rate: with p99 within 100 ms." in same.to_text()
+    assert "an open loop at 50 queries/s, p99 within 100 ms." in same.to_text()
     assert same.sorted("sustained_rate").systems == ["s1", "s0"], "more is better"
     assert same.pareto(["sustained_rate"]).frontier == ["s1"]
     other = made(sustained, {"latency": OPEN, "sustained_rate": 60})
