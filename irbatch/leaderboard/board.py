@@ -17,7 +17,7 @@ from irbatch.efficiency.quantities import of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.leaderboard.axes import conditions_of, find_all, find_axis
+from irbatch.leaderboard.axes import find_all, find_axis
 from irbatch.leaderboard.joining import Records, Row, common_settings, join_rows, one_currency
 from irbatch.leaderboard.json_form import (
     board_to_dict,
@@ -206,10 +206,6 @@ class Leaderboard(Reported):
         """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
         return self._figures([find_axis(name, self.measures).name])[:, 0, 1:]
 
-    def conditions(self, names: Iterable[str]) -> list[str]:
-        """Say under what conditions each system's times and rates among some axes were measured."""
-        return [conditions_of(record, names) for record in self.records]
-
     def sorted(self, by: str) -> Self:
         """Return the leaderboard in the order of an axis, the best first; without a value last.
 
@@ -309,12 +305,7 @@ class Leaderboard(Reported):
         Raises:
             InputError: if no system has a value of each axis.
         """
-        names = [axis.name for axis in find_all(axes, self.axis, "axis")]
-        compared, lacking = self.having(names)
-        if not compared.systems:
-            raise InputError("no system is left on the leaderboard", source="leaderboard")
-        values = np.stack([compared.values(name) * self.axis(name).sign for name in names], axis=1)
-        return find_pareto(compared.systems, names, values, compared.conditions(names), lacking)
+        return find_pareto(self, axes)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
         """Return the systems with values of all axes, and what the others lack."""

@@ -93,12 +93,11 @@ def _figure(axis: str, part: int, row: Row) -> float | None:
 
 def _find_best(board: Board, name: str) -> float:
     """Return the best value along an axis; NaN of one alone, and of some not to be compared."""
-    has_value = ~np.isnan(values := board.values(name))
-    measured = {kind for kind, has in zip(board.conditions([name]), has_value, strict=True) if has}
-    if has_value.sum() < 2 or len(measured) > 1:
+    rows = [row for row in board.rows if not math.isnan(row.figure(name)[0])]
+    if len(rows) < 2 or len({conditions_of(row.record, [name]) for row in rows}) > 1:
         return math.nan
     sign = board.axis(name).sign
-    return float(sign * np.nanmax(sign * values))
+    return sign * max(sign * row.figure(name)[0] for row in rows)
 
 
 def list_board(board: Board) -> tuple[list[str], list[Record]]:
@@ -155,7 +154,7 @@ def make_document(
     )
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.insert(0, (BEST, "the best of its column"))
-    sure = tell_levels(board, [column.name for column in columns if column.name in board.axes])
+    sure = tell_levels(board, {column.name for column in columns}.intersection(board.axes))
     if intervals and sure is not None:
         legend.append(("[low, high]", f"{sure or 'bounds of'} intervals"))
     if (tests := board.significance) is not None:
