@@ -12,9 +12,9 @@ from typing import Any
 from irbatch.cli.inputs import ITEM_COLUMNS
 from irbatch.cli.terminal import say
 from irbatch.data.column_names import WORDS
+from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError
 from irbatch.evaluation.settings import OPTIONS, Settings
-from irbatch.formats.files import ORDERS
 from irbatch.measures import Measure, measure, styles
 from irbatch.runtime.numbers import DECIMAL
 

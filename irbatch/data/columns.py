@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.data.column_names import VALUE
 from irbatch.data.ids import (
     NO_TEXTS,
+    REPEATS,
     Column,
     IdColumn,
     TextColumn,
@@ -149,7 +149,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         documents = int((self.ends - self.begins).sum())
         return f"<QueryTable: {many(len(self), 'query')}, {many(documents, 'document')}>"
 
-    def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
+    def ids(self, rows: NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""
         documents = self.documents
         some = documents.take(rows) if isinstance(documents, TextColumn) else documents[rows]
@@ -206,7 +206,6 @@ class DocumentLists(Sequence[list[Any]]):
 
 
 Place = Callable[[int], dict[str, Any]]  # from a row to the fields of its errors
-REPEATS = ("error", "first", "max", "sum")  # what becomes of a document that is judged repeatedly
 MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
 # What to do with ids of other types, by the kind of array they come in.
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
@@ -417,7 +416,7 @@ def as_numbers(column: Any, source: str) -> Floats:
     return array.astype(np.float64, copy=False)
 
 
-def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
+def _ascii(array: NDArray[np.str_]) -> TextColumn | None:
     """Return texts of fixed width whose characters are bytes; None for others."""
     array = np.ascontiguousarray(array)
     characters = array.view(np.uint32)  # in another byte order none of them is small
@@ -450,7 +449,7 @@ def as_column(column: Any, what: str, source: str) -> Column:
         raise error.with_fields(source=source) from error.__cause__
 
 
-def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
+def _as_array(column: Any, what: str, source: str) -> NDArray[Any]:
     if isinstance(column, str | bytes | Mapping | AbstractSet):
         raise InputError(f"{what} are a sequence, not {kind_of(column)}", source=source)
     if (mask := mask_of(column)) is not None and mask.any():
@@ -520,7 +519,7 @@ def _from_arrow(array: Any, pa: Any) -> Column:
     return TextColumn(np.frombuffer(text or b"", np.uint8), bounds[:-1], lengths)
 
 
-def _as_numpy(column: Any) -> npt.NDArray[Any]:
+def _as_numpy(column: Any) -> NDArray[Any]:
     """Return an array's or a series' items."""
     try:
         with ErrorsIn():

@@ -7,13 +7,13 @@ Compiled kernels walk through the objects themselves, which takes half the time 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.runtime.kernels import (
     FLOAT_VALUE,
     TEXT_HASH,
@@ -30,6 +30,9 @@ from irbatch.runtime.kernels import (
     whole_as_float,
     word_at,
 )
+
+if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
 
 FEWEST_SLOTS, SLOTS_PER_DOCUMENT = 64, 8
 NO_HASH = -1  # of text whose hash was not computed yet
@@ -66,7 +69,7 @@ class Space(NamedTuple):
 
     item: Ints  # (3,), see `next_item`
     item_at: int  # its address
-    slots: npt.NDArray[np.int32]  # a table of one query's judged documents, or -1
+    slots: NDArray[np.int32]  # a table of one query's judged documents, or -1
     judged: Ints  # (most judged,): their addresses, and their hashes
     hashes: Ints
     scores: Floats  # (longest + 1,): of one ranking
@@ -80,6 +83,12 @@ class Space(NamedTuple):
         judged, hashes = np.empty((2, most_judged), np.int64)
         scores, (likely, keys) = np.empty(longest + 1), np.empty((2, longest + 1), np.int64)
         return cls(item, item.ctypes.data, slots, judged, hashes, scores, likely, keys)
+
+
+def is_table(rankings: object) -> TypeGuard[QueryTable]:
+    """Tell whether it is a `QueryTable`, without loading what reads columns."""
+    columns = sys.modules.get("irbatch.data.columns")
+    return columns is not None and isinstance(rankings, columns.QueryTable)
 
 
 def are_dicts(table: Mapping[Any, Any]) -> bool:

@@ -7,19 +7,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
-from irbatch.data.columns import QueryTable, as_ids, read_sparse
+from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.data.dicts import are_dicts
 from irbatch.data.ids import TextColumn, item_of
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
 from irbatch.runtime.numbers import LARGEST_WHOLE
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
+
+if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
 
 CHUNK = 1 << 16  # rows
 VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
@@ -114,6 +115,8 @@ class Container:
                 value is not a number, naming the query and the document; or if there are no
                 judgments.
         """
+        from irbatch.data.columns import read_sparse
+
         ids, every_row = (query_ids, document_ids), cls.source == "run"
         return cls(read_sparse(matrix, cls.source, *ids, name, every_row=every_row), name)
 
@@ -183,7 +186,7 @@ class Container:
     def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
         """Return the columns by name; `take` repeats query ids for their rows."""
         (chunk,) = self._chunks(sys.maxsize)
-        values: npt.NDArray[Any] = chunk.values
+        values: NDArray[Any] = chunk.values
         if self.source == "qrels" and (values == np.rint(values)).all():
             values = values.astype(np.int64)
         return {
@@ -195,6 +198,8 @@ class Container:
 
 def _as_column(ids: list[Any], what: str, source: str) -> Any:
     """Return ids as other libraries can take them: texts as a list, numbers as int64."""
+    from irbatch.data.columns import as_ids
+
     column = as_ids(ids, what, source)
     if not isinstance(column, TextColumn):
         return column

@@ -9,13 +9,15 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Ints
+from irbatch.array_types import Bytes, Ints, NDArray
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
+
+REPEATS = ("error", "first", "max", "sum")
+"""What may become of a document that is judged repeatedly for a query."""
 
 KINDS = {"str": "text", "int": "whole numbers"}
 """What messages call the kinds of ids."""
@@ -133,7 +135,7 @@ def first_repeated(ids: Sequence[Any]) -> Any:
     return next(item for item in ids if counts[item] > 1)
 
 
-IdHashes = npt.NDArray[np.uint64]
+IdHashes = NDArray[np.uint64]
 NO_HASHES: IdHashes = np.empty(0, np.uint64)
 
 
@@ -164,7 +166,7 @@ def fingerprint(queries: Iterable[Any], *facts: object) -> str:
 MANY = 64  # texts that are sooner made together
 NEWLINE = ord("\n")
 
-Lengths = npt.NDArray[np.int32]
+Lengths = NDArray[np.int32]
 
 
 class TextColumn:
@@ -209,7 +211,7 @@ class TextColumn:
         _write.run(text.size + len(self), self.text, self.starts, self.lengths, False, text)
         return TextColumn(text, bounds[:-1], self.lengths.copy())
 
-    def take(self, rows: npt.NDArray[np.integer] | slice) -> TextColumn:
+    def take(self, rows: NDArray[np.integer] | slice) -> TextColumn:
         """Return some of them, over the same bytes."""
         return TextColumn(self.text, self.starts[rows], self.lengths[rows])
 
@@ -250,7 +252,7 @@ def _write(text: Bytes, starts: Ints, lengths: Lengths, as_lines: bool, copies: 
 NO_TEXTS = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
 
 IdColumn = TextColumn | Ints  # ids of queries or of documents
-Column = TextColumn | npt.NDArray[Any]  # of a table
+Column = TextColumn | NDArray[Any]  # of a table
 
 
 def column_kind(ids: IdColumn) -> str:

@@ -10,9 +10,8 @@ import os
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Bytes, Ints, Ints2
+from irbatch.array_types import Bools, Bytes, Ints, Ints2, NDArray
 from irbatch.data.ids import NO_TEXTS, IdColumn, Lengths, TextColumn
 from irbatch.runtime.kernels import as_input, inlined_kernel, kernel
 from irbatch.runtime.ragged import load_word, offsets_of
@@ -74,7 +73,7 @@ class KeyedIds(NamedTuple):
     starts: Ints
     lengths: Lengths
     keys: Annotated[
-        npt.NDArray[Any], "i4 i8"
+        NDArray[Any], "i4 i8"
     ]  # (rows,): whole numbers; of texts int32 hashes, which kernels write
     begins: Ints  # (queries,): the first row of each
     ends: Ints  # the one after its last

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.column_names import MARK
-from irbatch.data.columns import DocumentLists, QueryTable, as_ids, check_repeats, read_columns
-from irbatch.data.dicts import read_judgments
+from irbatch.array_types import Floats, Ints, NDArray, Positions
+from irbatch.data.dicts import is_table, read_judgments
 from irbatch.data.export import Container, check_nested, trec_lines
 from irbatch.data.ids import (
     IdColumn,
@@ -24,7 +20,6 @@ from irbatch.data.ids import (
     kind_of_documents,
     same_kind,
 )
-from irbatch.data.lookup import find_ids
 from irbatch.engine.matrix import NEGATIVE, count_levels
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, join_words, many, raise_problems
 from irbatch.runtime.numbers import (
@@ -39,6 +34,7 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
     from irbatch.data.marked import Marks
 
 
@@ -123,7 +119,7 @@ class Qrels(Container):
         self.documents: Sequence[Collection[Any]]
         self.document_kind: str | None
         most: int | None = None
-        if isinstance(judgments, QueryTable):
+        if is_table(judgments):
             grades, most = self._fill_from_table(judgments), LISTED_PROBLEMS
         else:
             grades = self._fill_from_mappings(judgments, borrow=borrow)
@@ -139,6 +135,8 @@ class Qrels(Container):
 
     def _fill_from_table(self, table: QueryTable) -> Floats:
         """Take all but the grades from a table; return these: float64 ``(judgments,)``."""
+        from irbatch.data.columns import DocumentLists
+
         if not len(table):
             raise InputError("there are no queries", source="qrels", path=self.name)
         if table.repeated >= 0:
@@ -177,7 +175,7 @@ class Qrels(Container):
         self.levels = distinct(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
-        self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
+        self.codes: NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
         self._negative = grades[grades < 0]  # what `codes` do not tell, in order
 
     @classmethod
@@ -192,7 +190,9 @@ class Qrels(Container):
 
     def regraded(self, grades: Floats) -> Qrels:
         """Return the same documents with other grades, float64 ``(judgments,)``."""
-        other = copy.copy(self)
+        from copy import copy  # half a millisecond of importing irbatch
+
+        other = copy(self)
         other.marks = None
         other._grade(grades)
         return other
@@ -230,6 +230,8 @@ class Qrels(Container):
         >>> Qrels.from_columns([7, 7, 8], ["a", "a", "b"], [1, 1, 1], subtopics=[1, 2, 1])
         <Qrels: 2 queries, 3 judgments of subtopics>
         """
+        from irbatch.data.columns import check_repeats, read_columns
+
         marks = {"subtopics": subtopics, "strata": strata, "probabilities": probabilities}
         marks = {reads: column for reads, column in marks.items() if column is not None}
         check_repeats(repeats, next(iter(marks), None))
@@ -285,6 +287,8 @@ class Qrels(Container):
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
         <Qrels: 1 query, 2 judgments>
         """
+        from irbatch.data.column_names import MARK
+
         role_columns = {"query": query, "document": document, "grade": grade}
         mark_columns = {"subtopic": subtopic, "stratum": stratum, "probability": probability}
         for reads, role in MARK.items():
@@ -303,6 +307,8 @@ class Qrels(Container):
         name: str | None = None,
     ) -> Qrels:
         """Make judgments of a table; `given` is as `choose_columns` takes it."""
+        from irbatch.data.column_names import MARK
+        from irbatch.data.columns import check_repeats
         from irbatch.data.frames import read_named, read_table
 
         check_repeats(repeats, marks)
@@ -368,6 +374,8 @@ class Qrels(Container):
     def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         if self.table is not None:
             return self.table
+        from irbatch.data.columns import QueryTable, as_ids
+
         queries = as_ids(self.queries, "query", "qrels")
         documents = as_ids(list(itertools.chain.from_iterable(self.documents)), "document", "qrels")
         return QueryTable(queries, self.starts[:-1], self.starts[1:], documents, self.grades)
@@ -380,6 +388,8 @@ class Qrels(Container):
         ids = list(itertools.chain.from_iterable(self.documents))
         if self.document_kind == "str":
             return TextColumn.encode(ids)
+        from irbatch.data.columns import as_ids
+
         return as_ids(ids, "document", "qrels")
 
     def places_in(self, table: QueryTable, rows: Positions | None = None) -> Ints:
@@ -389,6 +399,8 @@ class Qrels(Container):
         if ours is None or column_kind(ours) != column_kind(table.queries):
             some = self.queries if rows is None else [self.queries[row] for row in rows.tolist()]
             return table.find(some)
+        from irbatch.data.lookup import find_ids
+
         return find_ids(ours if rows is None else ours.take(rows), table.queries)
 
     @cached_property
@@ -414,7 +426,7 @@ class Qrels(Container):
         codes, row_index = self.gather(rows)
         return count_levels(row_index, codes, (rows.size, self.levels.size))
 
-    def gather(self, rows: Positions) -> tuple[npt.NDArray[np.int32], Ints]:
+    def gather(self, rows: Positions) -> tuple[NDArray[np.int32], Ints]:
         """Return the codes of some queries' judgments, and for each its query's place in `rows`."""
         counts = self.starts[rows + 1] - self.starts[rows]
         row_index = np.repeat(np.arange(rows.size), counts)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.data.columns import QueryTable, read_columns, read_rankings
+from irbatch.data.dicts import is_table
 from irbatch.data.export import Container, check_nested, trec_lines
 from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
-from irbatch.data.lookup import find_rows
 from irbatch.errors import InputError, many
 
 if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
     from irbatch.data.qrels import Qrels
 
 
@@ -45,7 +45,7 @@ class Run(Container):
         tag: str | None = None,
     ) -> None:
         self.rankings, self.name, self.tag = rankings, name, tag
-        if isinstance(rankings, QueryTable):
+        if is_table(rankings):
             self.query_kind = column_kind(rankings.queries) if len(rankings) else None
         else:
             check_nested(rankings, "run", name)
@@ -74,6 +74,8 @@ class Run(Container):
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
+        from irbatch.data.columns import read_columns
+
         return cls(read_columns(query_ids, document_ids, scores, "run", name), name)
 
     @classmethod
@@ -127,6 +129,8 @@ class Run(Container):
         Raises:
             InputError: if ids of the two are of different kinds, and as `prepared`.
         """
+        from irbatch.data.lookup import find_rows
+
         table = self.as_table()
         if not len(table.documents) or not len(seen.documents):
             return self
@@ -149,7 +153,7 @@ class Run(Container):
 
     def answers(self, qrels: Qrels) -> Positions:
         """Return the positions in `Qrels.queries` of those that have a ranking."""
-        if isinstance(self.rankings, QueryTable):
+        if is_table(self.rankings):
             return np.flatnonzero(qrels.places_in(self.rankings) >= 0)
         has_ranking = map(self.rankings.__contains__, qrels.queries)
         return np.flatnonzero(np.fromiter(has_ranking, bool, len(qrels)))
@@ -191,5 +195,8 @@ class Run(Container):
             file.writelines(trec_lines(self._chunks(), tag))
 
     def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
-        rankings = self.rankings
-        return rankings if isinstance(rankings, QueryTable) else read_rankings(rankings, self.name)
+        if is_table(self.rankings):
+            return self.rankings
+        from irbatch.data.columns import read_rankings
+
+        return read_rankings(self.rankings, self.name)

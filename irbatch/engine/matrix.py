@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Codes, Floats, Ints, Positions
+from irbatch.array_types import Bools, Codes, Floats, Ints, NDArray, Positions
 from irbatch.engine.ties import OpenTies
 from irbatch.errors import many
 from irbatch.runtime.numbers import distinct
@@ -212,7 +211,7 @@ def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:
     return np.dtype(np.int32)
 
 
-def count_levels(row_index: Ints, codes: npt.NDArray[Any], shape: tuple[int, int]) -> Ints:
+def count_levels(row_index: Ints, codes: NDArray[Any], shape: tuple[int, int]) -> Ints:
     """Count the codes that are levels, of each row: int64 of shape ``(rows, levels)``."""
     kept = codes >= 0
     cells = row_index[kept] * shape[1] + codes[kept]

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Codes, Floats, Ints
+from irbatch.array_types import Codes, Floats, Ints, NDArray
 from irbatch.engine.matrix import PAD, UNJUDGED, WORD, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.scan_rows import KernelRequest, PrefixSums, Rows, Space, scan_rows
 from irbatch.errors import many
@@ -34,7 +33,7 @@ class ScanRequest(NamedTuple):
     weightings: Sequence[Weighting]
 
 
-def empty_sums(request: ScanRequest, queries: int, counts: npt.DTypeLike) -> PrefixSums:
+def empty_sums(request: ScanRequest, queries: int, counts: type[np.number]) -> PrefixSums:
     """Make room for the answers to a request; `counts` is the type of those counted."""
     binary, graded = len(request.thresholds), len(request.weightings)
     # In two pieces: large ones come in large pages, of which few have to be fetched.
@@ -166,7 +165,7 @@ class PrefixStatistics:
         """The same as `discounted_gain` for that ranking."""
         return self._at(self._sums.ideal_discounted_gain[self._weighting])
 
-    def _at(self, values: npt.NDArray[Any]) -> Floats:
+    def _at(self, values: NDArray[Any]) -> Floats:
         """Return the columns of the cutoffs."""
         return _frozen(values[:, self._columns].astype(np.float64, copy=False))
 

@@ -13,14 +13,12 @@ row). All kernels stand in this file because they call each other.
 
 from typing import Annotated, Any, NamedTuple
 
-import numpy.typing as npt
-
-from irbatch.array_types import Codes2, Floats, Floats2, Floats3, Ints, Ints2
+from irbatch.array_types import Codes2, Floats, Floats2, Floats3, Ints, Ints2, NDArray
 from irbatch.engine.matrix import NEGATIVE, PAD
 from irbatch.runtime.kernels import kernel
 
-Counts2 = Annotated[npt.NDArray[Any], "i4 f8", 2]  # float64 where they are expected
-Counts3 = Annotated[npt.NDArray[Any], "i4 f8", 3]
+Counts2 = Annotated[NDArray[Any], "i4 f8", 2]  # float64 where they are expected
+Counts3 = Annotated[NDArray[Any], "i4 f8", 3]
 Naturals = Annotated[Ints, "u4"]
 
 

@@ -13,13 +13,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Bytes, Codes, Floats, Ints
+from irbatch.array_types import Bools, Bytes, Codes, Floats, Ints, NDArray
 from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
 SCORE_DTYPES = ("float64", "float32")
+ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 
 class TiePolicy(StrEnum):
@@ -93,7 +93,7 @@ def order_scores(scores: Floats, starts: Ints) -> bool:
     return True
 
 
-def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8]:
+def check_order(scores: Floats, begins: Ints, ends: Ints) -> NDArray[np.int8]:
     """Tell of each ranking, at `begins` to `ends`: `DESCENDING`, `UNORDERED` or `HAS_NAN`."""
     states = np.empty(begins.size, np.int8)
 
@@ -121,7 +121,7 @@ def find_ranks(
 
 @kernel
 def _check_order(
-    scores: Floats, begins: Ints, ends: Ints, first: int, last: int, states: npt.NDArray[np.int8]
+    scores: Floats, begins: Ints, ends: Ints, first: int, last: int, states: NDArray[np.int8]
 ) -> None:
     """Write the state of each ranking."""
     for row in range(first, last):
@@ -213,7 +213,7 @@ class Texts(NamedTuple):
 
     text: Bytes
     starts: Ints
-    lengths: npt.NDArray[np.int32]
+    lengths: NDArray[np.int32]
 
 
 def rank_tied(

@@ -5,43 +5,45 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.data.column_names import Columns, check_columns, names_for
+from irbatch.array_types import NDArray
 from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError, keyword, many
 from irbatch.evaluation.pipeline import Choose, Work, evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import with_weights
 from irbatch.evaluation.settings import Settings
-from irbatch.formats.files import (
-    ORDERS,
-    is_file,
-    open_run,
-    read_qrels,
-    read_run,
-)
 from irbatch.measures import MARKED, Measure, Plan, parse_measures, plan_of
 from irbatch.runtime.numbers import check_choice
-from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
+    from irbatch.data.column_names import Columns
     from irbatch.data.columns import QueryTable
     from irbatch.data.items import DocumentCosts, Items
     from irbatch.formats.reader import TableReader
+    from irbatch.runtime.progress import Progress
 
 
-Tables = Tabular | npt.NDArray[np.void]
+Tables = Tabular | NDArray[np.void]
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
+
+
+# What reads files and tables is imported where there is one.
+
+
+def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Tell whether judgments or rankings are to be read from a path."""
+    return isinstance(value, str | os.PathLike)
 
 
 def judgments_read(measures: Sequence[Measure]) -> str | None:
@@ -80,6 +82,9 @@ def as_qrels(
         problem = "a Run is given where judgments belong: first qrels, then run"
         raise InputError(problem, source="qrels")
     if is_file(qrels):
+        from irbatch.data.column_names import names_for
+        from irbatch.formats.files import read_qrels
+
         return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks, repeats=repeats)
     if isinstance(qrels, Mapping) and marks is None:
         return Qrels.borrow(qrels)
@@ -87,6 +92,8 @@ def as_qrels(
         isinstance(documents, Mapping) for documents in qrels.values()
     ):
         return Qrels(qrels, marks=marks)
+    from irbatch.data.column_names import names_for
+
     column_names = names_for(columns, marks or "qrels")
     return Qrels.of_table(qrels, column_names, marks=marks, repeats=repeats)
 
@@ -95,13 +102,17 @@ def as_run(run: Rankings, columns: Columns = None, order_by: str = "score") -> R
     """Return rankings, whatever they come as."""
     if isinstance(run, Run):
         return run
-    if is_file(run):
-        return read_run(run, order_by=order_by, columns=names_for(columns, "run"))
     if isinstance(run, Qrels):
         problem = "Qrels are given where a run belongs: first qrels, then run"
         raise InputError(problem, source="run")
     if isinstance(run, Mapping):
         return Run(run)
+    from irbatch.data.column_names import names_for
+
+    if is_file(run):
+        from irbatch.formats.files import read_run
+
+        return read_run(run, order_by=order_by, columns=names_for(columns, "run"))
     from irbatch.data.frames import read_table
 
     return Run(read_table(run, "run", names_for(columns, "run"), by_rank=order_by == "rank"))
@@ -167,7 +178,10 @@ class Evaluation(NamedTuple):
         chosen = Settings.choose(**settings)
         parsed = parse_measures(measures, cutoffs)
         check_choice("order_by", order_by, ORDERS)
-        check_columns(columns)
+        if columns is not None:
+            from irbatch.data.column_names import check_columns
+
+            check_columns(columns)
         check_threads(threads)
         costs_read = None
         if costs is not None:
@@ -206,6 +220,8 @@ class Evaluation(NamedTuple):
     @property
     def run_columns(self) -> dict[str, Any]:
         """What the columns of runs are called, by role, where that was said."""
+        from irbatch.data.column_names import names_for
+
         return names_for(self.columns, "run")
 
     def rankings(self, run: Rankings) -> Run:
@@ -228,6 +244,8 @@ class Evaluation(NamedTuple):
             return self._evaluate_unjudged(run, progress)
         if progress is not None and not callable(progress):
             name = run.name if isinstance(run, Run) else run if is_file(run) else None
+            from irbatch.runtime.progress import progress_on_bar
+
             with progress_on_bar(str(name or "evaluating"), progress) as tell:
                 return self.evaluate(qrels, run, tell, choose)
         judgments, watch = self.judgments(qrels), None
@@ -260,5 +278,7 @@ class Evaluation(NamedTuple):
         self, run: Rankings, progress: Progress | None
     ) -> AbstractContextManager[TableReader | Run]:
         if is_file(run) and self.exclude is None:
+            from irbatch.formats.files import open_run
+
             return open_run(run, self.order_by, self.run_columns, progress)
         return nullcontext(self.rankings(run))

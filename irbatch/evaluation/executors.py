@@ -29,10 +29,10 @@ from typing import Any
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn, warnings_kept
-from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
+from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings, is_file
 from irbatch.evaluation.partial import PartialResult, evaluate_part, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.formats.files import find_parts, is_file, open_run, read_rankings
+from irbatch.formats.files import find_parts, open_run, read_rankings
 from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone

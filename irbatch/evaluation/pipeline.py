@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Ints, Positions
-from irbatch.data.columns import QueryTable
+from irbatch.data.dicts import is_table
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
@@ -25,12 +25,13 @@ from irbatch.evaluation.rows import Counted, Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import FormulaError, Plan
 from irbatch.pack.join import Block, pack_run, pack_table, shortened
-from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
     from irbatch.data.items import DocumentCosts, Items
     from irbatch.formats.reader import TableReader
+    from irbatch.runtime.progress import Progress
 
 MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
 
@@ -203,7 +204,7 @@ def compute_run(
 
 def pack_blocks(work: Work, qrels: Qrels, run: Run, rows: Positions) -> Iterable[Block]:
     """Pack the queries at `rows` of the judgments, with what documents cost."""
-    if work.in_order and isinstance(run.rankings, QueryTable):
+    if work.in_order and is_table(run.rankings):
         return pack_table(qrels, run.rankings, rows, None)
     ordering = work.settings.ordering
     if work.costs is None:

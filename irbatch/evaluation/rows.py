@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats
+from irbatch.array_types import Bytes, Floats, NDArray
 from irbatch.errors import InputError
 from irbatch.measures import Measure
 
 if TYPE_CHECKING:
     from irbatch.engine.items import ItemArrays, ItemCounts, ItemRows
 
-Counted = npt.NDArray[np.int32]
+Counted = NDArray[np.int32]
 
 
 class RunItems:

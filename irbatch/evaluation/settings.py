@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from irbatch.data.column_names import Columns
-from irbatch.data.columns import REPEATS
+from irbatch.data.ids import REPEATS
 from irbatch.engine.ties import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError, keyword
 from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.numbers import check_choice, check_keywords, check_whole
-from irbatch.runtime.progress import Progress
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
+    from irbatch.data.column_names import Columns
     from irbatch.data.items import DocumentCosts, Items
+    from irbatch.runtime.progress import Progress
 
 
 class EvaluateOptions(TypedDict, total=False):

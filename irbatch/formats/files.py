@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
 from irbatch.data.columns import check_repeats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.engine.ties import ORDERS
 from irbatch.errors import ErrorsIn, InputError
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.progress import Progress, progress_on_bar
@@ -29,11 +30,6 @@ HIDDEN = "_", "."  # what names of files begin with that are not data, such as S
 WILD = "*?["  # what tells patterns of names from names
 
 Given = str | os.PathLike[str]  # a path, a folder, or a pattern
-
-
-def is_file(value: object) -> TypeGuard[Given]:
-    """Tell whether judgments or rankings are to be read from a path."""
-    return isinstance(value, str | os.PathLike)
 
 
 def is_pattern(path: str) -> bool:
@@ -74,8 +70,6 @@ def _below(folder: str) -> list[str]:
 # Judgments that are made dictionaries of: runs that are dictionaries, too, are sooner joined with
 # these than with a table.
 FEW = 5_000
-
-ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 
 def read_qrels(

@@ -9,16 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.columns import QueryTable
-from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings
+from irbatch.array_types import Bools, Floats, Ints, NDArray, Positions
+from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings, is_table
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
-from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import (
@@ -45,6 +42,9 @@ from irbatch.engine.ties import (
 from irbatch.errors import InputError, raise_problems
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_errors, pack_floats
 from irbatch.runtime.ragged import joined_ranges, offsets_of
+
+if TYPE_CHECKING:
+    from irbatch.data.columns import QueryTable
 
 
 class Block(NamedTuple):
@@ -78,7 +78,7 @@ def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[P
 
 def blank_matrix(
     qrels: Qrels, rows: Positions, retrieved: Ints
-) -> tuple[RelevanceMatrix, npt.NDArray[np.int32], Ints]:
+) -> tuple[RelevanceMatrix, NDArray[np.int32], Ints]:
     """Start a block, nothing judged at any rank; also return its judgments' codes and rows."""
     codes, row_index = qrels.gather(rows)
     levels = qrels.levels
@@ -184,7 +184,7 @@ def pack_run(
     qrels: Qrels, run: Run, rows: Positions, ordering: Ordering = DEFAULT_ORDERING
 ) -> Iterator[Block]:
     """Pack rankings of the queries at `rows` of the qrels; blocks' `rows` are places in these."""
-    if isinstance(run.rankings, QueryTable) and can_join(qrels, run.rankings):
+    if is_table(run.rankings) and can_join(qrels, run.rankings):
         yield from pack_table(qrels, run.rankings, rows, ordering)
         return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
@@ -351,6 +351,8 @@ def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dty
 
 def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:
     """Return the row of each judged document of some queries, -1 where it was not retrieved."""
+    from irbatch.data.lookup import KeyedIds, find_rows
+
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
     starts = offsets_of(counts)
     if not len(table.documents) or not starts[-1]:
@@ -366,7 +368,7 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     decide between documents of one score.
     """
     table = run.rankings
-    if not isinstance(table, QueryTable) or table.repeated >= 0 or not ordering.ties.by_id:
+    if not is_table(table) or table.repeated >= 0 or not ordering.ties.by_id:
         return None
     if ordering.score_dtype != "float64" or not table.is_ordered:
         return None
@@ -378,4 +380,4 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     ends[deep] = begins + above + equal
     starts, rows = offsets_of(ends - table.begins), joined_ranges(table.begins, ends - table.begins)
     first = table.documents.take(rows), table.numbers[rows]
-    return Run(QueryTable(table.queries, starts[:-1], starts[1:], *first))
+    return Run(type(table)(table.queries, starts[:-1], starts[1:], *first))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -130,6 +129,8 @@ class Reported:
         Raises:
             InputError: as `to_text`.
         """
+        from dataclasses import replace  # a millisecond of importing irbatch
+
         from irbatch.report import html
 
         document = self._made(self.to_html, self._document, options, "html")

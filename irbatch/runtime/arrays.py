@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools
+from irbatch.array_types import Bools, NDArray
 from irbatch.errors import InputError, kind_of
 
 Given = ParamSpec("Given")
@@ -34,7 +33,7 @@ def uncompiled(function: Callable[Given, Returned]) -> Callable[Given, Returned]
     return call
 
 
-def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
+def to_numpy(values: Any, source: str) -> NDArray[Any]:
     """Return an array, without a copy where the memory can be shared.
 
     Args:
@@ -67,7 +66,7 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
     return array
 
 
-def without_mask(values: Any) -> npt.NDArray[Any]:
+def without_mask(values: Any) -> NDArray[Any]:
     """Return what is or makes an array as one; of a masked one the data."""
     return np.asarray(values.data if is_masked(values) else values)
 
@@ -109,7 +108,7 @@ def is_sparse(values: Any) -> bool:
 class Halves(NamedTuple):
     """Floats of 16 bits, seen as their bits."""
 
-    bits: npt.NDArray[np.uint16]
+    bits: NDArray[np.uint16]
     infinity: int  # the bits of infinity; larger ones, but for the sign, are NaN
 
     def value(self, bits: np.uint16) -> float:
@@ -144,7 +143,7 @@ def half_bits(values: Any) -> Halves | None:
     return Halves(array.view(np.uint16), INFINITIES[name])
 
 
-def _from_tensor(tensor: Any, source: str) -> npt.NDArray[Any]:
+def _from_tensor(tensor: Any, source: str) -> NDArray[Any]:
     tensor = tensor.detach()
     name = str(tensor.dtype).removeprefix("torch.")
     try:
@@ -152,7 +151,7 @@ def _from_tensor(tensor: Any, source: str) -> npt.NDArray[Any]:
             tensor = tensor.cpu()
         if name.startswith(("bfloat", "float8", "float4")):
             tensor = tensor.float()
-        array: npt.NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
+        array: NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as problem:  # sparse, or on a device that has no numbers
         message = f"{kind_of(tensor)} cannot be read as an array: {problem}"
         raise InputError(message, source=source) from None

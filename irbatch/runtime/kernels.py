@@ -27,8 +27,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import NDArray
 from irbatch.errors import warn
 from irbatch.runtime.threads import cached_property
 
@@ -485,6 +485,6 @@ inlined_kernel = functools.partial(Kernel, is_inlined=True)
 kernel_on_objects = functools.partial(Kernel, holds_gil=True)
 
 
-def as_input(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def as_input(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array as kernels take theirs: contiguous and aligned."""
     return np.require(array, requirements=["C", "A"])

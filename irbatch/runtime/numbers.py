@@ -14,9 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.errors import InputError, did_you_mean, keyword, shown
 
 # What `as_floats` raises for values that float64 cannot stand for; NumPy only warns of some.
@@ -107,7 +106,7 @@ def grade_problem(value: object) -> str | None:
     return problem
 
 
-def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct numbers of an array without NaN, ascending.
 
     As `numpy.unique`, whose first call imports numpy.ma, which takes longer than small evaluations.

@@ -186,7 +186,7 @@ def test_order_of_a_table_that_has_scores_and_ranks() -> None:
     columns = {**NAMES, "rank": "place"}
     ordered = [
         irbatch.evaluate(pl.DataFrame(JUDGED), run, "RR", columns=columns, order_by=each)["RR"]
-        for each in irbatch.formats.files.ORDERS
+        for each in irbatch.engine.ties.ORDERS
     ]
     assert ordered == [0.75, 1.0]
     del columns["score"]
