@@ -33,7 +33,7 @@ from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 from irbatch.cli import main  # noqa: E402
 from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS  # noqa: E402
 from irbatch.runtime.build_kernels import declared_kinds  # noqa: E402
-from irbatch.runtime.kernels import Kernel, flatten  # noqa: E402
+from irbatch.runtime.kernels import Arguments, Kernel  # noqa: E402
 
 
 def pytest_collection_finish() -> None:
@@ -60,7 +60,7 @@ def _declared_kinds() -> Iterator[None]:
     def checked(self: Kernel, cells: int, arguments: Any) -> Any:
         if self not in declared:
             declared[self] = declared_kinds(self.source)
-        kinds = flatten(arguments).kinds
+        kinds = Arguments(arguments).kinds
         if kinds not in declared[self]:
             pytest.fail(f"{self.__name__} is not declared for {kinds}")
         return choose(self, cells, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,19 +18,31 @@ from irbatch.runtime.threads import cached_property, map_ranges
 FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
 
 
-class Weighting(NamedTuple):
-    """What a document contributes to a gain measure: its gain, divided by its rank's discount."""
+class Weighting:
+    """What a document contributes to a gain measure: its gain, divided by its rank's discount.
 
-    gain: Callable[[Floats], Floats]  # grades to gains, each finite and >= 0
-    discount: Callable[[int], Floats]  # n to the divisors of ranks 1 … n or more, each > 0
+    Args:
+        gain: grades to gains, each finite and >= 0.
+        discount: n to the divisors of ranks 1 … n or more, each > 0.
+    """
+
+    def __init__(self, gain: Callable[[Floats], Floats], discount: Callable[[int], Floats]) -> None:
+        self.gain, self.discount = gain, discount
 
 
-class ScanRequest(NamedTuple):
-    """What a scan is to collect."""
+class ScanRequest:
+    """What a scan is to collect.
 
-    cutoffs: Sequence[float]  # whole, from 1, ascending; `FULL_DEPTH` last if wanted
-    thresholds: Sequence[float]  # grades from which a document counts as relevant
-    weightings: Sequence[Weighting]
+    Args:
+        cutoffs: whole, from 1, ascending; `FULL_DEPTH` last if wanted.
+        thresholds: grades from which a document counts as relevant.
+        weightings: what documents contribute to measures of gain.
+    """
+
+    def __init__(
+        self, cutoffs: Sequence[float], thresholds: Sequence[float], weightings: Sequence[Weighting]
+    ) -> None:
+        self.cutoffs, self.thresholds, self.weightings = cutoffs, thresholds, weightings
 
 
 def empty_sums(request: ScanRequest, queries: int, counts: type[np.number]) -> PrefixSums:
@@ -173,14 +185,27 @@ class PrefixStatistics:
         return _frozen(values[self._threshold].astype(np.float64)[:, None])
 
 
-class Scan(NamedTuple):
-    """Everything one pass collected; or, of queries with ties, what is to be expected."""
+class Scan:
+    """Everything one pass collected; or, of queries with ties, what is to be expected.
 
-    cutoffs: Floats  # (cutoffs,)
-    retrieved: Ints  # (queries,)
-    sums: PrefixSums
-    any_hit: Floats | None = None  # (thresholds, queries, cutoffs): the chance of a hit
-    reciprocal: Floats | None = None  # of that shape: the expected reciprocal rank of the first hit
+    Args:
+        cutoffs: float64 ``(cutoffs,)``.
+        retrieved: int64 ``(queries,)``.
+        sums: what was counted and added up.
+        any_hit: the chance of a hit, ``(thresholds, queries, cutoffs)``; of what is expected alone.
+        reciprocal: the expected reciprocal rank of the first hit, of that shape.
+    """
+
+    def __init__(
+        self,
+        cutoffs: Floats,
+        retrieved: Ints,
+        sums: PrefixSums,
+        any_hit: Floats | None = None,
+        reciprocal: Floats | None = None,
+    ) -> None:
+        self.cutoffs, self.retrieved, self.sums = cutoffs, retrieved, sums
+        self.any_hit, self.reciprocal = any_hit, reciprocal
 
     def of_rows(self, rows: slice) -> Scan:
         """View the statistics of some queries."""

@@ -312,12 +312,16 @@ def order_rows(scores: Floats, starts: Ints) -> Ints:
     return order
 
 
-class OpenTies(NamedTuple):
-    """Ranks whose documents, of one score and several codes, could stand in any order."""
+class OpenTies:
+    """Ranks whose documents, of one score and several codes, could stand in any order.
 
-    rows: Ints  # the query of each; ascending
-    begins: Ints  # its first rank less one; ascending within a row
-    ends: Ints  # its last rank
+    Args:
+        rows: the query of each; ascending.
+        begins, ends: its first rank less one, ascending within a row, and its last rank.
+    """
+
+    def __init__(self, rows: Ints, begins: Ints, ends: Ints) -> None:
+        self.rows, self.begins, self.ends = rows, begins, ends
 
     def of_rows(self, first: int, last: int) -> OpenTies:
         """Return those of rows `first` to `last`, which are counted from 0 then."""

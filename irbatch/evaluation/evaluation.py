@@ -260,8 +260,15 @@ class Evaluation(NamedTuple):
         with self._opened(run, progress) as opened:
             if (plan.of_items or self.costs) and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
-            more = self.threads, self.order, False, watch, self.items, self.costs
-            work = Work(plan, self.settings, *more)
+            work = Work(
+                plan,
+                self.settings,
+                self.threads,
+                self.order,
+                watch=watch,
+                items=self.items,
+                costs=self.costs,
+            )
             return evaluate_run(work, judgments, opened, progress, choose)
 
     def _evaluate_unjudged(self, run: Rankings, progress: Progress | bool | None) -> Results:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,36 +36,57 @@ if TYPE_CHECKING:
 MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
 
 
-class Watch(NamedTuple):
-    """What is to see the matrices, too."""
+class Watch:
+    """What is to see the matrices, too.
 
-    see: Callable[[Positions, RelevanceMatrix], object]  # of queries at positions in `Qrels`
-    depth: int | None = None  # down to which rank it looks, if not at all
-    # Makes results, which are of no measures then, those of what was seen.
-    complete: Callable[[Results], Results] | None = None
+    Args:
+        see: called with the places of queries in `Qrels`, and their matrix.
+        depth: down to which rank it looks, if not at all.
+        complete: makes results, which are of no measures then, those of what was seen.
+    """
 
-
-class Work(NamedTuple):
-    """What is computed of rankings, and how: with items and costs, of runs that are whole."""
-
-    plan: Plan
-    settings: Settings
-    threads: int | None = None
-    order: str = ""  # what that of rankings came from, for the signature
-    in_order: bool = False  # rankings stand so: their scores are not looked at then
-    watch: Watch | None = None
-    items: Items | None = None
-    costs: DocumentCosts | None = None
+    def __init__(
+        self,
+        see: Callable[[Positions, RelevanceMatrix], object],
+        depth: int | None = None,
+        complete: Callable[[Results], Results] | None = None,
+    ) -> None:
+        self.see, self.depth, self.complete = see, depth, complete
 
 
-class Part(NamedTuple):
-    """What was computed of a block."""
+class Work:
+    """What is computed of rankings, and how.
 
-    values: Floats  # (queries, columns), see `Plan`
-    marks: Bytes  # (queries,), see `QueryMark`
-    relevant: Ints  # (queries,), how many documents are, retrieved or not
-    any_judged: bool
-    matrix: RelevanceMatrix | None  # where there is a `Watch` to call
+    Args:
+        plan: the measures.
+        settings: how rankings are read.
+        threads: as in `irbatch.evaluate`.
+        order: what the order of rankings came from, for the signature.
+        in_order: whether rankings stand in it: their scores are not looked at then.
+        watch: what is to see the matrices.
+        items, costs: what is known of documents, where a run is whole.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        threads: int | None = None,
+        order: str = "",
+        *,
+        in_order: bool = False,
+        watch: Watch | None = None,
+        items: Items | None = None,
+        costs: DocumentCosts | None = None,
+    ) -> None:
+        self.plan, self.settings, self.threads, self.order = plan, settings, threads, order
+        self.in_order, self.watch, self.items, self.costs = in_order, watch, items, costs
+
+
+# What was computed of a block: values ``(queries, columns)``; marks, see `QueryMark`, and how many
+# documents are relevant, retrieved or not, each ``(queries,)``; whether any retrieved one is
+# judged; and what a `Watch` is to see.
+Part = tuple[Floats, Bytes, Ints, bool, RelevanceMatrix | None]
 
 
 class Computed:
@@ -108,7 +129,7 @@ class Computed:
 
     def compute(self, block: Block, rows: Positions) -> Part:
         """Cut a block, of the queries at `rows`, as the settings say, and scan it."""
-        plan, settings, threads, *_ = self.work
+        plan, settings, threads = self.work.plan, self.work.settings, self.work.threads
         matrix = block.matrix
         if settings.max_depth is not None:
             matrix = matrix.truncated(int(settings.max_depth))
@@ -127,16 +148,16 @@ class Computed:
         if block.tied is not None:
             marks |= block.tied * np.uint8(QueryMark.TIED)
         watched = None if self.work.watch is None else matrix
-        return Part(values, marks, relevant, block.matrix.has_judged(), watched)
+        return values, marks, relevant, block.matrix.has_judged(), watched
 
     def keep(self, part: Part, rows: Positions) -> None:
         """Keep what was computed of the queries at `rows`."""
-        self.values[rows], self.marks[rows] = part.values, part.marks
+        self.values[rows], self.marks[rows], relevant, any_judged, matrix = part
         if self.judgment_counts is not None:
-            self.judgment_counts[rows, 0] = part.relevant
-        self.any_judged = self.any_judged or part.any_judged
-        if self.work.watch is not None and part.matrix is not None:
-            self.work.watch.see(rows, part.matrix)
+            self.judgment_counts[rows, 0] = relevant
+        self.any_judged = self.any_judged or any_judged
+        if self.work.watch is not None and matrix is not None:
+            self.work.watch.see(rows, matrix)
 
     def take(self, qrels: Qrels, rows: Positions) -> None:
         """Keep the queries at `rows` of the judgments alone; those missing have empty rankings."""
@@ -235,7 +256,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
     for queries, parts in reader.map_tables(read):
         answered.update(dict.fromkeys(queries))
         for part, rows in parts:
-            computed.keep(part if isinstance(part, Part) else computed.compute(part, rows), rows)
+            computed.keep(computed.compute(part, rows) if isinstance(part, Block) else part, rows)
     computed.answered = answered
 
 

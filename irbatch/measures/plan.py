@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -71,24 +71,16 @@ def apply_formula(measure: Measure, statistics: Any, at: tuple[int, ...]) -> Flo
     return values if values.shape == shape else np.broadcast_to(values, shape)
 
 
-class Group(NamedTuple):
-    """Measures that differ in their cutoffs only."""
+class Group:
+    """Measures that differ in their cutoffs, `depths`, only; `measure` is one of them."""
 
-    measure: Measure  # one of them
-    threshold: float  # its least relevant grade
-    weights: Weights
-    depths: list[float]  # the cutoffs
-    positions: list[int]  # among the plan's measures
-
-    @property
-    def reads(self) -> str:
-        """What their formula takes."""
-        return self.measure.declaration.reads
-
-    @property
-    def reads_cells(self) -> bool:
-        """Whether they read documents of grade 0."""
-        return self.reads == "judged" or self.threshold <= 0
+    def __init__(self, measure: Measure) -> None:
+        self.measure, self.weights = measure, _weights(measure)
+        self.threshold = float(_parameter(measure, "rel", DEFAULT_REL))
+        self.reads = measure.declaration.reads
+        self.reads_cells = self.reads == "judged" or self.threshold <= 0  # documents of grade 0
+        self.depths: list[float] = []
+        self.positions: list[int] = []  # among the plan's measures
 
 
 class Plan:
@@ -120,9 +112,8 @@ class Plan:
         self._check_reads(items=items)
         groups: dict[tuple[object, ...], Group] = {}
         for position, measure in enumerate(filled):
-            threshold = float(_parameter(measure, "rel", DEFAULT_REL))
-            new = Group(measure, threshold, _weights(measure), [], [])
-            group = groups.setdefault((measure.name, measure.parameters, measure.is_linear()), new)
+            key = measure.name, measure.parameters, measure.is_linear()
+            group = groups.setdefault(key, Group(measure))
             group.depths.append(FULL_DEPTH if measure.cutoff is None else measure.cutoff)
             group.positions.append(position)
         self._of_prefixes = [group for group in groups.values() if group.reads == "prefix"]

@@ -47,12 +47,17 @@ if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
 
 
-class Block(NamedTuple):
-    """Some of the queries, packed."""
+class Block:
+    """Some of the queries, packed.
 
-    rows: Positions  # (queries,): places among the queries to evaluate
-    matrix: RelevanceMatrix
-    tied: Bools | None = None  # (queries,): which have ties that matter and ids didn't decide
+    Args:
+        rows: intp ``(queries,)``, places among the queries to evaluate.
+        matrix: what they retrieved.
+        tied: bool ``(queries,)``, which have ties that matter and ids didn't decide.
+    """
+
+    def __init__(self, rows: Positions, matrix: RelevanceMatrix, tied: Bools | None = None) -> None:
+        self.rows, self.matrix, self.tied = rows, matrix, tied
 
     def split(self, most: int) -> Iterator[Block]:
         """Yield the same queries in blocks of so many at most."""
@@ -194,14 +199,19 @@ def pack_run(
         yield _Join(qrels, run, rows[picks], chosen, ordering).block(picks)
 
 
-class _Join(NamedTuple):
+class _Join:
     """The join of one block: its rankings' scores and where the judged documents stand."""
 
-    qrels: Qrels
-    run: Run
-    rows: Positions
-    rankings: list[Ranking]
-    ordering: Ordering
+    def __init__(
+        self,
+        qrels: Qrels,
+        run: Run,
+        rows: Positions,
+        rankings: list[Ranking],
+        ordering: Ordering,
+    ) -> None:
+        self.qrels, self.run, self.rows = qrels, run, rows
+        self.rankings, self.ordering = rankings, ordering
 
     def block(self, picks: Positions) -> Block:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -105,11 +105,11 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr")
 
 
-class Halves(NamedTuple):
-    """Floats of 16 bits, seen as their bits."""
+class Halves:
+    """Floats of 16 bits, seen as their bits: those above `infinity`, but for the sign, are NaN."""
 
-    bits: NDArray[np.uint16]
-    infinity: int  # the bits of infinity; larger ones, but for the sign, are NaN
+    def __init__(self, bits: NDArray[np.uint16], infinity: int) -> None:
+        self.bits, self.infinity = bits, infinity
 
     def value(self, bits: np.uint16) -> float:
         """Return the number that some bits stand for."""

@@ -406,12 +406,12 @@ def warmup(*, progress: bool = True) -> list[str]:
     >>> warmup()  # of a wheel
     []
     """
-    from irbatch.runtime.kernels import flatten
+    from irbatch.runtime.kernels import Arguments
 
     names: list[str] = []
     for kernel, all_kinds in declared_kernels():
         for kinds in all_kinds:
-            arguments = flatten(example(iter(kinds)))
+            arguments = Arguments(example(iter(kinds)))
             if kernel._load(arguments) or not kernel._compile(arguments):
                 continue
             if progress and not names and sys.stderr is not None:

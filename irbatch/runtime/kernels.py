@@ -108,16 +108,26 @@ class Field:
         return intrinsic(load)
 
 
-class Arguments(NamedTuple):
+class Arguments:
     """A kernel's arguments as compiled code takes them.
 
-    Kinds are ``int``, ``float`` or ``bool`` of a number; of an array its data type and dimensions,
-    negative if it is not contiguous; of a named tuple its class, its fields' kinds, and None.
+    Args:
+        values: the arguments themselves, which keep the arrays alive.
+
+    Attributes:
+        kinds: ``int``, ``float`` or ``bool`` of a number; of an array its data type and dimensions,
+            negative if it is not contiguous; of a named tuple its class, its fields' kinds, None.
+        numbers: of each number and array: the number, the address of the array's object.
+
+    Raises:
+        TypeError: if one is of a type that kernels don't take.
     """
 
-    kinds: tuple[Any, ...]
-    numbers: list[Any]  # of each number and array: the number, the address of the array's object
-    values: Sequence[Any]  # the arguments themselves, which keep the arrays alive
+    def __init__(self, values: Sequence[Any]) -> None:
+        kinds: list[Any] = []
+        self.numbers: list[Any] = []
+        _flatten(values, kinds, self.numbers)
+        self.kinds, self.values = tuple(kinds), values
 
 
 Code = Callable[[Arguments], Any]
@@ -171,7 +181,7 @@ class Kernel:
     def _choose(self, cells: int, arguments: tuple[Any, ...]) -> tuple[Code | None, Any]:
         """Return code for arguments, and these laid out for it; no code if plain is sooner done."""
         if self._code or _is_worth(Kernel._all_plain_cells + cells, LOAD_AFTER):
-            flat = flatten(arguments)
+            flat = Arguments(arguments)
             code = self._code.get(flat.kinds) or self._find(flat, cells)
             if code is not None:
                 return code, flat
@@ -351,18 +361,6 @@ def _level() -> str:
     if features.get("X86_V3", features.get("AVX2") and features.get("FMA3")):
         return "v3"
     return "v2" if features.get("SSE42") and features.get("POPCNT") else ""
-
-
-def flatten(values: Sequence[Any]) -> Arguments:
-    """Lay arguments out for compiled code.
-
-    Raises:
-        TypeError: if one is of a type that kernels don't take.
-    """
-    kinds: list[Any] = []
-    numbers: list[Any] = []
-    _flatten(values, kinds, numbers)
-    return Arguments(tuple(kinds), numbers, values)
 
 
 def _flatten(values: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> None:

@@ -23,7 +23,7 @@ from irbatch.array_types import Floats, Floats2, Ints
 from irbatch.cli import main
 from irbatch.runtime import build_kernels, kernels
 from irbatch.runtime.build_kernels import LEVELS, declared_kernels, declared_kinds
-from irbatch.runtime.kernels import Kernel, flatten, kernel, open_library
+from irbatch.runtime.kernels import Arguments, Kernel, kernel, open_library
 
 Array = npt.NDArray[Any]
 STEP = 3
@@ -131,14 +131,14 @@ def by_library(call: Call, kinds: Kinds, level: str) -> Callable[..., Any]:
         pytest.skip(f"{call.kernel.__name__} is not in the library; make it anew")
 
     def run(*values: Any) -> Any:
-        flat = flatten(values)
+        flat = Arguments(values)
         return kernels.library_code(function, flat, call.kernel.results())(flat)
 
     return run
 
 
 def by_numba(call: Call) -> Callable[..., Any]:
-    return lambda *values: kernels._run_with_numba(call.kernel.for_numba(), flatten(values))
+    return lambda *values: kernels._run_with_numba(call.kernel.for_numba(), Arguments(values))
 
 
 def runs_here(level: str) -> bool:
@@ -182,9 +182,9 @@ def test_declared_kinds() -> None:
     assert declared_kinds(_add_up.source) == [
         (np.dtype(each), 2, *work, float, bool) for each in ("i1", "i2", "f8")
     ]
-    assert flatten(arguments("i2")).kinds == declared_kinds(_add_up.source)[1]
-    assert flatten(build_kernels.example(iter(declared_kinds(_add_up.source)[0]))).kinds == (
-        flatten(arguments("i1")).kinds
+    assert Arguments(arguments("i2")).kinds == declared_kinds(_add_up.source)[1]
+    assert Arguments(build_kernels.example(iter(declared_kinds(_add_up.source)[0]))).kinds == (
+        Arguments(arguments("i1")).kinds
     )
 
 
@@ -427,6 +427,6 @@ def test_a_library_of_a_few_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             assert linked[1].sums.real.tobytes() == plain[1].sums.real.tobytes()
         monkeypatch.setitem(_add_up.source.__globals__, "STEP", 6)
         _add_up._code.clear()
-        assert _add_up._load(flatten(arguments())) is None, "it has changed since"
+        assert _add_up._load(Arguments(arguments())) is None, "it has changed since"
     finally:
         open_library.cache_clear()

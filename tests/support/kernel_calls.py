@@ -18,7 +18,7 @@ from irbatch.engine.similarity import SIMILARITIES
 from irbatch.formats.lines import RUN
 from irbatch.formats.reader import Piece, assemble
 from irbatch.pack.counting import SORTED_FROM
-from irbatch.runtime.kernels import Kernel, flatten
+from irbatch.runtime.kernels import Arguments, Kernel
 from irbatch.statistics.resampling import draw_ranges
 
 # Measures with a kernel of their own.
@@ -51,7 +51,7 @@ def note_calls(patch: Any) -> dict[tuple[Kernel, Kinds], Call]:
         addresses = [value.addresses for value in values if hasattr(value, "addresses")]
         for address in np.concatenate([*addresses, [0]]).astype(np.int64)[:-1].tolist():
             alive.append(ctypes.cast(address, ctypes.py_object).value)
-        calls[self, flatten(values).kinds] = Call(self, before, alive)
+        calls[self, Arguments(values).kinds] = Call(self, before, alive)
         return self.source(*values)
 
     patch.setattr(Kernel, "run", run)
