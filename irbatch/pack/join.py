@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, NDArray, Positions
-from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings, is_table
+from irbatch.data.dicts import NOT_COUNTED, find_in_rankings, is_table
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -181,8 +181,8 @@ def _texts(ids: IdColumn | list[Any]) -> Texts:
     return Texts(ids.text, ids.starts, ids.lengths)
 
 
-Ranking = Mapping[Any, Any]
-EMPTY: Ranking = {}
+Rankings = list[Mapping[Any, Any]]  # documents to scores, of some queries
+EMPTY: Mapping[Any, Any] = {}
 
 
 def pack_run(
@@ -196,113 +196,87 @@ def pack_run(
     depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     for picks in plan_query_blocks(qrels, rows, depths):
         chosen = [rankings[pick] for pick in picks.tolist()]
-        yield _Join(qrels, run, rows[picks], chosen, ordering).block(picks)
+        starts = offsets_of(depths[picks])
+        joined = _join_mappings(qrels, run, rows[picks], chosen, starts, ordering)
+        yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
 
 
-class _Join:
-    """The join of one block: its rankings' scores and where the judged documents stand."""
+def _join_mappings(
+    qrels: Qrels, run: Run, rows: Positions, rankings: Rankings, starts: Ints, ordering: Ordering
+) -> Joined:
+    """Order the scores of rankings, of which each begins at `starts`; look the judged ones up."""
+    dtype, ties = ordering
 
-    def __init__(
-        self,
-        qrels: Qrels,
-        run: Run,
-        rows: Positions,
-        rankings: list[Ranking],
-        ordering: Ordering,
-    ) -> None:
-        self.qrels, self.run, self.rows = qrels, run, rows
-        self.rankings, self.ordering = rankings, ordering
+    def listed(chosen: Ints) -> tuple[list[Any], Floats, Ints]:
+        some = [rankings[row] for row in chosen.tolist()]
+        scores = as_floats([score for ranking in some for score in ranking.values()])
+        ids = list(itertools.chain.from_iterable(some))
+        return ids, as_compared(scores, dtype), offsets_of(list(map(len, some)))
 
-    def block(self, picks: Positions) -> Block:
-        """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
-        starts = offsets_of(np.fromiter(map(len, self.rankings), np.int64, len(self.rankings)))
-        scores, counts = np.empty(0), None
-        if (standings := self._find_in_dicts(starts)) is not None:
-            judged_scores, *counts = standings
-        else:
-            self._check_documents()
-            scores = np.empty(starts[-1])
-            try:
-                judged_scores = self._read(scores)
-                if not order_scores(scores, starts):
-                    raise ValueError("a score is not a number")
-            except NUMBER_ERRORS:
-                raise_problems(list(self._score_problems()))
-                raise
-        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._listed, counts=counts)
-        return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
-
-    def _find_in_dicts(self, starts: Ints) -> Found | None:
-        """Find the judged documents where rankings are simple dictionaries; else return None."""
-        qrels, (dtype, ties) = self.qrels, self.ordering
-        if qrels.document_kind == "int" or qrels.table is not None:
-            return None
-        documents = [qrels.documents[row] for row in self.rows.tolist()]
-        judged_starts = offsets_of(qrels.starts[self.rows + 1] - qrels.starts[self.rows])
+    if qrels.document_kind != "int" and qrels.table is None:  # simple dictionaries, as a rule
+        documents = [qrels.documents[row] for row in rows.tolist()]
+        judged_starts = offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])
         direction = {TiePolicy.ID: 1, TiePolicy.ID_ASCENDING: -1}.get(ties, 0)
         judged = documents, judged_starts
-        return find_in_rankings(self.rankings, starts, *judged, dtype, direction)
-
-    def _read(self, scores: Floats) -> Floats:
-        """Read all scores into `scores`; return the judged documents', NaN where not retrieved.
-
-        One ranking at a time for both: what is looked up was just read and is still near.
-        """
-        raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
-        judged_scores: list[Any] = []
-        missing = itertools.repeat(math.nan)
-        start = 0
-        for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-            packed = pack_floats(ranking.values())
-            end = start + len(packed)
-            raw[start:end] = packed
-            start = end
-            judged_scores.extend(map(ranking.get, self.qrels.documents[row], missing))
-        round_scores(scores, self.ordering.score_dtype)
-        return as_compared(as_floats(judged_scores), self.ordering.score_dtype)
-
-    def _listed(self, chosen: Ints) -> tuple[list[Any], Floats, Ints]:
-        rankings = [self.rankings[row] for row in chosen.tolist()]
-        scores = np.concatenate([self._scores(row) for row in chosen.tolist()])
-        starts = offsets_of(list(map(len, rankings)))
-        return list(itertools.chain.from_iterable(rankings)), scores, starts
-
-    def _scores(self, row: int) -> Floats:
-        """Read the scores of a ranking anew."""
-        return as_compared(as_floats(self.rankings[row].values()), self.ordering.score_dtype)
-
-    def _check_documents(self) -> None:
-        """Reject documents whose ids are of another kind than the judged ones'."""
-        kind = self.qrels.document_kind
-        if kind is None:
-            return
-        # 1, 1.0 and True are one key to Python: where ids are numbers all are looked at.
-        documents = itertools.chain.from_iterable(self.rankings)
-        firsts = map(next, map(iter, filter(None, self.rankings)))
-        if not kinds_of(documents if kind == "int" else firsts) <= {kind}:
-            for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-                for document in ranking:
-                    self._check_kind(row, document, kind)
-
-    def _check_kind(self, row: int, document: Any, kind: str) -> None:
-        query = self.qrels.queries[row]
-        check_id(document, "document", "run", query)
-        if id_kind(type(document)) != kind:
-            judged = next(iter(self.qrels.documents[row]), "?")
-            own = "text" if kind == "int" else "a whole number"
-            theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
-            problem = f"document id {document!r} is {own}, but {theirs}"
-            fields = {"query": query, "document": document}
-            raise InputError(problem, source="run", path=self.run.name, **fields)
-
-    def _score_problems(self) -> Iterator[InputError]:
-        queries = [self.qrels.queries[row] for row in self.rows.tolist()]
-        rows = (
-            (query, document, score)
-            for query, ranking in zip(queries, self.rankings, strict=True)
+        found = find_in_rankings(rankings, starts, *judged, dtype, direction)
+        if found is not None:
+            own = found.scores, listed
+            return Joined(np.empty(0), starts[:-1], starts[1:], *own, counts=found[1:])
+    _check_documents(qrels, run, rows, rankings)
+    scores = np.empty(starts[-1])
+    try:
+        judged_scores = _read_scores(qrels, rows, rankings, scores, dtype)
+        if not order_scores(scores, starts):
+            raise ValueError("a score is not a number")
+    except NUMBER_ERRORS:
+        values = (
+            (qrels.queries[row], document, score)
+            for row, ranking in zip(rows.tolist(), rankings, strict=True)
             for document, score in ranking.items()
         )
-        return number_errors("score", rows, source="run", path=self.run.name)
+        raise_problems(list(number_errors("score", values, source="run", path=run.name)))
+        raise
+    return Joined(scores, starts[:-1], starts[1:], judged_scores, listed)
+
+
+def _read_scores(
+    qrels: Qrels, rows: Positions, rankings: Rankings, scores: Floats, score_dtype: str
+) -> Floats:
+    """Read all scores into `scores`; return the judged documents', NaN where not retrieved.
+
+    One ranking at a time for both: what is looked up was just read and is still near.
+    """
+    raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
+    judged_scores: list[Any] = []
+    missing = itertools.repeat(math.nan)
+    start = 0
+    for row, ranking in zip(rows.tolist(), rankings, strict=True):
+        packed = pack_floats(ranking.values())
+        raw[start : start + len(packed)] = packed
+        start += len(packed)
+        judged_scores.extend(map(ranking.get, qrels.documents[row], missing))
+    round_scores(scores, score_dtype)
+    return as_compared(as_floats(judged_scores), score_dtype)
+
+
+def _check_documents(qrels: Qrels, run: Run, rows: Positions, rankings: Rankings) -> None:
+    """Reject documents whose ids are of another kind than the judged ones'."""
+    kind = qrels.document_kind
+    # 1, 1.0 and True are one key to Python: where ids are numbers all are looked at.
+    documents = itertools.chain.from_iterable(rankings)
+    firsts = map(next, map(iter, filter(None, rankings)))
+    if kind is None or kinds_of(documents if kind == "int" else firsts) <= {kind}:
+        return
+    for row, ranking in zip(rows.tolist(), rankings, strict=True):
+        for document in ranking:
+            check_id(document, "document", "run", qrels.queries[row])
+            if id_kind(type(document)) != kind:
+                judged = next(iter(qrels.documents[row]), "?")
+                own = "text" if kind == "int" else "a whole number"
+                theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
+                problem = f"document id {document!r} is {own}, but {theirs}"
+                fields = {"query": qrels.queries[row], "document": document}
+                raise InputError(problem, source="run", path=run.name, **fields)
 
 
 def can_join(qrels: Qrels, table: QueryTable) -> bool:
