@@ -15,7 +15,7 @@ from irbatch.array_types import Ints
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
-from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
+from irbatch.engine.ties import TiePolicy, as_compared, order_documents
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.runs import name_systems
@@ -38,6 +38,7 @@ from irbatch.report.numbers import check_digits, show, show_change
 from irbatch.report.reported import Reported
 from irbatch.report.text import shorten_all
 from irbatch.runtime.numbers import as_floats, check_choice, check_whole
+from irbatch.runtime.ragged import offsets_of
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
 MOST = 10  # queries, unless it is said
@@ -428,8 +429,12 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tupl
     codes = np.array([judged.get(document, UNJUDGED) for document in documents], np.int64)
     ties = settings.ordering.ties
     if ties.by_id:
-        one, descending = np.zeros(scores.size, np.int64), ties == TiePolicy.ID
-        order = order_documents(one, scores, id_texts(documents), descending=descending)
+        order = order_documents(
+            scores,
+            offsets_of([scores.size]),
+            lambda rows: [documents[row] for row in rows.tolist()],
+            descending=ties == TiePolicy.ID,
+        )
     elif ties == TiePolicy.INDEX:
         order = np.argsort(-scores, kind="stable")
     else:  # of one score lower grades first, or higher ones: codes are ordered as grades are

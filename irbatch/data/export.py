@@ -50,7 +50,11 @@ class Chunk(NamedTuple):
 
     def ranked(self) -> Chunk:
         """Order each query's documents as they are evaluated."""
-        order = order_documents(self.row_index, self.values, self.documents)
+        order = order_documents(
+            self.values,
+            offsets_of(self.sizes),
+            lambda rows: [self.documents[row] for row in rows.tolist()],
+        )
         if (order[1:] > order[:-1]).all():
             return self
         documents = [self.documents[i] for i in order.tolist()]

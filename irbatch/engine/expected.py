@@ -251,9 +251,8 @@ def orders_of(matrix: RelevanceMatrix) -> Iterator[tuple[int, Iterator[Relevance
     if (ties := matrix.ties) is None:
         return
     for row in distinct(ties.rows).tolist():
-        mine = ties.of_rows(row, row + 1)
-        spans = list(map(slice, mine.begins.tolist(), mine.ends.tolist()))
-        yield row, _matrices(matrix, row, spans)
+        _, begins, ends = ties.of_rows(row, row + 1)
+        yield row, _matrices(matrix, row, list(map(slice, begins.tolist(), ends.tolist())))
 
 
 def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator[RelevanceMatrix]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Bytes, Codes, Floats, Ints, NDArray
 from irbatch.runtime.kernels import as_input, kernel
+from irbatch.runtime.ragged import joined_ranges
 from irbatch.runtime.threads import map_ranges
 
 SCORE_DTYPES = ("float64", "float32")
@@ -181,22 +182,42 @@ def id_texts(ids: Sequence[Any]) -> Sequence[str]:
 
 
 def order_documents(
-    row_index: Ints, scores: Floats, ids: Sequence[Any], *, descending: bool = True
+    scores: Floats,
+    starts: Ints,
+    ids_at: Callable[[Ints], Sequence[Any]],
+    *,
+    descending: bool = True,
+    is_ordered: bool = False,
 ) -> Ints:
-    """Return documents' positions in rank order; `row_index`, their rankings, is ascending.
+    """Return the rows of rankings in rank order, equal scores in the order of ids.
 
-    Equal scores are in the order of ids, descending or not.
+    Args:
+        scores, starts: of rankings, one after the other, and where each begins.
+        ids_at: returns the ids of documents in some rows; it is asked for those in ties alone.
+        descending: whether higher ids come first.
+        is_ordered: whether scores are known to descend.
     """
-    same_row = row_index[1:] == row_index[:-1]
-    if not (same_row & (scores[1:] >= scores[:-1])).any():
-        return np.arange(scores.size)
-    order = np.lexsort((-scores, row_index))
-    tied = same_row & (scores[order[1:]] == scores[order[:-1]])
-    edges = np.flatnonzero(np.diff(tied, prepend=False, append=False))
-    for first, last in edges.reshape(-1, 2).tolist():
-        tie = order[first : last + 1].tolist()
-        order[first : last + 1] = sorted(tie, key=ids.__getitem__, reverse=descending)
+    order = np.arange(scores.size) if is_ordered else order_rows(scores, starts)
+    ordered = scores[order]
+    tied = within_rows(starts, ordered[1:] == ordered[:-1])
+    if tied.any():
+        edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)
+        begins, sizes = edges[:, 0], edges[:, 1] - edges[:, 0] + 1
+        rows = order[joined_ranges(begins, sizes)]
+        texts, first = id_texts(ids_at(rows)), 0
+        for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
+            tie = range(first, first + size)
+            by_id = sorted(tie, key=texts.__getitem__, reverse=descending)
+            order[begin : begin + size] = rows[by_id]
+            first += size
     return order
+
+
+def within_rows(starts: Ints, flags: Bools) -> Bools:
+    """Clear flags, of documents and the next ones, where the next one is another ranking's."""
+    edges = starts[1:-1]
+    flags[edges[(edges > 0) & (edges <= flags.size)] - 1] = False
+    return flags
 
 
 def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
@@ -312,16 +333,12 @@ def order_rows(scores: Floats, starts: Ints) -> Ints:
     return order
 
 
-class OpenTies:
-    """Ranks whose documents, of one score and several codes, could stand in any order.
+class OpenTies(NamedTuple):
+    """Ranks whose documents, of one score and several codes, could stand in any order."""
 
-    Args:
-        rows: the query of each; ascending.
-        begins, ends: its first rank less one, ascending within a row, and its last rank.
-    """
-
-    def __init__(self, rows: Ints, begins: Ints, ends: Ints) -> None:
-        self.rows, self.begins, self.ends = rows, begins, ends
+    rows: Ints  # the query of each; ascending
+    begins: Ints  # its first rank less one; ascending within a row
+    ends: Ints  # its last rank
 
     def of_rows(self, first: int, last: int) -> OpenTies:
         """Return those of rows `first` to `last`, which are counted from 0 then."""

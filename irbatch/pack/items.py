@@ -21,7 +21,6 @@ from irbatch.engine.ties import (
     Ordering,
     TiePolicy,
     as_compared,
-    id_texts,
     order_documents,
     order_rows,
     place_ids,
@@ -137,11 +136,19 @@ def _first_rows(
     if ordering.ties.by_id:
         for row in rows.tolist():
             part = slice(starts[row], starts[row + 1])
-            ids = id_texts(table.ids(positions[part]))
-            one = np.zeros(len(ids), np.int64)
-            descending = ordering.ties == TiePolicy.ID
-            order = order_documents(one, scores[part], ids, descending=descending)
-            positions[part] = positions[part][order]
+            own = positions[part]
+
+            def ids_at(at: Ints, own: Ints = own) -> Sequence[Any]:
+                return table.ids(own[at])
+
+            order = order_documents(
+                scores[part],
+                offsets_of([own.size]),
+                ids_at,
+                descending=ordering.ties == TiePolicy.ID,
+                is_ordered=True,
+            )
+            positions[part] = own[order]
     elif rows.size and ordering.ties != TiePolicy.INDEX:
         same = np.zeros((rows.size, int(depths[rows].max())), bool)
         for place, row in enumerate(rows.tolist()):

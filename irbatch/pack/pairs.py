@@ -16,7 +16,7 @@ from irbatch.data.ids import kinds_of
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
-from irbatch.engine.ties import DESCENDING, check_order, id_texts
+from irbatch.engine.ties import order_documents, order_rows, within_rows
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
@@ -154,7 +154,7 @@ def _find_in_order(
 
     In these as many documents as score higher stand before one. Tells of which queries it did.
     """
-    rising = _inside(one.starts, one.scores[1:] >= one.scores[:-1])
+    rising = within_rows(one.starts, one.scores[1:] >= one.scores[:-1])
     done: Bools = np.ones(len(first), bool)
     done[row_index_of(one.starts)[1:][rising]] = False
     picks = np.flatnonzero(done)
@@ -218,45 +218,22 @@ def _in_order(
 
 def _cut(rankings: Unordered, depth: int | None, *, by_id: bool) -> tuple[Ints, Ints]:
     """Return where rankings begin once they are cut, and the positions of documents in order."""
-    starts, order = rankings.starts, _order(rankings, by_id=by_id)
+    starts, scores = rankings.starts, rankings.scores
+    if by_id:
+        is_ordered = rankings.is_ordered
+        order = order_documents(scores, starts, rankings.ids_at, is_ordered=is_ordered)
+    else:
+        order = np.arange(scores.size) if rankings.is_ordered else order_rows(scores, starts)
     if depth is None:
         return starts, order
     kept = np.minimum(np.diff(starts), depth)
     return offsets_of(kept), order[joined_ranges(starts[:-1], kept)]
 
 
-def _order(rankings: Unordered, *, by_id: bool) -> Ints:
-    """Return the positions of documents in the order of their rankings."""
-    starts, scores = rankings.starts, rankings.scores
-    order = np.arange(scores.size)
-    if not rankings.is_ordered:
-        for q in np.flatnonzero(check_order(scores, starts[:-1], starts[1:]) != DESCENDING):
-            own = slice(starts[q], starts[q + 1])
-            order[own] = starts[q] + np.argsort(-scores[own], kind="stable")
-    ordered = scores[order] if by_id else scores
-    if by_id and (tied := _inside(starts, ordered[1:] == ordered[:-1])).any():
-        edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)
-        firsts, sizes = edges[:, 0], edges[:, 1] - edges[:, 0] + 1
-        texts = id_texts(rankings.ids_at(order[joined_ranges(firsts, sizes)]))
-        at = 0
-        for first, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
-            by_text = sorted(range(at, at + size), key=texts.__getitem__, reverse=True)
-            order[first : first + size] = order[first : first + size][np.array(by_text) - at]
-            at += size
-    return order
-
-
-def _inside(starts: Ints, flags: Bools) -> Bools:
-    """Clear flags, of documents and the next ones, where the next one is another ranking's."""
-    edges = starts[1:-1]
-    flags[edges[(edges > 0) & (edges <= flags.size)] - 1] = False
-    return flags
-
-
 def _side(starts: Ints, scores: Floats, partners: Ints) -> Side:
     """Return one side of pairs, with groups of documents of one score."""
     new = np.ones(scores.size + 1, bool)
-    new[1:-1] = ~_inside(starts, scores[1:] == scores[:-1])
+    new[1:-1] = ~within_rows(starts, scores[1:] == scores[:-1])
     begins = np.flatnonzero(new)
     sizes = np.diff(begins)
     shift = starts[row_index_of(starts)]
