@@ -210,10 +210,9 @@ def _pad(codes: Codes, retrieved: Ints) -> None:
 
 def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:
     """Return the narrowest integer type whose non-negative values number `n_levels`."""
-    for dtype in (np.int8, np.int16):
-        if n_levels <= np.iinfo(dtype).max:
-            return np.dtype(dtype)
-    return np.dtype(np.int32)
+    if n_levels <= BYTE_LEVELS:
+        return np.dtype(np.int8)
+    return np.dtype(np.int16 if n_levels < 1 << 15 else np.int32)
 
 
 def count_levels(row_index: Ints, codes: NDArray[Any], shape: tuple[int, int]) -> Ints:

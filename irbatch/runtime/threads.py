@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from _queue import SimpleQueue  # as `queue` has it, which takes 1 ms to import
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from irbatch.runtime.numbers import check_whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from queue import SimpleQueue
     from threading import Thread
 
 Item = TypeVar("Item")
@@ -42,15 +42,19 @@ _has_company = ContextVar("has_company", default=False)  # whether other threads
 class _Pool:
     """The threads of this process, which take what is to be done from one queue."""
 
+    queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
+
     def __init__(self) -> None:
-        self.queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        vars(self).clear()  # in a forked child, what its parent had
         self.threads: list[Thread] = []
 
     def submit(self, most: int, work: Callable[[], Done]) -> Future[Done]:
         """Work in one of so many threads; or here and now, where none can be started."""
         from concurrent.futures import Future
-        from threading import Thread  # here: it takes 1.5 ms to import
+        from queue import SimpleQueue
+        from threading import Thread  # here: these take 3 ms to import
 
+        vars(self).setdefault("queue", SimpleQueue())
         done: Future[Done] = Future()
         with suppress(RuntimeError):  # the system starts no more
             while len(self.threads) < most:
