@@ -15,7 +15,7 @@ from irbatch.array_types import Ints
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
-from irbatch.engine.ties import TiePolicy, as_compared, order_documents
+from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.runs import name_systems
@@ -432,7 +432,7 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tupl
         order = order_documents(
             scores,
             offsets_of([scores.size]),
-            lambda rows: [documents[row] for row in rows.tolist()],
+            lambda rows: id_texts([documents[row] for row in rows.tolist()]),
             descending=ties == TiePolicy.ID,
         )
     elif ties == TiePolicy.INDEX:

@@ -193,7 +193,8 @@ def order_documents(
 
     Args:
         scores, starts: of rankings, one after the other, and where each begins.
-        ids_at: returns the ids of documents in some rows; it is asked for those in ties alone.
+        ids_at: returns the ids of documents in some rows, as they compare; it is asked for those in
+            ties alone.
         descending: whether higher ids come first.
         is_ordered: whether scores are known to descend.
     """
@@ -204,10 +205,10 @@ def order_documents(
         edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)
         begins, sizes = edges[:, 0], edges[:, 1] - edges[:, 0] + 1
         rows = order[joined_ranges(begins, sizes)]
-        texts, first = id_texts(ids_at(rows)), 0
+        ids, first = ids_at(rows), 0
         for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
             tie = range(first, first + size)
-            by_id = sorted(tie, key=texts.__getitem__, reverse=descending)
+            by_id = sorted(tie, key=ids.__getitem__, reverse=descending)
             order[begin : begin + size] = rows[by_id]
             first += size
     return order

@@ -21,6 +21,7 @@ from irbatch.engine.ties import (
     Ordering,
     TiePolicy,
     as_compared,
+    id_texts,
     order_documents,
     order_rows,
     place_ids,
@@ -139,7 +140,7 @@ def _first_rows(
             own = positions[part]
 
             def ids_at(at: Ints, own: Ints = own) -> Sequence[Any]:
-                return table.ids(own[at])
+                return id_texts(table.ids(own[at]))
 
             order = order_documents(
                 scores[part],

@@ -16,7 +16,7 @@ from irbatch.data.ids import kinds_of
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
-from irbatch.engine.ties import order_documents, order_rows, within_rows
+from irbatch.engine.ties import id_texts, order_documents, order_rows, within_rows
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
@@ -221,7 +221,9 @@ def _cut(rankings: Unordered, depth: int | None, *, by_id: bool) -> tuple[Ints, 
     starts, scores = rankings.starts, rankings.scores
     if by_id:
         is_ordered = rankings.is_ordered
-        order = order_documents(scores, starts, rankings.ids_at, is_ordered=is_ordered)
+        order = order_documents(
+            scores, starts, lambda at: id_texts(rankings.ids_at(at)), is_ordered=is_ordered
+        )
     else:
         order = np.arange(scores.size) if rankings.is_ordered else order_rows(scores, starts)
     if depth is None:
