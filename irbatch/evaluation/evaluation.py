@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,7 +18,7 @@ from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError, keyword, many
 from irbatch.evaluation.pipeline import Choose, Work, evaluate_run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import with_weights
+from irbatch.evaluation.rows import Rows, with_weights
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import MARKED, Measure, Plan, parse_measures, plan_of
 from irbatch.runtime.numbers import check_choice
@@ -47,20 +48,24 @@ def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
 
 
 def judgments_read(measures: Sequence[Measure]) -> str | None:
-    """Say what measures read of judgments besides grades, all of them; None of none of them.
+    """Say what measures read of judgments besides grades; None of measures that read grades alone.
 
     Raises:
-        InputError: if they don't all read the same.
+        InputError: if they read different ones; beside subtopics alone some may read grades.
     """
     first = None
-    for measure in measures:
-        reads = measure.declaration.reads if measure.declaration.reads in MARKED else None
+    for measure in sorted(measures, key=lambda measure: not reads_marks(measure)):
+        reads = measure.declaration.reads if reads_marks(measure) else None
         first = first or (measure, reads)
-        if reads != first[1]:
-            one, other = sorted([first, (measure, reads)], key=lambda pair: pair[1] is None)
-            problem = f"{one[0]} reads judgments of {one[1]}, {other[0]} {other[1] or 'grades'}"
+        if reads != first[1] and (reads is not None or first[1] != "subtopics"):
+            problem = f"{first[0]} reads judgments of {first[1]}, {measure} {reads or 'grades'}"
             raise InputError(f"{problem}: evaluate them one after the other", source="measures")
     return first[1] if first else None
+
+
+def reads_marks(measure: Measure) -> bool:
+    """Tell whether a measure reads more of judgments than grades."""
+    return measure.declaration.reads in MARKED
 
 
 def as_qrels(
@@ -251,6 +256,8 @@ class Evaluation(NamedTuple):
         judgments, watch = self.judgments(qrels), None
         if judgments.marks is None:
             plan = plan_of(self.measures, self.settings.open_parameters(), items=bool(self.items))
+        elif not all(map(reads_marks, self.measures)):
+            return self._evaluate_apart(judgments, run, progress, choose)
         else:
             from irbatch.evaluation.judgments import MarkedValues  # for those who have marks
 
@@ -270,6 +277,33 @@ class Evaluation(NamedTuple):
                 costs=self.costs,
             )
             return evaluate_run(work, judgments, opened, progress, choose)
+
+    def _evaluate_apart(
+        self,
+        judgments: Qrels,
+        run: Rankings,
+        progress: Progress | None,
+        choose: Choose | None,
+    ) -> Results:
+        """Return the results of measures of subtopics, and of others, which read largest grades."""
+        graded = copy.copy(judgments)
+        graded.marks = None
+        ranked = self.rankings(run)
+        parts = []
+        for own, reads in ((judgments, True), (graded, False)):
+            measures = tuple(of for of in self.measures if reads_marks(of) is reads)
+            part = self._replace(measures=measures, order_by="score", exclude=None)  # as it is read
+            parts.append(part.evaluate(own, ranked, progress, choose))
+        columns = {
+            of: values
+            for part in parts
+            for of, values in zip(with_weights(part.columns), part.weighted_values.T, strict=True)
+        }
+        values = np.column_stack([columns[of] for of in with_weights(self.measures)])
+        first, rows = parts[0], parts[1].of_queries
+        of_queries = Rows(values, first.marks, rows.judgment_counts, rows.items)
+        more = self.measures, first.counts, self.signature(), first.name
+        return Results(of_queries, first.query_ids, *more)
 
     def _evaluate_unjudged(self, run: Rankings, progress: Progress | bool | None) -> Results:
         """Return the results of all queries of a run, of measures that read no judgments."""

@@ -298,7 +298,7 @@ def test_what_goes_together() -> None:
     strata, plain = EXAMPLES["strata"], irbatch.Qrels({"q": {"d": 1}})
     of_strata = irbatch.Qrels(strata, marks="strata")
     for qrels, names, *facts in [
-        (SUBTOPICS, "StRecall P@5", "StRecall", "P@5", "grades"),
+        (EXAMPLES["strata"], "InfP@5 P@5", "InfP", "P@5", "grades"),
         (strata, "xInfAP StatAP", "xInfAP", "probabilities"),
         (of_strata, "StatAP", "probabilities", "strata"), (of_strata, "P@5", "strata"),
         (plain, "StRecall", "subtopics", "grades"),
@@ -463,3 +463,25 @@ def test_statap_outputs() -> None:
             assert math.isclose(results.per_query(name)[query], float(value), rel_tol=1e-12)
     expected = {"StatAP": 1.2461397849368, "StatRprec": 0.554598673086658}
     assert results.mean() == pytest.approx(expected | {"StatP@30": 2.51007942544013}, rel=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_measures_of_grades_beside_subtopics(missing: str, tmp_path: Path) -> None:
+    """They read the largest grade of a document, in the same call."""
+    subtopics = {"q": {1: {"a": 1, "b": 2, "c": 0}, 2: {"b": 1, "c": 1}}, "p": {1: {"d": 1}},
+                 "m": {1: {"a": 1}}}  # fmt: skip
+    graded = {"q": {"a": 1, "b": 2, "c": 1}, "p": {"d": 1}, "m": {"a": 1}}
+    run = {"q": {"a": 2.0, "x": 1.5, "b": 1.0}, "p": {"e": 2.0, "d": 1.0}}
+    names = ["nDCG@10", "alpha_nDCG@10", "GAUC", "StRecall@1", "AP"]
+    marked = irbatch.evaluate(subtopics, run, names[1::2], missing=missing).to_dict()
+    plain = irbatch.evaluate(graded, run, names[::2], missing=missing)
+    expected = {
+        query: {name: ({**values, **marked[query]})[name] for name in names}
+        for query, values in plain.to_dict().items()
+    }
+    found = irbatch.evaluate(subtopics, run, names, missing=missing)
+    assert (found.to_dict(), found["GAUC"]) == (expected, plain["GAUC"])
+    assert (found.settings, found.counts) == (plain.settings, plain.counts)
+    irbatch.Run(run).to_trec(tmp_path / "a.run")
+    again = irbatch.evaluate_runs(subtopics, [tmp_path / "a.run"], names, missing=missing)["a"]
+    assert again.to_dict() == expected
