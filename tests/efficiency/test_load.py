@@ -292,12 +292,6 @@ def test_refused(given: dict[str, Any], told: str) -> None:
     input_error(lambda: measure_load(**options), "bm25", told)
 
 
-def test_the_warm_up_ends_what_cannot_work(clock: Clock) -> None:
-    input_error(lambda: quick(lambda query: 5, QUERIES, rates=5, calls=5), "not an answer")
-    with pytest.raises(KeyError, match="q0"):
-        quick({}.__getitem__, QUERIES, rates=5, calls=5)
-
-
 def test_an_async_search_is_awaited() -> None:
 
     async def search(query: str) -> list[str]:

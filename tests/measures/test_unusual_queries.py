@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 import math
 import pickle
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -76,27 +74,6 @@ def test_empty_ranking(call: Callable[..., Results], cutoff: int | None) -> None
     results = call(ALL, cutoff)
     check(results)
     assert results.values[0] == pytest.approx(list(NOTHING.values()))
-
-
-@pytest.mark.parametrize(
-    "relevance",
-    [
-        [[1, -1, 0, 2], [0, 0, 0, 0], [0, -1, -1, 0]],
-        [[1, -1, 0], [], [2]],
-        [[-1, -1, 0]],
-        np.ma.array([[1, 0, 2], [1, 0, 1]], mask=np.array([[0, 0, 1], [1, 1, 1]], bool)),
-        np.array([[True, False, True]]),
-        np.array([[1, 0, 2]], np.uint8)[:, ::-1],
-        np.asfortranarray(np.array([[1, 0, 2], [0, 0, 3]])),
-        [[3] * 500],
-    ],
-    ids=["negative", "ragged", "few", "masked", "bool", "reversed", "fortran", "many"],
-)
-@pytest.mark.parametrize("cutoff", [None, 1, 3, FAR])
-def test_labels(relevance: Any, cutoff: int | None) -> None:
-    before = copy.deepcopy(relevance)
-    check(evaluate_matrix(relevance, ALL, cutoff))
-    np.testing.assert_array_equal(np.ma.getdata(before[0]), np.ma.getdata(relevance[0]))
 
 
 @pytest.mark.parametrize("name", WALKS)

@@ -177,70 +177,6 @@ def test_names_that_cannot_be(name: Any) -> None:
         input_error(lambda: define_discount(name, float), repr(name), value=name)
 
 
-GAINS: dict[str, Callable[[Any], Any]] = {
-    "-1": lambda grades: -grades, "nan": lambda grades: grades + math.nan,
-    "inf": lambda grades: grades + math.inf, "shape (0,)": lambda grades: grades[:0],
-    "shape ()": lambda grades: None,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("fact", GAINS)
-def test_gains_of_no_use(fact: str) -> None:
-    name = f"gain{fact.encode().hex()}"
-    define_gain(name, GAINS[fact])
-    input_error(lambda: evaluate(QRELS, RUN, f"nDCG(gain={name})"), repr(name), fact)
-
-
-@pytest.mark.parametrize("worth", [0, -1, math.nan, math.inf, None], ids=repr)
-def test_discounts_of_no_use(worth: Any) -> None:
-    name = f"discount{repr(worth).encode().hex()}"
-    define_discount(name, lambda rank: worth if rank == 3 else 1.0)
-    input_error(lambda: evaluate(QRELS, RUN, f"nDCG(discount={name})"), repr(name), "rank 3")
-
-
-@pytest.mark.parametrize(
-    ("formula", "fact"),
-    [
-        *((returning(value), "returned shape") for value in (1.0, [], np.ones(2))),
-        (returning(None), "returned None"),
-        *((returning(np.ones(shape)), "for (3,)") for shape in ((4,), (3, 1), (1, 3))),
-        (lambda j: j.relevant * math.nan, "returned NaN"),
-        (lambda j: np.where(j.relevant > 1, math.nan, 1.0), "(query 'q1')"),
-        (lambda j: "abc", "ValueError"),
-        (lambda j: [object()] * j.queries, "TypeError"),
-        (lambda j: [[1], [1, 2], [3]], "ValueError"),
-        (lambda j: QRELS["x"], "KeyError: 'x'"),
-        (lambda j: j.hits_at_relevant, "no attribute 'hits_at_relevant'"),
-        (lambda j: 1 / 0, "failed: ZeroDivisionError"),
-        (None, "not a function"),
-        (lambda: 1, "TypeError"),
-    ],
-)
-def test_formulas_that_fail(formula: Any, fact: str) -> None:
-    input_error(lambda: evaluate(QRELS, RUN, ["Bpref", define(formula)]), "formula of Mine", fact)
-
-
-def fails_at_two(s: PrefixStatistics) -> Any:
-    return 1 / (s.hits - 2) if (s.hits - 2).all() else [][0]
-
-
-def lists_fail_at_two(grades: list[float], judged: list[float], k: int | None) -> float:
-    return [0.0, 1.0][int(sum(grades))]
-
-
-@pytest.mark.parametrize(
-    ("formula", "reads"), [(fails_at_two, "prefix"), (lists_fail_at_two, "grades")]
-)
-def test_a_formula_that_fails_names_the_query(formula: Any, reads: str) -> None:
-    mine = define(formula, reads=reads)
-    qrels = {f"q{i}": {"a": 1, "b": int(i == 5)} for i in range(9)}
-    run = {query: {"a": 1.0, "b": 0.5} for query in qrels}
-    facts = "formula of Mine failed: IndexError", "(query 'q5')"
-    input_error(lambda: evaluate(qrels, run, mine), *facts, query="q5")
-    matrix = [[0, 0], [1, 0], [1, 1], [0, 1]]
-    input_error(lambda: evaluate_matrix(matrix, mine), "IndexError", query=2)
-
-
 def test_a_measure_is_still_a_function() -> None:
     @define_measure("Best", definition="The best grade.", reads="grades")
     def best(grades: list[float], judged: list[float], k: int | None, least: float = 0.5) -> float:
@@ -251,10 +187,62 @@ def test_a_measure_is_still_a_function() -> None:
     assert best([0.0], [], 1, 0.75) == best([0.0], [], 1, least=0.75) == 0.75
 
 
-@pytest.mark.parametrize("wrong", [None, "many", [1.0, 2.0], math.nan, math.inf])
-def test_what_a_measure_of_lists_may_not_return(wrong: object) -> None:
-    mine = define(lambda grades, judged, k: wrong, reads="grades")
-    input_error(lambda: evaluate_matrix([[1, 0]], mine), "the formula of Mine")
+GAINS: dict[str, Callable[[Any], Any]] = {
+    "-1": lambda grades: -grades, "nan": lambda grades: grades + math.nan,
+    "inf": lambda grades: grades + math.inf, "shape (0,)": lambda grades: grades[:0],
+    "shape ()": lambda grades: None,
+}  # fmt: skip
+
+
+def test_gains_and_discounts_of_no_use() -> None:
+    for fact, gain in GAINS.items():
+        name = f"gain{fact.encode().hex()}"
+        define_gain(name, gain)
+        input_error(lambda n=name: evaluate(QRELS, RUN, f"nDCG(gain={n})"), repr(name), fact)
+    for number, worth in enumerate([0, -1, math.nan, math.inf, None]):
+        name = f"discount{number}"
+        define_discount(name, lambda rank, worth=worth: worth if rank == 3 else 1.0)
+        use = f"nDCG(discount={name})"
+        input_error(lambda use=use: evaluate(QRELS, RUN, use), repr(name), "rank 3")
+
+
+def returning_where(weight: float) -> Callable[..., Any]:
+    return lambda j: np.where(j.relevant > 1, weight, 1.0)
+
+
+def fails_at_two(s: PrefixStatistics) -> Any:
+    return 1 / (s.hits - 2) if (s.hits - 2).all() else [][0]
+
+
+JUDGED, GRADES, PREFIX = ({"reads": each} for each in ("judged", "grades", "prefix"))
+# A formula, what is declared of it, and what is said where it is evaluated.
+FAILING: list[tuple[Any, dict[str, Any], str]] = [
+    *((returning(value), JUDGED, "returned shape") for value in (1.0, [], np.ones(2))),
+    (returning(None), JUDGED, "returned None"),
+    *((returning(np.ones(shape)), JUDGED, "for (3,)") for shape in ((4,), (3, 1), (1, 3))),
+    (lambda j: j.relevant * math.nan, JUDGED, "returned NaN"),
+    (lambda j: np.where(j.relevant > 1, math.nan, 1.0), JUDGED, "(query 'q1')"),
+    (lambda j: "abc", JUDGED, "ValueError"),
+    (lambda j: [object()] * j.queries, JUDGED, "TypeError"),
+    (lambda j: QRELS["x"], JUDGED, "KeyError: 'x'"),
+    (lambda j: j.hits_at_relevant, JUDGED, "no attribute 'hits_at_relevant'"),
+    (None, JUDGED, "not a function"), (lambda: 1, JUDGED, "TypeError"),
+    (fails_at_two, PREFIX, "(query 'q4'): the formula of Mine failed: IndexError"),
+    (lambda grades, *_: [0.0, 1.0][int(sum(grades))], GRADES, "(query 'q4')"),
+    *((lambda *_, value=value: value, GRADES, "the formula of Mine")
+      for value in (None, "many", [1.0, 2.0], math.nan, math.inf)),
+    *((lambda j: j.relevant, {"aggregate": "weighted", "weight": returning_where(weight)}, fact)
+      for weight, fact in ((-1.0, "-1"), (math.nan, "weight of Mine returned NaN"),
+                           (math.inf, "inf"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("formula", "declared", "fact"), FAILING)
+def test_formulas_that_fail(formula: Any, declared: dict[str, Any], fact: str) -> None:
+    more = declared in (PREFIX, GRADES)
+    qrels = QRELS | ({"q4": {"a": 1, "b": 1}} if more else {})
+    run = RUN | {"q4": {"a": 1.0, "b": 0.5}}
+    input_error(lambda: evaluate(qrels, run, ["Bpref", define(formula, **declared)]), "Mine", fact)
 
 
 @pytest.mark.parametrize(
@@ -273,19 +261,4 @@ def test_what_a_measure_of_lists_may_not_return(wrong: object) -> None:
 )
 def test_declarations(declared: dict[str, Any], fact: str) -> None:
     input_error(lambda: define(lambda j: j.relevant, **declared), fact)
-
-
-def test_parameters_without_a_number() -> None:
-    for formula in (lambda j, points=(1, 2): 0, lambda j, points: 0):
-        input_error(lambda formula=formula: define(formula), "'points'", "parameters=")
-
-
-@pytest.mark.parametrize(
-    ("weight", "fact"), [(-1.0, "-1"), (math.nan, "weight of Mine returned NaN"), (math.inf, "inf")]
-)
-def test_weights(weight: float, fact: str) -> None:
-    mine = define(
-        lambda j: j.relevant, aggregate="weighted",
-        weight=lambda j: np.where(j.relevant > 1, weight, 1.0),
-    )  # fmt: skip
-    input_error(lambda: evaluate(QRELS, RUN, mine), "Mine", fact)
+    input_error(lambda: define(lambda j, points=(1, 2): 0), "'points'", "parameters=")

@@ -261,24 +261,9 @@ def test_where_nothing_can_be_kept(
     monkeypatch.setattr("irbatch.cli.warmup.warmup", lambda: ["_largest"])
     assert main(["warmup"]) == 1
     assert "NUMBA_CACHE_DIR" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        ([], "the kernels are compiled already: there is nothing to do\n"),
-        (["a", "b"], "2 kernels are compiled and cached\n"),
-    ],
-)
-def test_the_command_to_warm_up(
-    names: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("irbatch.cli.warmup.warmup", lambda: names)
+    monkeypatch.setattr("irbatch.cli.warmup.warmup", list)
     assert main(["warmup"]) == 0
-    assert capsys.readouterr().out == said
+    assert "there is nothing to do" in capsys.readouterr().out
 
 
 def test_warming_up_compiles_what_the_library_lacks(
@@ -310,26 +295,6 @@ def test_without_numba_everything_runs_as_plain_python(
         found = [_largest.run(1, values), *_add_up.run(1, *arguments())]
     assert found == [5.0, *_add_up.source(*arguments())]
     assert len(warned) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_fork_waits_for_a_thread_that_compiles() -> None:
-    """Then neither the child nor its parent finds a lock that nobody releases."""
-    code = (
-        "import os, threading, time\n"
-        "from irbatch.runtime.kernels import Kernel\n"
-        "held, done = threading.Event(), []\n"
-        "def hold():\n"
-        "    with Kernel._lock:\n"
-        "        held.set(); time.sleep(0.2); done.append(1)\n"
-        "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
-        "child = os.fork()\n"
-        "free = done and Kernel._lock.acquire(timeout=60)\n"
-        "if not child:\n"
-        "    os._exit(not free)\n"
-        "raise SystemExit(os.wait()[1] or not free)\n"
-    )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
 
 
 # ---------------------------------------------------------------- the library, and building it

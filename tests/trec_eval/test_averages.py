@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from support.input_errors import input_error
-from support.trec_eval_command import AP, BOTH, MISSING, QRELS, RUN, Command
+from support.trec_eval_command import AP, BOTH, MISSING, QRELS, Command
 
 import irbatch
 from irbatch.trec_eval import MissingQueryError, TrecEval, print_lines
@@ -57,13 +57,6 @@ def test_the_function_stops_at_a_missing_topic_too() -> None:
     assert next(lines) == "map                   \t1\t1.0000"
     error = input_error(lambda: next(lines), "missing", source="run", query="2")
     assert isinstance(error, MissingQueryError)
-
-
-@BOTH
-def test_topics_only_in_the_run_are_ignored(trec_eval: Command, version: str) -> None:
-    more = "q0 Q0 a 1 1 t\n" + RUN.replace("last", "t") + "q9 Q0 a 1 1 last\n"
-    assert trec_eval("-q", run=more, version=version) == trec_eval("-q", version=version)
-    assert trec_eval("-q", "-c", run=more, version=version) == trec_eval("-q", version=version)
 
 
 @BOTH

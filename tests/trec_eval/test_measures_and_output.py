@@ -133,9 +133,3 @@ def test_relevance_strings(trec_eval: Command, wish: str, text: str) -> None:
     run = "".join(f"q Q0 {d} 1 {-place} t\n" for place, d in enumerate(documents))
     printed = trec_eval("-q", "-m", wish, qrels=qrels, run=run)
     assert printed.rows == [(wish.replace(".", "_"), "q", text)]
-
-
-def test_the_last_line_names_the_run(trec_eval: Command) -> None:
-    """Whatever its topic, and whatever follows the tag (§4.1)."""
-    run = "q2 Q0 e 1 1 ours\nq1 Q0 a 1 3 theirs and more\nunjudged Q0 z 1 1 other words\n\n"
-    assert trec_eval("-m", "runid", run=run).of() == {"runid": "other"}

@@ -14,16 +14,9 @@ from irbatch import evaluate
 
 
 @BOTH
-def test_no_summary(trec_eval: Command, version: str) -> None:
-    assert [topic for _, topic, _ in trec_eval("-q", "-n", "-m", "map", version=version).rows] == [
-        "q1",
-        "q2",
-    ]
-    assert trec_eval("-n", version=version) == (0, "", "")
-
-
-@BOTH
-def test_the_old_format_is_accepted_and_ignored(trec_eval: Command, version: str) -> None:
+def test_no_summary_and_the_old_format(trec_eval: Command, version: str) -> None:
+    printed = trec_eval("-q", "-n", "-m", "map", version=version)
+    assert [topic for _, topic, _ in printed.rows] == ["q1", "q2"]
     assert trec_eval("-o", "-q", version=version) == trec_eval("-q", version=version)
 
 
@@ -115,17 +108,6 @@ def test_judged_only_removes_negative_grades(trec_eval: Command) -> None:
     assert trec_eval("-q", "-n", "-J", *names, qrels=qrels, run=run).of("q") == {
         "num_ret": "2", "recip_rank": "0.5000", "relstring": "'01'", "num_nonrel_judged_ret": "1",
     }  # fmt: skip
-
-
-def test_judged_only_may_leave_nothing(trec_eval: Command) -> None:
-    printed = trec_eval("-q", "-J", "-m", "all_trec", run="q1 Q0 x 1 1 t\nq2 Q0 y 1 1 t\n")
-    assert printed.of("q1")["relstring"] == "''"
-    assert printed.of()["num_rel"] == "4"
-    assert {
-        value
-        for label, value in printed.of().items()
-        if label not in ("runid", "num_q", "num_rel", "gm_map", "gm_bpref")
-    } == {"0", "0.0000"}
 
 
 @BOTH
