@@ -256,14 +256,14 @@ def test_where_nothing_can_be_kept(
 ) -> None:
     from numba.core import caching
 
+    monkeypatch.setattr("irbatch.cli.warmup.warmup", list)
+    assert main(["warmup"]) == 0
+    assert "there is nothing to do" in capsys.readouterr().out
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
     monkeypatch.setattr("irbatch.cli.warmup.warmup", lambda: ["_largest"])
     assert main(["warmup"]) == 1
     assert "NUMBA_CACHE_DIR" in capsys.readouterr().err
-    monkeypatch.setattr("irbatch.cli.warmup.warmup", list)
-    assert main(["warmup"]) == 0
-    assert "there is nothing to do" in capsys.readouterr().out
 
 
 def test_warming_up_compiles_what_the_library_lacks(
