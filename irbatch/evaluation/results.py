@@ -226,9 +226,8 @@ class Results(Reported):
             low, high = bounded_intervals(values[:, None], *ends, level)[0].tolist()
         else:
             table = (np.log(values) if geometric else values)[None, :, None]
-            how = "t" if kind == "bounded" else kind
-            geometrics = np.array([geometric])
-            bounds = find_intervals(table, [], how, level, 2000, 0, geometric=geometrics)
+            options = "t" if kind == "bounded" else kind, level, 2000, 0
+            bounds = find_intervals(table, [], *options, geometric=np.array([geometric]))
             low, high = bounds.means[0, 0].tolist()
         mean = self[name]
         return max(low, min(least, mean)), min(high, max(most, mean))
@@ -651,33 +650,31 @@ def is_saved(path: str | PathLike[str]) -> bool:
 
 
 def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
-    measures = [measure for spelled in state["mean"] for measure in parse_measures(spelled)]
+    measures = parse_measures(list(state["mean"]))
     if len(measures) != len(state["mean"]):
         raise InputError("a name stands for several measures", value=list(state["mean"]))
     settings = {str(key): str(value) for key, value in state["settings"].items()}
-    counts, means = Counts(**state["counts"]), _floats(state["mean"].values())
+    counts = Counts(**state["counts"])
+    means = np.array(list(state["mean"].values()), np.float64).tolist()  # None is NaN
     if "per_query" not in state:
         return Results(None, (), measures, counts, settings, name, means=means)
-    queries, rows = list(state["per_query"]), list(state["per_query"].values())
-    kind = state["ids"]
-    ids: Sequence[Any] = range(len(queries)) if kind == "rows" else list(map(IDS[kind], queries))
-    marks = np.array(state["marks"], np.uint8)
-    weights = np.array(state.get("weights", [[]] * len(rows)), np.float64)
-    values = np.full((len(rows), len(measures)), math.nan)
-    for column, (measure, called) in enumerate(zip(measures, state["mean"], strict=True)):
-        if measure.aggregate != "run":
-            values[:, column] = _floats(row[called] for row in rows)
-    values = np.hstack([values, weights])
-    if marks.shape != (len(ids),) or (marks > sum(QueryMark)).any():
-        raise InputError("'marks' are not those of the queries")
-    if values.shape != (len(ids), len(with_weights(measures))) or counts.queries != len(ids):
-        raise InputError("'per_query', 'weights' and 'counts' are not of the same queries")
+    kind, rows = state["ids"], list(state["per_query"].values())
+    n, columns = len(rows), len(with_weights(measures))
+    ids = range(n) if kind == "rows" else list(map(IDS[kind], state["per_query"]))
+    marks, values = np.array(state["marks"], np.uint8), np.full((n, columns), math.nan)
+    if marks.shape != (n,) or (marks > sum(QueryMark)).any() or counts.queries != n:
+        raise InputError("'per_query', 'marks' and 'counts' are not of the same queries")
+    of_run = {i: mean for i, mean in enumerate(means) if measures[i].aggregate == "run"}
+    for column, called in enumerate(state["mean"]):
+        if column not in of_run:
+            values[:, column] = [row[called] for row in rows]
+    if columns > len(measures):
+        values[:, len(measures) :] = state["weights"]
     judgments = None
     if any(key in state for key in JUDGED):
-        judgments = np.array([state[key] for key in JUDGED], np.int32).T
-        if judgments.shape != (len(ids), len(JUDGED)) or (judgments < 0).any():
-            raise InputError("'relevant' and 'judged' are not those of the queries")
-    of_run = {i: mean for i, mean in enumerate(means) if measures[i].aggregate == "run"}
+        judgments = np.array([state[key] for key in JUDGED], np.int32).T.reshape(n, len(JUDGED))
+        if (judgments < 0).any():
+            raise InputError("'relevant' and 'judged' are not numbers of documents")
     of_queries = Rows(values, marks, judgments)
     return Results(of_queries, ids, measures, counts, settings, name, means=of_run)
 
@@ -712,7 +709,3 @@ def check_comparable(systems: Mapping[str, Results], queries: Sequence[Any]) -> 
             numbers = f"{ours} {JUDGED[column]} documents for {shown(name)}"
             problem = f"{numbers}, {theirs} for {shown(first[0])}: evaluated with other judgments"
             raise InputError(problem, source="results", query=queries[row], value=int(ours))
-
-
-def _floats(numbers: Any) -> list[float]:
-    return [math.nan if number is None else float(number) for number in numbers]

@@ -138,7 +138,7 @@ def by_id_mappings(qrels: Any, run: Any, problem: Problem) -> Found:
 
 def added_up(qrels: Any, run: Any, problem: Problem) -> Found:
     """Evaluate query by query, and add the results up."""
-    require(qrels.keys() <= run.keys())
+    require(bool(qrels) and qrels.keys() <= run.keys())
     parts = [
         evaluate_partition({query: qrels[query]}, {query: run[query]}, list(problem.measures),
                            apart=True)
@@ -670,7 +670,7 @@ ENTRANCES: dict[str, Entrance] = {
     "BatchEvaluator.update": of_candidates(candidates, updated_with_scores),
     "BatchEvaluator.update_ids": of_dicts(updated_with_ids, place="batch", lacks=SCORES),
     "BatchEvaluator.update_columns": of_dicts(updated_with_columns, traits=traits("columns")),
-    "BatchEvaluator.add": of_dicts(added_up),
+    "merge_partials": of_dicts(added_up),
     "TREC files, lines": of_files(),
     "TREC files, parser": of_files(reader="parser"),
     "TREC files, pieces": of_files(reader="pieces"),

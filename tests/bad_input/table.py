@@ -127,7 +127,7 @@ BINARY = Rejected("decode|bytes|binary")
 UNPAIRED = {"evaluate_ids, lists": None}  # queries have no ids there
 NUMBERED = {"q1": 1, "q2": 2, "d1": 11, "d2": 12}
 ONCE = {"BatchEvaluator.update_columns": None}  # ids are given once
-OTHER_QUERIES = {"BatchEvaluator.add": None, **dict.fromkeys(ADAPTERS)}  # see "nothing in common"
+OTHER_QUERIES = {"merge_partials": None, **dict.fromkeys(ADAPTERS)}  # see "nothing in common"
 IDS = [
     replace(row, about="ids")
     for row in (
