@@ -10,7 +10,8 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -48,7 +49,8 @@ def write_ir_metadata(record: Mapping[str, Any], places: Places) -> str:
             place = document
             for group in groups:
                 place = place.setdefault(group, {})
-            place[last] = _write_amount(value, form) if isinstance(form, str) else value
+            is_amount = isinstance(form, str)
+            place[last] = _in_each(value, partial(_write_amount, form)) if is_amount else value
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
         pass
@@ -63,13 +65,15 @@ def write_ir_metadata(record: Mapping[str, Any], places: Places) -> str:
     return str(yaml.dump(document, Dumper=Dumper, **options))
 
 
-def _write_amount(value: Any, unit: str) -> Any:
-    """Write a number and its unit, to be read exactly; of several each."""
+def _write_amount(unit: str, number: Any) -> str:
+    return f"{number!r} {unit}".replace(".0 ", " ")
+
+
+def _in_each(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Change a value, or each of a mapping and of a list."""
     if isinstance(value, Mapping):
-        return {name: _write_amount(part, unit) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_write_amount(part, unit) for part in value]
-    return f"{value!r} {unit}".replace(".0 ", " ")
+        return {name: _in_each(part, change) for name, part in value.items()}
+    return [_in_each(part, change) for part in value] if isinstance(value, list) else change(value)
 
 
 def read_ir_metadata(source: Any, system: str | None, places: Places) -> dict[str, Any]:
@@ -109,7 +113,7 @@ def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
     if value is None:
         return None
     if isinstance(form, str):
-        return _read_amount(source, keys, value, form)
+        return _in_each(value, partial(_read_amount, source, keys, form))
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)  # of a date
     try:
         if isinstance(value, Mapping | list):
@@ -121,12 +125,8 @@ def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
         raise field_error(source, keys, problem, value) from None
 
 
-def _read_amount(source: str, keys: str, value: Any, unit: str) -> Any:
-    """Return a number, after which its unit stands; of a mapping or a list each."""
-    if isinstance(value, Mapping):
-        return {name: _read_amount(source, keys, part, unit) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_read_amount(source, keys, part, unit) for part in value]
+def _read_amount(source: str, keys: str, unit: str, value: Any) -> float:
+    """Return a number, after which its unit stands."""
     number, _, own = str(value).partition(" ")
     if own != unit or not re.fullmatch(DECIMAL, number):
         problem = f"is {shown(value)}, which is not a number of {unit}"

@@ -294,13 +294,11 @@ def measure_load(
     """Measure how long queries take that come at a rate, whether others are answered or not.
 
     This is an open loop, as of the server scenario of MLPerf (Reddi et al., MLPerf Inference
-    Benchmark, ISCA 2020) and of wrk2. `measure_search` is a closed one: there the next query comes
-    when the last one is answered, and none ever waits. Latency counts from when a query was *due*,
-    not from when it was sent: if a call holds up those behind it, all of them took longer. One that
-    fails, or is out of time, ends nothing: it is counted, and by percentiles as longer than all.
-
-    Each rate starts with nothing waiting, and ends when all queries are done. No time is taken for
-    reading answers; the first one is checked, in the warm-up.
+    Benchmark, ISCA 2020) and of wrk2. Latency counts from when a query was *due*, not from when it
+    was sent: if a call holds up those behind it, all of them took longer. One that fails, or is out
+    of time, ends nothing: it is counted, and by percentiles as longer than all. Each rate starts
+    with nothing waiting, and ends when all queries are done. Of the answers only that to the first
+    query of the warm-up is read.
 
     Args:
         search: answers a query, ``search(query)``, or awaits it where it is ``async def``.
@@ -308,9 +306,8 @@ def measure_load(
             are due.
         rates: queries a second; of several, each is measured by itself, from the lowest on.
         within: a bound on p99, in ms. The highest rate that holds it, with no queue that grows, is
-            `Load.sustained_rate`; without `rates` it is looked for, to a tenth: from half of what
-            calls one after the other reach, twice or half of that until one rate holds and one does
-            not, then between these.
+            `Load.sustained_rate`; without `rates` it is looked for, to a tenth, from half of what
+            calls one after the other reach.
         arrivals: ``"poisson"``, at random times, or ``"fixed"``, at equal distances.
         concurrency: how many calls there are at a time, each in a thread of its own where `search`
             is not ``async def``; default: 1; of one that is, as many as there are queries due.

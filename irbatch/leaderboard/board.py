@@ -158,16 +158,6 @@ class Leaderboard(Reported):
         """What each row's system takes."""
         return [row.record for row in self.rows]
 
-    @property
-    def means(self) -> Floats:
-        """Accuracy, float64 ``(systems, measures)``."""
-        return self._figures(self.measures)[..., 0]
-
-    def _figures(self, axes: Sequence[str]) -> Floats:
-        """Return values and bounds, float64 ``(systems, axes, 3)``."""
-        figures = [[row.figure(axis) for axis in axes] for row in self.rows]
-        return np.array(figures, np.float64).reshape(len(self), len(axes), 3)
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -200,11 +190,15 @@ class Leaderboard(Reported):
         Raises:
             InputError: naming the system, if a value is infinite.
         """
-        return self._figures([find_axis(name, self.measures).name])[:, 0, 0]
+        return self._figures(name)[:, 0]
 
     def bounds(self, name: str) -> Floats:
         """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
-        return self._figures([find_axis(name, self.measures).name])[:, 0, 1:]
+        return self._figures(name)[:, 1:]
+
+    def _figures(self, name: str) -> Floats:
+        axis = find_axis(name, self.measures).name
+        return np.array([row.figure(axis) for row in self.rows], np.float64).reshape(-1, 3)
 
     def sorted(self, by: str) -> Self:
         """Return the leaderboard in the order of an axis, the best first; without a value last.
@@ -351,13 +345,11 @@ class Leaderboard(Reported):
         """Plot systems between two axes, and the Pareto frontier: those that no other dominates.
 
         The frontier is drawn as a staircase: on the way to a better system there is none better
-        than the last one. Where an axis is a time or a rate that was measured under several
-        conditions, such as on several machines, each has a frontier of its own. Systems without a
-        value of an axis are left out, and counted above the axes. Names are placed for the size and
-        the limits that the axes have then; where there is no room for a name stands a number, which
-        a legend explains; of more than 100 systems those on the frontier are named. The x axis is
-        logarithmic if it is a quantity whose values are above zero and span more than a factor of
-        three.
+        than the last one. As in `pareto`, each of several conditions has a frontier of its own, and
+        systems without a value of an axis are left out; they are counted above the axes. Where
+        there is no room for all names stand numbers, which a legend explains; of more than 100
+        systems those on the frontier are named. The x axis is logarithmic if it is a quantity whose
+        values are above zero and span more than a factor of three.
 
         Args:
             x: an axis, as in ``"cost_per_million"``.

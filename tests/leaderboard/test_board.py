@@ -116,7 +116,7 @@ def test_sorted() -> None:
     assert board.sorted("RR@10").systems == ["rerank", "dense", "bm25"]
     assert board.sorted("latency").systems == ["bm25", "rerank", "dense"], "unknown last"
     assert board.sorted("nDCG@10").systems == ["rerank", "dense", "bm25"], "ties as they stood"
-    assert board.sorted("nDCG@10").sorted("RR@10").means[:, 0].tolist() == [0.36, 0.33, 0.18]
+    assert board.sorted("nDCG@10").sorted("RR@10").values("RR@10").tolist() == [0.36, 0.33, 0.18]
     assert [each.system for each in board.sorted("RR@10").records] == ["rerank", "dense", "bm25"]
     assert board.systems == before
 
@@ -127,7 +127,7 @@ def test_where() -> None:
     assert left.systems == ["dense"]
     assert left.constraints == ["RR@10 >= 0.33", "throughput > 20"]
     assert left.left_out == {"bm25": ["RR@10 >= 0.33"], "rerank": ["throughput > 20"]}
-    assert left.means.tolist() == [[0.33, 0.4]]
+    assert left.values("nDCG@10").tolist() == [0.4]
     assert (board.systems, board.constraints, board.left_out) == (
         ["rerank", "bm25", "dense"], [], {},
     )  # fmt: skip
@@ -242,8 +242,8 @@ def test_means_and_intervals_are_those_of_compare() -> None:
         j = found.systems.index(system)
         for k, name in enumerate(board.measures):
             assert name == found.measures[k]
-            assert board.means[i, k] == results[system][name]
-            assert board.means[i, k] == pytest.approx(found.means[j, k], rel=1e-14)
+            assert board.values(name)[i] == results[system][name]
+            assert board.values(name)[i] == pytest.approx(found.means[j, k], rel=1e-14)
             np.testing.assert_allclose(board.bounds(name)[i], found.intervals[j, k], rtol=1e-13)
     assert [row.queries for row in board.rows] == [40, 40]
     assert board.settings == results["bm25"].settings
@@ -275,19 +275,19 @@ def test_measures_are_those_that_some_system_has() -> None:
     records = [timed("a", 1), timed("b", 2)]
     with pytest.warns(InputWarning, match="record of 'a': AP missing, shown as –"):
         board = Leaderboard({"a": {"RR": 0.5}, "b": {"RR": 0.4, "AP": 0.1}}, records)
-    assert board.means.tolist() == [[0.5, pytest.approx(np.nan, nan_ok=True)], [0.4, 0.1]]
+    assert board.values("AP").tolist() == [pytest.approx(np.nan, nan_ok=True), 0.1]
     assert board.to_markdown().splitlines()[2].startswith("| a | **0.5000** | – |")
     assert board.sorted("AP").systems == [*board.where("AP > 0").systems, "a"] == ["b", "a"]
     assert board.pareto(["RR", "AP"]).left_out == {"a": ["AP"]}
     assert board.failures("AP < 0.05") == ["a: AP is missing"]
     with pytest.warns(InputWarning, match="AP missing"):
         again = Leaderboard.from_json(board.to_json())
-    assert np.array_equal(again.means, board.means, equal_nan=True)
+    assert np.array_equal(again.values("AP"), board.values("AP"), equal_nan=True)
     assert board.to_csv().splitlines()[1].startswith("a,,,,,,,0.5,,")
     input_error(lambda: Leaderboard({"a": {"RR": 0.5}, "b": {"AP": 0.1}}, records, measures="RR"),
                 "record of 'b': RR is missing")  # fmt: skip
     chosen = Leaderboard({"a": {"RR": 0.5}, "b": {"MRR": 0.4, "AP": 0.1}}, records, measures="RR")
-    assert chosen.means.tolist() == [[0.5], [0.4]]
+    assert (chosen.measures, chosen.values("RR").tolist()) == (["RR"], [0.5, 0.4])
 
 
 def test_records_may_be_measurements() -> None:

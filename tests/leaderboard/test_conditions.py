@@ -131,7 +131,7 @@ def on_machines() -> Leaderboard:
 def test_rows_of_a_system_are_told_apart_and_share_accuracy() -> None:
     board = on_machines()
     assert board.systems == ["dense on small", "dense on large", "bm25"]
-    assert board.means[:, 0].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3])
+    assert board.values("RR").tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3])
     np.testing.assert_array_equal(board.bounds("RR")[0], board.bounds("RR")[1])
     assert [each.system for each in board.records] == ["dense", "dense", "bm25"]
     costs = [price * ms / 3600 / 1000 * 1e6 for price, ms in ((0.1, 40), (0.5, 10), (0.1, 20))]
@@ -144,12 +144,12 @@ def test_rows_of_a_system_are_told_apart_and_share_accuracy() -> None:
 def test_results_may_be_of_rows() -> None:
     records = [record("small", 40), record("large", 10)]
     board = Leaderboard({"dense on small": {"RR": 0.5}, "dense": {"RR": 0.25}}, records)
-    assert board.means.tolist() == [[0.5], [0.25]]
+    assert board.values("RR").tolist() == [0.5, 0.25]
 
 
 def test_rows_are_written_and_read_back() -> None:
     board = on_machines()
     again = Leaderboard.from_json(board.to_json())
     assert (again.systems, again.records) == (board.systems, board.records)
-    np.testing.assert_array_equal(again.means, board.means)
+    np.testing.assert_array_equal(again.values("RR"), board.values("RR"))
     assert [row.queries for row in again.rows] == [3, 3, 3]

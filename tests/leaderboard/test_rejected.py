@@ -199,7 +199,7 @@ def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
     assert Latency(p50=5, p90=5, p99=5).p90 == 5
     read = EfficiencyRecord.from_dict({"system": "a", "hardware": "c6g", "latency": 8.5})
     assert (read.hardware, read.latency) == (Hardware(instance="c6g"), Latency(mean=8.5))
-    assert one({"a": {"RBO": -0.5}}).means.tolist() == [[-0.5]]
+    assert one({"a": {"RBO": -0.5}}).values("RBO").tolist() == [-0.5]
     assert one(NAMED).systems == ["a"]
     found = Latency.from_samples([1.7e308, 1.6e308, 1.7e308], draws=10)  # their sum is infinite
     assert found.mean == pytest.approx(5 / 3 * 1e308, rel=1e-12)
@@ -216,10 +216,10 @@ def test_what_is_handed_in_stays_and_may_change_later() -> None:
     board = of(accuracy, records)
     board.pareto(["MRR", "latency"])
     part = board.where("RR > 0.45")
-    part.means[:] = part.bounds("RR")[:] = 7
+    part.values("RR")[:] = part.bounds("RR")[:] = 7
     assert accuracy["a"] == kept[0]
     assert (RESULTS.values == kept[1]).all()
     records.clear()
     assert (board.systems, board.constraints, board.left_out) == (["a", "b", "c"], [], {})
     assert len(board.records) == 3
-    assert board.means.tolist() == [[0.5], [0.4], [0.5]]
+    assert board.values("RR").tolist() == [0.5, 0.4, 0.5]
