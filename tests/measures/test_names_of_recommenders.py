@@ -13,7 +13,7 @@ from support.paths import REPOSITORY
 
 import irbatch
 from irbatch import InputError, Items, measure
-from irbatch.measures.table import AMBIGUOUS
+from irbatch.measures.names import AMBIGUOUS
 
 # A short list, more relevant items than the cutoff, a user without a hit; items nobody had before.
 EXAMPLE = Example(
