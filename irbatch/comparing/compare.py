@@ -404,7 +404,7 @@ def _make(
         signs=tuple(column.sign for column in aligned.columns),
         ranges=ranges,
         linear=None if plain else _as_linear(scaled, geometric, weights),
-        judged=aligned.judged,
+        judged_shares=aligned.judged_shares,
         model=model,
         **options.options,
         **arrays,

@@ -346,8 +346,8 @@ class Comparison(Reported, Differences):
             `difference_intervals` (two bounds more), `effects`, `p_values`, `corrected`. Intervals
             and effects are NaN where the difference is the same in every query.
         wins, ties, losses: int64 ``(pairs, measures)``.
-        judged: cutoff to the share of each query's documents up to it that are judged, float64
-            ``(systems, queries)``, NaN without a ranking; empty where that isn't known.
+        judged_shares: cutoff to the mean share of the documents up to it that are judged, of
+            queries with a ranking, float64 ``(systems,)``; empty where that isn't known.
         settings: how the values and the comparison came about.
         missing: system to the queries that others have and it has not: they are left out.
         unanswered: system to the queries it has no ranking for, which count 0.

@@ -239,7 +239,7 @@ class Differences(ComparisonSettings):
     signs: tuple[int, ...] = ()  # of each measure, see `Measure.sign`; none: all 1
     ranges: Floats | None = field(default=None, repr=False)  # of values, (2, measures), if known
     linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
-    judged: Mapping[int, Floats] = field(default_factory=dict)
+    judged_shares: Mapping[int, Floats] = field(default_factory=dict)
     alone: Sequence[str] = ()  # groups of one query
     model: ModelValues | None = field(default=None, repr=False)  # a model's, if they were added
 
@@ -433,20 +433,6 @@ class Differences(ComparisonSettings):
             return found.reshape(len(self.pairs), -1)
 
         return self._of_blocks(self.scaled if self.linear is None else self.linear, find_part)
-
-    @cached_property
-    def judged_shares(self) -> dict[int, Floats]:
-        """By cutoff, the mean share of the documents up to it that are judged, ``(systems,)``.
-
-        Of queries with a ranking; NaN of a system without any.
-        """
-        shares = {}
-        for cutoff, of_queries in self.judged.items():
-            counts = (~np.isnan(of_queries)).sum(axis=1)
-            nothing = np.full(counts.shape, np.nan)
-            sums = np.nansum(of_queries, axis=1)
-            shares[cutoff] = np.divide(sums, counts, out=nothing, where=counts > 0)
-        return shares
 
     @property
     def signature(self) -> str:

@@ -40,7 +40,7 @@ class Aligned:
     settings: dict[str, str]
     missing: dict[str, list[Any]]
     unanswered: dict[str, list[Any]]
-    judged: dict[int, Floats]  # by cutoff, see `Comparison.judged`
+    judged_shares: dict[int, Floats]  # by cutoff, see `Comparison`
     weights: Floats | None = None  # (queries, measures): of weighted means; None: all alike
 
     @property
@@ -59,7 +59,7 @@ class Aligned:
             self,
             query_ids=[self.query_ids[row] for row in rows],
             values=np.ascontiguousarray(self.values[:, rows]),
-            judged={cutoff: shares[:, rows] for cutoff, shares in self.judged.items()},
+            judged_shares={},
             weights=None if self.weights is None else self.weights[rows],
             missing=keep(self.missing),
             unanswered=keep(self.unanswered),
@@ -118,9 +118,17 @@ def align(
             system: [queries[row] for row in np.flatnonzero(missing).tolist()]
             for system, missing in zip(systems, unanswered, strict=True)
         },
-        judged={column.cutoff or 0: shares[..., k] for k, column in enumerate(judged)},
+        judged_shares={
+            column.cutoff or 0: _mean_shares(shares[..., k]) for k, column in enumerate(judged)
+        },
         weights=_weights(by_system, rows, queries, columns),
     )
+
+
+def _mean_shares(shares: Floats) -> Floats:
+    """Return means ``(systems,)`` of queries that have one; NaN of none."""
+    with np.errstate(invalid="ignore"):
+        return np.nansum(shares, axis=1) / (~np.isnan(shares)).sum(axis=1)
 
 
 def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
