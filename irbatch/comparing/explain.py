@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Ints
+from irbatch.array_types import Floats, Ints
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
@@ -56,12 +56,6 @@ Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
 """Text by id, BEIR's ``{"title": …, "text": …}`` by id, or the path of a file of texts."""
 
 
-def _change(before: float, after: float) -> float:
-    """Return the difference; 0 where it comes from rounding."""
-    change = after - before
-    return 0.0 if abs(change) <= ROUNDING * max(abs(before), abs(after)) else change
-
-
 class ExplainedDocument(NamedTuple):
     """A document of a query, and what became of it."""
 
@@ -77,7 +71,10 @@ class ExplainedDocument(NamedTuple):
     @property
     def change(self) -> float:
         """What it adds with the second system less what with the first; NaN if not known."""
-        return math.nan if self.adds is None else _change(*self.adds)
+        if self.adds is None:
+            return math.nan
+        change = self.adds[1] - self.adds[0]
+        return 0.0 if abs(change) <= ROUNDING * max(map(abs, self.adds)) else change
 
 
 class ExplainedQuery(NamedTuple):
@@ -329,34 +326,38 @@ def explain(
     runs = {name: evaluation.rankings(run) for name, run in _name_both(a, b).items()}
     as_read = evaluation._replace(order_by="score")
     evaluated = [as_read.evaluate(judged, run, progress) for run in runs.values()]
-    means = tuple(results[of] for results in evaluated)
-    one, other = (results.per_query() for results in evaluated)
-    values = {query: (one[query], other[query]) for query in one if query in other}
-    values = {query: pair for query, pair in values.items() if not math.isnan(sum(pair))}
-    if not values:
+    first, second = evaluated
+    shared = [query for query in first.query_ids if query in second.rows]
+    values = np.stack(
+        [own.values[[own.rows[query] for query in shared], 0] for own in evaluated], axis=1
+    )
+    changes = (values[:, 1] - values[:, 0]) * (of.sign or 1)  # where neither is better: more
+    if np.isnan(changes).all():
         raise InputError("no query has a value with both systems", source="measures")
-    changes = {query: _change(*pair) * (of.sign or 1) for query, pair in values.items()}
-    if ids is None:
-        ids = _most_changed(changes, MOST if most is None else most, only)
-    elif unknown := [query for query in ids if query not in values]:
-        problem = "this query has no values with both systems, or is not judged"
-        raise InputError(problem, source="queries", query=unknown[0])
+    changes[np.abs(changes) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
+    rows = _most_changed(changes, MOST if most is None else most, only)
+    if ids is not None:
+        place = {query: row for row, query in enumerate(shared) if not math.isnan(changes[row])}
+        if unknown := [query for query in ids if query not in place]:
+            problem = "this query has no values with both systems, or is not judged"
+            raise InputError(problem, source="queries", query=unknown[0])
+        rows = [place[query] for query in ids]
     explainer = Explainer(of, judged, list(runs.values()), evaluation.settings, shown_depth)
-    explained = [explainer.explain(query, values[query]) for query in ids]
+    explained = [explainer.explain(shared[row], _pair(values[row].tolist())) for row in rows]
     return Explanation(
         measure=str(of),
         systems=_pair(runs),
-        means=_pair(means),
-        worse=sum(change < 0 for change in changes.values()),
-        better=sum(change > 0 for change in changes.values()),
-        same=sum(change == 0 for change in changes.values()),
+        means=(first[of], second[of]),
+        worse=int(np.count_nonzero(changes < 0)),
+        better=int(np.count_nonzero(changes > 0)),
+        same=int(np.count_nonzero(changes == 0)),
         queries=_add_texts(explained, topics, documents),
         depth=shown_depth,
         cutoff=of.cutoff,
         sign=of.sign,
         adds=explainer.is_sum,
         grades=explainer.grades,
-        settings={**evaluated[0].settings, "order": evaluation.order},
+        settings={**first.settings, "order": evaluation.order},
     )
 
 
@@ -405,12 +406,14 @@ def _name_both(a: Rankings, b: Rankings) -> dict[str, Any]:
     return dict(zip(name_systems(sides), (a, b), strict=True))
 
 
-def _most_changed(changes: Mapping[Any, float], most: int, only: str | None) -> list[Any]:
-    """Return the queries that changed most: the worst first, of those that got better the best."""
+def _most_changed(changes: Floats, most: int, only: str | None) -> list[int]:
+    """Return the rows that changed most: the worst first, of those that got better the best."""
     side = {None: 0, "worse": -1, "better": 1}[only]
-    changed = [query for query, change in changes.items() if change and change * side >= 0]
-    changed = sorted(changed, key=lambda query: -abs(changes[query]))[:most]
-    return changed if only else sorted(changed, key=changes.__getitem__)
+    rows = np.flatnonzero((changes != 0) & (changes * side >= 0))
+    rows = rows[np.argsort(-np.abs(changes[rows]), kind="stable")][:most]
+    if only is None:
+        rows = rows[np.argsort(changes[rows], kind="stable")]
+    return rows.tolist()
 
 
 def _pair(both: Iterable[Any]) -> Any:
