@@ -401,8 +401,9 @@ def _name_both(a: Rankings, b: Rankings) -> dict[str, Any]:
     """Return both systems by their names, which are A and B if they have none."""
     sides: list[Any] = []
     for rankings, letter in ((a, "A"), (b, "B")):
+        own = rankings.name if isinstance(rankings, Run) else None
         is_path = isinstance(rankings, str | os.PathLike)
-        sides.append(rankings if is_path else Run({}, getattr(rankings, "name", None) or letter))
+        sides.append(rankings if is_path else Run({}, own or letter))
     return dict(zip(name_systems(sides), (a, b), strict=True))
 
 
