@@ -171,14 +171,6 @@ def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
     input_error(lambda: Items(**arguments), said)
 
 
-def test_something_else_than_items() -> None:
-    call = {"qrels": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}, "measures": "CatalogueCoverage@1"}
-    input_error(
-        lambda: irbatch.evaluate(**call), "CatalogueCoverage@1 reads what is known of items"
-    )
-    input_error(lambda: irbatch.evaluate(**call, items={"a": 1}), "is irbatch.Items, not {'a'")
-
-
 def test_pickles() -> None:
     items = Items(interactions=INTERACTIONS)
     again = pickle.loads(pickle.dumps(items))

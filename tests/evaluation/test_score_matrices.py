@@ -375,17 +375,12 @@ def test_nested_tensors_are_rows_of_different_lengths() -> None:
         assert irbatch.evaluate_scores(*given, "RR").per_query() == {0: 1 / 2, 1: 1 / 3}
 
 
-def test_queries_that_have_no_candidates_left() -> None:
-    mask = np.ones((3, 3), bool)
-    mask[1] = False
-    given: dict[str, Any] = {"relevance": np.eye(3, dtype=int), "measures": "RR", "mask": mask}
-    input_error(lambda: irbatch.evaluate_scores(np.eye(3), **given), "no_relevant='skip'", query=1)
-    results = irbatch.evaluate_scores(np.eye(3), no_relevant="skip", **given)
-    assert results.mean() == {"RR": 1.0}
-    assert results.counts.no_relevant == results.counts.empty == 1
-
-
-def test_a_batch_without_queries() -> None:
+def test_a_batch_without_queries_and_a_query_without_candidates() -> None:
+    mask = np.array([[True] * 3, [False] * 3])
+    results = irbatch.evaluate_scores(
+        np.eye(2, 3), np.eye(2, 3), "RR", mask=mask, no_relevant="skip"
+    )
+    assert (results["RR"], results.counts.no_relevant, results.counts.empty) == (1.0, 1, 1)
     nothing = np.zeros((0, 3))
     input_error(lambda: irbatch.evaluate_scores(nothing, nothing, "RR"), "there are no queries")
     results = irbatch.evaluate_scores(nothing, nothing, "RR", no_relevant="skip")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import pytrec_eval
 from support.other_tools import outcome, without_ties
 from support.random_problems import nasty_problems
 from support.tamed_problems import tamed
@@ -23,7 +22,6 @@ from irbatch.integrations.beir import evaluate, evaluate_custom
 from irbatch.integrations.pytrec_eval import RelevanceEvaluator, patched
 
 CUTOFFS = [1, 3, 5, 10, 100, 1000]
-FAMILIES = ("ndcg_cut", "map_cut", "recall", "P", "success")
 METRICS = ["mrr", "recall_cap", "hole", "top_k_accuracy"]
 Table = dict[str, dict[str, Any]]
 
@@ -281,20 +279,3 @@ def test_mteb_patched(mteb: ModuleType, asked: list[Any], skip: bool) -> None:
         return mteb.calculate_retrieval_scores(run, qrels, CUTOFFS, skip)
 
     check_patched(asked, call, list_problems(53, 40, both=True))
-
-
-def means_of(qrels: Table, run: Table) -> dict[str, float]:
-    """Their way to use pytrec_eval: texts in, labels out, means over what came back."""
-    texts = {f"{family}.{','.join(map(str, CUTOFFS))}" for family in FAMILIES}
-    values = pytrec_eval.RelevanceEvaluator(qrels, texts).evaluate(run)
-    labels = [f"{family}_{k}" for family in FAMILIES for k in CUTOFFS]
-    return {label: round(sum(v[label] for v in values.values()) / len(values), 5)
-            for label in labels}  # fmt: skip
-
-
-def test_their_calls_patched(asked: list[Any]) -> None:
-    problems = list_problems(59, 60)
-    check_patched(asked, means_of, problems)
-    for qrels, run in problems:
-        expected = means_of(qrels, run)["ndcg_cut_10"]
-        assert evaluate(qrels, run, [10], False)[0]["NDCG@10"] == expected

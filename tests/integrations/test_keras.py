@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -170,9 +168,3 @@ def test_bad_scores_reach_whoever_fits(callback: Any, model: Any, data: Any) -> 
 )
 def test_refusals(callback: Any, validation: Any, options: Any, fact: str) -> None:
     input_error(lambda: callback(validation, **{"measures": "RR", **options}), fact)
-
-
-def test_without_keras() -> None:
-    code = "import sys; sys.modules['keras'] = None; import irbatch.integrations.keras"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert b"ImportError: for Keras' callbacks: pip install 'irbatch[keras]'" in done.stderr

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -103,3 +106,20 @@ def test_beir(call: Callable[..., Any]) -> None:
 def test_beirs_metrics(metric: Any) -> None:
     call = partial(beir.evaluate_custom, JUDGED, RANKED, [1], metric)
     assert input_error(call, f"metric {metric!r} must be one of").value is metric
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [
+        ("ir_measures", "pip install ir_measures"), ("keras", "pip install 'irbatch[keras]'"),
+        ("torchmetrics", "pip install 'irbatch[torchmetrics]'"),
+        ("sentence_transformers", "pip install 'irbatch[sentence-transformers]'"),
+    ],
+)  # fmt: skip
+def test_what_is_not_installed_is_named(
+    package: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"irbatch.integrations.{package}", raising=False)
+    with pytest.raises(ImportError, match=re.escape(said)):
+        importlib.import_module(f"irbatch.integrations.{package}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -297,10 +295,3 @@ def test_a_trainer_chooses_by_it(ours: Any, library: Any, tmp_path: Path) -> Non
     assert len(seen) == 2
     assert trainer.state.best_metric == max(each["eval_dev_dot_ndcg@10"] for each in seen)
     assert evaluator(trainer.model)["dev_dot_ndcg@10"] == trainer.state.best_metric
-
-
-def test_without_the_library() -> None:
-    code = ("import sys; sys.modules['sentence_transformers'] = None; "
-            "import irbatch.integrations.sentence_transformers")  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert b"pip install 'irbatch[sentence-transformers]'" in done.stderr

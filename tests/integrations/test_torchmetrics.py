@@ -464,10 +464,3 @@ def test_modules_with_metrics_can_be_scripted(ours: Any, torch: Any, name: str) 
     Model.forward.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
     scripted = torch.jit.script(Model())
     assert scripted(torch.zeros(1)).item() == 1
-
-
-def test_without_torchmetrics() -> None:
-    code = ("import sys; sys.modules['torchmetrics'] = None; "
-            "import irbatch.integrations.torchmetrics")  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert b"pip install 'irbatch[torchmetrics]'" in done.stderr

@@ -99,15 +99,6 @@ def test_what_is_not_cutoffs(cutoffs: Any) -> None:
     input_error(lambda: evaluate(QRELS, RUN, "P", cutoffs), "cutoff")
 
 
-@pytest.mark.parametrize("cutoff", [1, 2, 1000, 2**63, 10**30, np.int64(7)], ids=repr)
-def test_cutoffs_beyond_the_ranking(cutoff: Any) -> None:
-    wish = f"P@{cutoff}"
-    expected = {wish: 1 / float(cutoff)}
-    assert evaluate(QRELS, RUN, "P", [cutoff]).mean() == expected
-    assert evaluate_matrix([[1, 0]], wish).mean() == expected
-    assert (evaluate(QRELS, RUN, f"nDCG@{cutoff} AP@{cutoff} RR@{cutoff}").values == 1).all()
-
-
 VALUES: list[tuple[str, str, list[Any], str]] = [
     ("AP", "rel", ["x", None, True, math.nan, [1], -1, 10**400], "must be"),
     ("IPrec", "recall", [1.5, np.float32(2)], "at most 1"),

@@ -330,6 +330,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("Unexpectedness@1", {"items": Items(interactions={1: ["a"]})},
      "the users of interactions are such as 1, and queries 'u'"),
     ("Gini", {}, "Gini reads what is known of items: give it"),
+    ("Gini", {"items": {"a": 1}}, "is irbatch.Items, not {'a'"),
 ]  # fmt: skip
 
 

@@ -84,11 +84,6 @@ def test_names_of_other_tools(tool: str, theirs: str, ours: str, number: str) ->
             assert math.isclose(number_told, expected, rel_tol=1e-12)
 
 
-def test_the_table_has_every_twin() -> None:
-    named = {(tool, re.sub(r"[@_]10$", "", theirs)) for tool, theirs, *_ in ROWS}
-    assert named == {(tool, name) for tool, names in TOOLS.items() for name in names}
-
-
 @pytest.mark.parametrize("name", AMBIGUOUS)
 def test_ambiguous_names(name: str) -> None:
     """What may be meant can be asked for, and so can a tool's own spelling."""

@@ -70,40 +70,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     return choose
 
 
-def compiled_kernels() -> set[str]:
-    return {each.__name__ for each in Kernel._entries if each._code}
-
-
-def both_ways(plain: Callable[[bool], None], evaluate: Callable[[], Array]) -> None:
-    plain(True)
-    uncompiled = evaluate()
-    assert not compiled_kernels()
-    plain(False)
-    compiled = evaluate()
-    assert "scan_rows" in compiled_kernels()
-    assert digest(uncompiled) == digest(compiled)
-
-
-@pytest.mark.parametrize(
-    ("grades", "shape", "dtype"),
-    [
-        (2, (30, 50), np.int8),
-        (127, (30, 70), np.int8),
-        (128, (30, 70), np.int16),
-        (900, (30, 70), np.int16),
-        (33_000, (3, 14_000), np.int32),
-    ],
-)
-def test_compiled_and_plain_agree_for_every_code_type(
-    plain: Callable[[bool], None], grades: int, shape: tuple[int, int], dtype: type[np.generic]
-) -> None:
-    matrix = np.pad(labels(grades, shape), ((0, 0), (0, 9)))
-    lengths = shape[1] + np.random.default_rng(1).integers(0, 10, shape[0])
-    blocks = list(pack_labels(LabelRows(matrix, lengths)))
-    assert {block.matrix.codes.dtype for block in blocks} == {np.dtype(dtype)}
-    both_ways(plain, lambda: irbatch.evaluate_matrix(matrix, MEASURES, lengths=lengths).values)
-
-
 def test_compiling_midway_does_not_show(
     plain: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +88,18 @@ def test_compiling_midway_does_not_show(
 
 
 # ---------------------------------------------------------------- blocks
+
+
+@pytest.mark.parametrize(
+    ("grades", "shape", "dtype"),
+    [(127, (30, 70), "i1"), (128, (30, 70), "i2"), (33_000, (3, 14_000), "i4")],
+)
+def test_codes_are_as_wide_as_grades_are_many(
+    grades: int, shape: tuple[int, int], dtype: str
+) -> None:
+    """Compiled kernels of each width give the bits of plain ones: see test_kernels.py."""
+    blocks = pack_labels(LabelRows(labels(grades, shape), np.full(shape[0], shape[1])))
+    assert {block.matrix.codes.dtype for block in blocks} == {np.dtype(dtype)}
 
 
 @pytest.mark.parametrize("grades", [5, 900])

@@ -241,18 +241,6 @@ def find_files(words: list[str], *folders: Path) -> Iterable[str]:
         yield next((str(path) for path in paths if path.is_file()), word)
 
 
-def test_the_own_tests_are_all_there_are(reference_data: Path) -> None:
-    """Those that are left out have judgments that are preferences (``-R``)."""
-    text = (reference_data / "trec_eval_test" / "COMMANDS.txt").read_text()
-    commands = [line.split() for line in text.splitlines() if line.startswith("trec_eval ")]
-    graded = {
-        " ".join(words[1 : words.index("->") + 2]): "(v10" in words
-        for words in commands
-        if "-R" not in words
-    }
-    assert graded == dict.fromkeys(OWN_TESTS, False) | dict.fromkeys(OWN_TESTS_OF_COMMENTS, True)
-
-
 def test_reference_data_is_where_it_is_looked_for() -> None:
     if not REFERENCE_DATA.is_dir():
         pytest.skip(f"no reference data at {REFERENCE_DATA}: agreement on real runs is not tested")

@@ -39,15 +39,6 @@ def updated(evaluator: BatchEvaluator, rows: slice) -> irbatch.Results:
     return evaluator.update(SCORES[rows], LABELS[rows], query_ids=named)
 
 
-def test_an_update_returns_its_batch() -> None:
-    evaluator = BatchEvaluator("R@1")
-    batch = evaluator.update([[2, 1], [3, 4]], positives="diagonal")
-    assert (batch["R@1"], batch.query_ids) == (1.0, [0, 1])
-    batch = evaluator.update([[1, 2], [4, 3]], positives="diagonal")
-    assert (batch["R@1"], batch.query_ids) == (0.0, [0, 1])
-    assert evaluator.compute().to_dict() == {i: {"R@1": float(i < 2)} for i in range(4)}
-
-
 def test_a_query_that_comes_again_is_counted_once() -> None:
     evaluator = BatchEvaluator(MEASURES)
     updated(evaluator, slice(0, 40))
