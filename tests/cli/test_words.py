@@ -78,6 +78,9 @@ def test_names_of_runs(runs: str, names: str | None, capsys: pytest.CaptureFixtu
 def test_a_folder_has_a_name_and_a_pattern_is_one() -> None:
     for path, name in {"runs/bm25.run.gz": "bm25", "runs/": "runs", "a/*.run": "a/*.run"}.items():
         assert list(name_systems([path])) == [name], path
+    names = [".gz", ".a.gz", "a.run.gz", "a.b", ".gz.gz", "run", "a..gz", "a" + ".gz" * 100_000]
+    assert list(name_systems(names[:-1])) == [".gz", ".a", "a", "a.b", ".gz.gz", "run", "a."]
+    assert list(name_systems(names[-1:])) == ["a"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

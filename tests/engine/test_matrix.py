@@ -111,3 +111,19 @@ def test_cells_past_the_end_change_nothing() -> None:
         for each in (codes, junk, codes[:, :8].copy())
     ]
     assert values[0] == values[1] == values[2]
+
+
+def test_ideal_rankings_end_at_the_last_cutoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million relevant documents take no memory, nor, in plain Python, seconds a query."""
+    monkeypatch.setenv("IRBATCH_JIT", "0")
+    many = np.full(9, 10**7)
+    tracemalloc.start()
+    try:
+        found = irbatch.evaluate_matrix(np.eye(9, 10), "nDCG@4 DCG@{1,5} R@9", n_relevant=many)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 << 20
+    few = irbatch.evaluate_matrix(np.eye(9, 10), "nDCG@4 DCG@{1,5} R@9", n_relevant=many // 10**6)
+    assert (found.values[:, :3] == few.values[:, :3]).all()
+    assert (found.values[:, 3] == 1 / 10**7).all()

@@ -33,13 +33,6 @@ def test_parquet_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         assert irbatch.read_run("-").to_dict() == {"q1": {"d1": 2.0, "d3": 1.0}}
 
 
-def test_zstd_is_written(tmp_path: Path) -> None:
-    pytest.importorskip("backports.zstd")
-    Run(RUN).to_trec(tmp_path / "run.zst")
-    assert (tmp_path / "run.zst").read_bytes().startswith(b"\x28\xb5\x2f\xfd")
-    assert irbatch.read_run(tmp_path / "run.zst").to_dict() == RUN
-
-
 @pytest.mark.parametrize("name", ["run.trec", "run.parquet"])
 def test_a_folder_that_is_not_there(tmp_path: Path, name: str) -> None:
     path = tmp_path / "none" / name
@@ -165,12 +158,6 @@ def test_results_are_looked_up() -> None:
             call()
     part = evaluate_partition(QRELS, RUN, "AP")
     assert merge_partials(part) is part
-
-
-def test_a_long_line_makes_a_short_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("q" * 5000 + " Q0 d1 1 x t\n")
-    error = input_error(lambda: irbatch.read_run(tmp_path / "file"), "x' is not a number", line=1)
-    assert len(str(error)) < 500
 
 
 def test_empty_rankings_alone_are_told() -> None:

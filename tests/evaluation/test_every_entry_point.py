@@ -156,10 +156,6 @@ def test_first_twenty_problems_are_listed(count: int) -> None:
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: evaluate(QRELS, RUN, None), "measure"),
-        (lambda: evaluate(QRELS, RUN, 5), "measure"),
-        (lambda: evaluate(QRELS, RUN, "P", 2.5), "cutoff"),
-        (lambda: evaluate(QRELS, RUN, "P", "10"), "cutoff"),
         (lambda: evaluate_runs(QRELS, None, "P"), "runs"),
         (lambda: evaluate_runs(QRELS, 5, "P"), "runs"),
         (lambda: irbatch.measure(None), "None"),

@@ -203,47 +203,6 @@ def test_lengths(convert: Any) -> None:
         assert values(scores, GRADES, lengths=convert(SIZES)) == by_hand(there)
 
 
-def test_relevant_documents_that_are_no_candidates() -> None:
-    more = LABELS.sum(axis=1) + np.arange(N)
-    found = irbatch.evaluate_scores(SCORES, LABELS, "R@10 AP P@10", n_relevant=more).values
-    plain = irbatch.evaluate_scores(SCORES, LABELS, "R@10 AP P@10").values
-    shares = (LABELS.sum(axis=1) / more)[:, None] ** [1, 1, 0]
-    assert np.allclose(found, plain * shares, rtol=1e-14, atol=0)
-
-
-@policies
-def test_rows_are_evaluated_each_by_itself(ties: str) -> None:
-    expected = np.array(values(SCORES, GRADES, ties=ties))
-    for rows in ([3], [5, 1], ROWS, slice(None, None, -3), np.repeat(7, 5)):
-        assert values(SCORES[rows], GRADES[rows], ties=ties) == expected[rows].tolist()
-    for threads in (1, 2):
-        many = np.tile(SCORES, (50, 1)), np.tile(GRADES, (50, 1))
-        assert values(*many, ties=ties, threads=threads) == expected.tolist() * 50
-
-
-@pytest.mark.parametrize("share", [0.002, 0.01, 0.5])
-def test_by_sorting(share: float) -> None:
-    """Two hundred queries of a thousand candidates: one to some hundreds are relevant."""
-    rng = np.random.default_rng(2)
-    scores = rng.integers(0, 700, (200, 1000)).astype("f4")
-    grades = (rng.random((200, 1000)) < share) * rng.integers(1, 4, (200, 1000))
-    some = rng.random((200, 1000)) < 0.5
-    order = np.argsort(-scores, axis=1, kind="stable")
-    ranked, there = (np.take_along_axis(each, order, axis=1) for each in (grades, some))
-    rows = [labels[kept] for labels, kept in zip(ranked, there, strict=True)]
-    names = f"{MEASURES} Judged@5 Bpref nDCG(gain=exp)@10 AP(rel=2)@500"
-    holed = np.where(some, scores, np.nan)
-    for labels, given, hidden in (
-        (ranked, scores, {}),
-        (rows, scores, {"mask": some}),
-        (rows, holed, {"mask": some}),
-        (rows, holed, {"exclude": columns(~some)}),
-    ):
-        expected = irbatch.evaluate_matrix(labels, names).values.tolist()
-        found = irbatch.evaluate_scores(given, grades, names, ties="index", **hidden)
-        assert found.values.tolist() == expected
-
-
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "uint8"])
 def test_tensors(dtype: str) -> None:
     torch = pytest.importorskip("torch")

@@ -116,9 +116,9 @@ def weak_orders(n: int) -> list[tuple[int, ...]]:
     [
         (1, wishes((1, None))),
         *((n, wishes((1, 2, 5, None))) for n in (2, 3)),
-        (4, wishes((1, 2, 3, 10, None), CLOSED)),
+        (4, wishes((1, 3, None), CLOSED, most=2)),
         (4, wishes((2,), [each for each in VARIANTS if each not in CLOSED], most=1)),
-        (5, wishes((1, 3, None), CLOSED, most=1)),
+        pytest.param(5, wishes((1, 3, None), CLOSED, most=1), marks=pytest.mark.slow),
     ],
     ids=["1", "2", "3", "4, closed forms", "4, the others", "5, closed forms"],
 )
@@ -130,7 +130,7 @@ def test_every_pattern_of_ties_and_labels(n: int, wanted: tuple[Wish, ...], poli
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-@settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate])
+@settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(data=st.data())
 def test_grades(name: str, data: st.DataObject) -> None:
     n = data.draw(st.sampled_from((6, 5, 4, 3, 2, 1)))
@@ -262,17 +262,6 @@ def test_orders_are_drawn_where_there_are_too_many() -> None:
         np.vstack([scores, -scores, scores]), np.vstack([labels] * 3), "IPrec RBP(p=0.5)", threads=2
     )
     assert again.values.tolist() == [[found["IPrec"], found["RBP(p=0.5)"]]] * 3
-
-
-@pytest.mark.parametrize("k", [1, 3, 10, None])
-def test_scikit_learn(k: int | None) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    rng = np.random.default_rng(6)
-    scores, labels = rng.integers(0, 5, (100, 12)) / 4, rng.integers(0, 4, (100, 12))
-    ours = irbatch.evaluate_scores(scores, labels, "nDCG" if k is None else f"nDCG@{k}").values
-    rows = zip(labels[:, None].astype(float), scores[:, None], strict=True)
-    theirs = [metrics.ndcg_score(*each, k=k) for each in rows]
-    assert ours[:, 0].tolist() == pytest.approx(theirs, rel=TOLERANCE)
 
 
 @policies

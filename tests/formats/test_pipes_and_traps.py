@@ -86,12 +86,12 @@ def test_documents_given_again_and_again_are_noticed_while_reading(
 def test_memory_of_documents_given_again_and_again(
     path: Path, entry: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_reader("parser", monkeypatch)
-    path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * (1 << 20)) * 8)
+    use_reader("pieces", monkeypatch, 1 << 18)
+    path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * (1 << 19)))
     tracemalloc.start()
     try:
         input_error(lambda: entry(path), "line 2", "before, in line 1", path=str(path))
-        assert tracemalloc.get_traced_memory()[1] < 300 << 20, "of some 800 MB"
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20, "of some 32 MB"
     finally:
         tracemalloc.stop()
 

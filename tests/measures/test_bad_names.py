@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
-from irbatch import Results, Run, evaluate, evaluate_matrix, evaluate_runs, evaluate_scores, measure
+from irbatch import Run, evaluate, evaluate_matrix, evaluate_runs, evaluate_scores, measure
 from irbatch.measures import parse_measures
 
 QRELS = {"q1": {"d1": 1, "d2": 0}}
@@ -189,23 +189,3 @@ def test_settings(setting: str) -> None:
 )
 def test_runs_need_names(runs: Any, fact: str) -> None:
     input_error(lambda: evaluate_runs(QRELS, runs, "RR"), fact)
-
-
-@pytest.fixture
-def results() -> Results:
-    return evaluate(QRELS, RUN, "P@1 AP nDCG(gain=exp)@10")
-
-
-@pytest.mark.parametrize("name", ["nope", "P@2", "P", "", 5, measure("RR")], ids=repr)
-def test_lookup_of_what_was_not_evaluated(results: Results, name: Any) -> None:
-    for look_up in (results.__getitem__, results.per_query):
-        with pytest.raises(KeyError, match="was not evaluated; there are: P@1, AP, nDCG"):
-            look_up(name)
-
-
-@pytest.mark.parametrize("name", ["precision@1", "P_1", "map", measure("AP"), "ap"], ids=repr)
-def test_lookup_by_any_spelling(results: Results, name: Any) -> None:
-    assert results[name] == 1.0
-    assert results.per_query(name) == {"q1": 1.0}
-    with pytest.raises(ValueError, match="read-only"):
-        results.values[0, 0] = 5.0

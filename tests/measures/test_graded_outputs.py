@@ -1,4 +1,4 @@
-"""What gdeval and NTCIREVAL print of real runs, from their stored outputs.
+"""What gdeval and NTCIREVAL print of real runs, and an example worked by hand.
 
 Outputs of four and five digits are met to the digit, those of fifteen digits to 1e-12.
 """
@@ -9,6 +9,7 @@ import functools
 import gzip
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,3 +120,65 @@ def test_gdeval(name: str, more_reference_data: Path) -> None:
     for _, query, *printed in rows:
         for text, (each, value) in zip(printed, values[query].items(), strict=True):
             check(value, text, match["digits"], f"{query} {each}")
+
+
+# ---------------------------------------------------------------- by hand
+
+# Retrieved: d1 of grade 1, d2 unjudged, d3 of grade 3, d4 of grade 0, d5 of grade 2; d6, of grade
+# 2, was not. The ideal ranking's gains are 3 2 2 1.
+QRELS = {"q": {"d1": 1, "d3": 3, "d4": 0, "d5": 2, "d6": 2}}
+RUN = {"q": {f"d{rank}": float(-rank) for rank in range(1, 6)}}
+WORKED: dict[str, Fraction | float] = {
+    # 1/16, then of 15/16 left 7/16 at rank 3, then 3/16 at rank 5
+    "ERR": Fraction(897, 4096),
+    "ERR(max_grade=3)": Fraction(2983, 7680),
+    "nERR(max_grade=3)@3": 0.41863799283154124,
+    "nERR(max_grade=3)@5": 0.4269529240746953,
+    "nERR@3": Fraction(48, 125),
+    "ERR(max_grade=3,gain=linear)": Fraction(73, 160),
+    # (1 + 1) / (1 + 3), (2 + 4) / (3 + 7), (3 + 6) / (5 + 8), over 4
+    "Qmeasure": Fraction(233, 520),
+    "Qmeasure@3": Fraction(11, 30),
+    "Omeasure": Fraction(1, 2),
+    "Pmeasure": Fraction(3, 5),
+    "Pplus": Fraction(11, 20),
+    "EBR(max_grade=3)": 0.527403846153846,
+    "nEBR(max_grade=3)@5": 0.553341740226986,
+    "iRBU(max_grade=3)": 0.882448504678125,
+    "niRBU(max_grade=3)@5": 0.938110842304246,
+    # 1/1, (6 + 1) / 3, (3 + 3 + 1) / 5, over 6 + 3 + 3 + 1
+    "GAP": Fraction(71, 195),
+    "GAP@3": Fraction(5, 18),
+    "GAP(gain=linear)": Fraction(5, 12),
+    "NCUrb(utility=P)": 0.586228197266305,
+    "NCUrb": 0.4568368724843,
+    "NCUrb(utility=IE)": 0.746670054930355,
+    "NCUrb(utility=P)@5": 0.543708333333333,
+    "RBP(p=0.95,max_grade=3)": 0.0889418750000001,
+    "RBP(p=0.8,gain=binary)": 0.40992,
+    "RBP(p=0.8)": 0.24928,
+    "RBPresid(p=0.8,tail=always)": 0.48768,
+    "RBPupper(p=0.8)": 0.24928 + 0.48768,
+    "nRBP(p=0.95)@5": 0.705666209358832,
+    "nCG@3": Fraction(4, 7),
+    "nCG@5": Fraction(3, 4),
+    "nDCG(discount=jk2)@3": 0.461969684470653,
+    "nDCG(discount=jk2)@5": 0.555193785510547,
+    "nDCG(discount=ln)@5": 0.575087373529831,
+}
+CONDENSED: dict[str, Fraction] = {
+    "Bpref": Fraction(1, 2),
+    "Bpref(norm=R)": Fraction(11, 16),
+    "Bpref(norm=N)": Fraction(1, 2),
+    "Bpref(norm=relative)": Fraction(5, 12),
+    "Rpref(norm=N)": Fraction(27, 56),
+    "Rpref(norm=relative)": Fraction(1, 4),
+    "Rpref": Fraction(17, 32),
+}
+
+
+@pytest.mark.parametrize(("values", "judged_only"), [(WORKED, False), (CONDENSED, True)])
+def test_worked_example(values: dict[str, Fraction | float], judged_only: bool) -> None:
+    found = irbatch.evaluate(QRELS, RUN, list(values), judged_only=judged_only)
+    for name, value in values.items():
+        assert found[name] == pytest.approx(float(value), rel=1e-14), name

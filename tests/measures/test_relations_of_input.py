@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import gzip
 import itertools
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +14,8 @@ from support.relations import (
     cells,
     evaluate,
     fitting,
-    having,
     mapped,
     nasty,
-    plain,
     scored,
     seeds,
     shuffled,
@@ -97,35 +91,6 @@ def test_20_repeated_queries(seed: int, times: int) -> None:
 
 
 @seeds
-def test_20_parts_and_whole(seed: int) -> None:
-    """Evaluating the queries in parts gives the values of the whole, and its mean by weight."""
-    for rng, qrels, run in nasty(seed):
-        whole = evaluate(qrels, run)
-        half = set(rng.sample(list(qrels), rng.randint(0, len(qrels))))
-        parts: list[irbatch.Results] = []
-        for inside in (True, False):
-            part = {query: each for query, each in qrels.items() if (query in half) == inside}
-            if part:
-                answers = {query: run.get(query, {}) for query in part}
-                parts.append(irbatch.evaluate(part, answers, list(fitting(qrels).values())))
-        joined: dict[Any, Any] = {}
-        for each in parts:
-            joined |= each.to_dict()
-        assert joined == whole.to_dict()
-        for name, mean in whole.mean().items():
-            if name.startswith(
-                ("GM", "GAUC", "CoverageError", "FirstRank", "MeanRank", "MedianRank")
-            ):
-                continue  # their mean is geometric, or queries differ in weight or are left out
-            weights = [
-                1 if name.startswith("Num") else each.counts.queries / whole.counts.queries
-                for each in parts
-            ]
-            weighted = sum(each[name] * w for each, w in zip(parts, weights, strict=True))
-            assert weighted == pytest.approx(mean, rel=1e-14)
-
-
-@seeds
 def test_21_no_memory(seed: int) -> None:
     """An evaluation leaves nothing behind: A, then B, then A again gives A's values."""
     problems = [(qrels, run) for _, qrels, run in nasty(seed)]
@@ -141,68 +106,12 @@ def test_21_no_memory(seed: int) -> None:
 
 
 @seeds
-def test_21_inputs_stay_as_they_are(seed: int) -> None:
-    """No evaluation changes what it was given: entries, their order, or a single bit."""
-    rng = np.random.default_rng(seed)
-    for _, qrels, run in nasty(seed):
-        before = repr((qrels, run))
-        for settings in ({}, {"judged_only": True}, {"score_dtype": "float32"}):
-            irbatch.evaluate(qrels, run, "AP P@5 nDCG@5", **settings)
-        assert repr((qrels, run)) == before
-    for dtype in (np.int8, np.int64, np.float64):
-        labels = rng.choice([-2, 0, 1, 2], (20, 30)).astype(dtype)
-        scores, lengths = rng.random((20, 30)), rng.integers(0, 31, 20)
-        ids = [rng.permutation(50)[:9].tolist() for _ in range(20)]
-        relevant: list[Any] = [{1, 2, 3}, [4, 5], {6: 2, 7: 0}] * 6 + [[1], {2}]
-        given = (labels, scores, lengths, ids, relevant)
-        kept = copy.deepcopy(given)
-        irbatch.evaluate_matrix(labels, "AP nDCG@5", lengths=lengths, judged=labels)
-        irbatch.evaluate_scores(scores, labels, "AP nDCG@5")
-        irbatch.evaluate_ids(ids, relevant, "AP nDCG@5", judged_only=True)
-        for each, copied in zip(given, kept, strict=True):
-            assert repr(each) == repr(copied)
-            assert np.array_equal(each, copied) if isinstance(each, np.ndarray) else each == copied
-
-
-@seeds
-def test_23_containers(seed: int, tmp_path: Path) -> None:
-    """Dicts, TREC files, compressed files, lists of ids and labels give the same bits."""
-    for rng, qrels, rankings in plain(seed):
-        run = scored(rankings)
-        judgments = [f"{q} 0 {d} {g}\n" for q, each in qrels.items() for d, g in each.items()]
-        answers = [f"{q} Q0 {d} 7 {s!r} tag\n" for q, each in run.items() for d, s in each.items()]
-        if not answers:
-            continue
-        paths = []
-        for name, lines in (("qrels", judgments), ("run", answers)):
-            text = "".join(rng.sample(lines, len(lines))).encode()
-            (tmp_path / name).write_bytes(text)
-            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text))
-            paths.append(tmp_path / name)
-        wanted = list(MEASURES.values())
-        before = evaluate(qrels, run).to_dict()
-        assert irbatch.evaluate(*paths, wanted).to_dict() == before
-        packed = [f"{path}.gz" for path in paths]
-        assert irbatch.evaluate(*packed, wanted).to_dict() == before
-        assert irbatch.evaluate_ids(rankings, qrels, wanted).to_dict() == before
-        numpy_run = mapped(run, np.float32)
-        assert irbatch.evaluate(mapped(qrels, np.int16), numpy_run, wanted).to_dict() == before
-        labels = [[qrels[q].get(d, 0) for d in rankings[q]] for q in qrels]
-        judged = [list(each.values()) for each in qrels.values()]
-        seen = [each for key, each in MEASURES.items() if key[0] not in having("pooled")]
-        with_labels = irbatch.evaluate_matrix(
-            labels, seen, lengths=[len(row) for row in labels], judged=judged, query_ids=list(qrels)
-        )
-        assert cells(with_labels) == cells(irbatch.evaluate(qrels, run, seen))
-
-
-@seeds
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float64])
 def test_24_padding(seed: int, dtype: type[np.generic]) -> None:
     """Cells past a row's length change nothing, whatever they hold, nor do rows of length 0."""
     rng = np.random.default_rng(seed)
     wanted = list(MEASURES.values())
-    for queries, depth in ((1, 1), (3, 8), (7, 20), (40, 33)):
+    for queries, depth in ((1, 1), (3, 8), (20, 33)):
         lengths = rng.integers(0, depth + 1, queries)
         labels = rng.choice([-2, 0, 1, 2, 4], (queries, depth)).astype(dtype)
         rows = [row[:length] for row, length in zip(labels, lengths, strict=True)]
@@ -210,7 +119,7 @@ def test_24_padding(seed: int, dtype: type[np.generic]) -> None:
         past_end = np.arange(depth) >= lengths[:, None]
         masked = np.ma.masked_array(labels, past_end)
         assert cells(irbatch.evaluate_matrix(masked, wanted)) == before
-        for columns in (0, 1, 7, 50):
+        for columns in (1, 50):
             wider = np.hstack([labels, np.full((queries, columns), 99, dtype)])
             results = irbatch.evaluate_matrix(wider, wanted, lengths=lengths)
             assert cells(results) == before

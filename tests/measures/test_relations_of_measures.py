@@ -1,10 +1,12 @@
-"""How measures answer to cutoffs, to one another and to ideal rankings; their table is whole."""
+"""How measures answer to cutoffs, to one another, to ideal rankings, threads and precision."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from random import Random
 
+import numpy as np
 import pytest
 from oracle.measures import order
 from support.measure_variants import builtin_names
@@ -12,8 +14,11 @@ from support.relations import (
     CUTOFFS,
     TRAITS,
     assert_at_least,
+    evaluate,
+    fitting,
     having,
     keys,
+    mapped,
     nasty,
     of_queries,
     plain,
@@ -31,15 +36,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:run has empty rankings alone")
 
 def test_no_measure_is_forgotten() -> None:
     assert {name.partition("(")[0] for name in TRAITS} == builtin_names()
-    for name, traits in TRAITS.items():
-        declaration = measure(name).declaration
-        assert ("graded" in traits.split()) == declaration.graded
-        assert ("binary" in traits.split()) == (
-            "rel" in declaration.parameters and not declaration.graded
-        )
-        assert ("unit" in traits.split()) == (declaration.range[1] == 1.0)
+    for traits in TRAITS.values():
         effects = {"blind", "shared", "sinks", "swells", "moves"}
-        assert len(effects & set(traits.split())) == 1
+        assert len(effects & traits) == 1
 
 
 @seeds
@@ -74,16 +73,6 @@ def test_12_cutoff_past_the_end(seed: int, k: int) -> None:
         assert beyond["AP(norm=min)"] == beyond["AP"]
         for query, hits in beyond["NumRelRet"].items():
             assert beyond["P"][query] == hits / k
-
-
-def test_12_cutoff_past_all_rankings() -> None:
-    """However large a cutoff is, P is divided by it, if it is accepted at all."""
-    for k in (2**62 - 1, 2**62, 2**63, 10**30):
-        try:
-            results = irbatch.evaluate_matrix([[1, 0]], [measure("P") @ k])
-        except irbatch.InputError:
-            continue
-        assert results.values.tolist() == [[1 / float(k)]]
 
 
 @seeds
@@ -153,7 +142,7 @@ def test_15_bounds(seed: int) -> None:
         found = values(qrels, scored(ideal))
         for query, relevant in found["NumRel", None].items():
             for name, k in (*keys("topped"), *keys("capped")):
-                reached = k is None or k >= relevant or "capped" in TRAITS[name].split()
+                reached = k is None or k >= relevant or "capped" in TRAITS[name]
                 if relevant and reached and (name, k) in found:
                     assert found[name, k][query] == 1.0, (name, k)
         useless = {
@@ -163,3 +152,83 @@ def test_15_bounds(seed: int) -> None:
         found = values(qrels, useless)
         for key in (key for key in keys("earned") if key in found):
             assert set(found[key].values()) == {0.0}, key
+
+
+# Judgments, threads and precision
+
+
+@seeds
+def test_19_unjudged_documents_turn_out_relevant(seed: int) -> None:
+    """Precision, success and reciprocal rank don't fall; what is divided by all relevant may."""
+    for _, qrels, rankings in plain(seed):
+        more = {
+            q: {**each, **{d: 1 for d in rankings[q] if each.get(d, -1) < 0}}
+            for q, each in qrels.items()
+        }
+        before, after = values(qrels, scored(rankings)), values(more, scored(rankings))
+        for key in keys():
+            if key[0] in ("P", "Success", "RR", "NumRelRet", "Judged"):
+                assert_at_least(before[key], after[key], key)
+
+
+@seeds
+def test_25_threads(seed: int) -> None:
+    """That compiling and the size of blocks don't show is in runtime/test_compiled_and_plain.py."""
+    for _, qrels, run in itertools.islice(nasty(seed), 8):
+        wanted = list(fitting(qrels).values())
+        one, *others = (irbatch.evaluate(qrels, run, wanted, threads=n) for n in (1, 2, 5))
+        for other in others:
+            assert other.values.tobytes() == one.values.tobytes()
+            assert other.mean() == one.mean()
+
+
+@seeds
+@pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
+def test_26_residual_of_rank_biased_precision(seed: int, p: float) -> None:
+    """It is what the value would rise by if all that is not judged were relevant."""
+    wishes = [f"RBP(p={p},gain=binary)", f"RBPresid(p={p},tail=always)"]
+    for rng, qrels, rankings in plain(seed):
+        run = scored(rankings)
+        all_relevant = {
+            q: {**each, **{d: 1 for d in rankings[q] if each.get(d, -1) < 0}}
+            for q, each in qrels.items()
+        }
+        some = {
+            q: {**each, **{d: rng.choice((0, 1)) for d in rankings[q][::2] if each.get(d, -1) < 0}}
+            for q, each in qrels.items()
+        }
+        now, best, later = (irbatch.evaluate(q, run, wishes) for q in (qrels, all_relevant, some))
+        for query, (base, residual) in zip(now.query_ids, now.values.tolist(), strict=True):
+            assert base >= 0
+            assert base + residual <= 1 + 1e-12
+            tail = p ** len(rankings[query])
+            assert best.per_query(wishes[0])[query] - base + tail == pytest.approx(residual)
+            assert later.per_query(wishes[1])[query] <= residual + 1e-15
+
+
+@seeds
+def test_27_one_relevant_document_for_readers_who_stop(seed: int) -> None:
+    """Of one relevant document ERR is the chance to stop there over its rank."""
+    rng = Random(seed)
+    for _ in range(25):
+        rank, grade = rng.randint(1, 30), rng.randint(1, 4)
+        run = scored({"q": [f"d{i}" for i in range(1, 31)]})
+        wishes = ["ERR(max_grade=4)", *(f"ERR(max_grade=4)@{k}" for k in (1, 5, 10, 40))]
+        found = irbatch.evaluate({"q": {f"d{rank}": grade}}, run, wishes).values[0].tolist()
+        assert found[0] == pytest.approx((2**grade - 1) / 16 / rank, rel=1e-14)
+        assert 0 <= found[1] <= found[2] <= found[3] <= found[4] == found[0] <= 1
+
+
+@seeds
+def test_29_precision_of_scores(seed: int) -> None:
+    """Rounding scores to float32 is what score_dtype="float32" does."""
+    for _, qrels, run in nasty(seed):
+        with np.errstate(over="ignore"):
+            rounded = mapped(run, lambda score: float(np.float32(score)))
+        wanted = list(fitting(qrels).values())
+        as_float32 = irbatch.evaluate(qrels, run, wanted, score_dtype="float32")
+        assert as_float32.to_dict() == evaluate(qrels, rounded).to_dict()
+        before, after = ({q: set(map(float, each.values())) for q, each in side.items()}
+                         for side in (run, rounded))  # fmt: skip
+        if all(len(before[q]) == len(after[q]) for q in run):
+            assert as_float32.to_dict() == evaluate(qrels, run).to_dict()

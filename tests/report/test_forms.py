@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 import shutil
 from pathlib import Path
@@ -71,10 +72,11 @@ def test_columns_stand_under_each_other_whatever_the_names(form: str, name: str)
         starts = [text_width(rule[: match.start()]) for match in re.finditer("-+", rule)]
         assert len(starts) >= 2
         for line in [head, *lines]:
-            before = [text_width(line[:at]) for at in range(len(line) + 1)]
             for start in starts[1:]:
-                if start < before[-1]:
-                    assert line[before.index(start) - 1] == " ", line
+                if start < text_width(line):
+                    places = range(len(line) + 1)
+                    at = bisect.bisect_left(places, start, key=lambda at: text_width(line[:at]))
+                    assert line[at - 1] == " ", line
 
 
 def test_wide_tables_go_on_below() -> None:

@@ -14,6 +14,7 @@ from support.random_problems import nasty_problems
 
 import irbatch
 from irbatch.data.cells import LabelRows
+from irbatch.engine import scan
 from irbatch.pack.labels import pack_labels
 from irbatch.runtime.kernels import Kernel
 
@@ -119,6 +120,9 @@ def test_block_size_does_not_show(monkeypatch: pytest.MonkeyPatch, grades: int) 
     for size in (1 << 30, 8000, 1500, 1):
         for module in readers:
             monkeypatch.setattr(module, "BLOCK_BYTES", size)
+        if size == 8000:  # and few rows and documents are one batch of a scan
+            monkeypatch.setattr(scan, "ROWS_AT_ONCE", 4)
+            monkeypatch.setattr(scan, "DOCUMENTS_AT_ONCE", 150)
         steps: list[int] = []
         results = irbatch.evaluate(
             qrels, run, MEASURES, progress=lambda done, _, steps=steps: steps.append(done)

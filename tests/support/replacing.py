@@ -6,7 +6,20 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 Path = tuple[Any, ...]
+
+DEEP: list[Any] = []
+for _ in range(3000):
+    DEEP = [DEEP]
+
+GARBAGE: list[Any] = [
+    None, True, "x", b"x", "", float("nan"), float("inf"), -1, 2.5, 10**30, 2**63, -(2**70), 1j,
+    [], [[]], [None], {}, {"x": 1}, {1, 2}, (), [1, "x"], [[1], [2, 3]], DEEP, object(), Ellipsis,
+    np.zeros(0), np.zeros((3, 3, 3)), np.ones(1), np.array(5), np.array(["a"]),
+    np.datetime64("now"), [True], [float("nan")], [-1], [2.5], [10**30],
+]  # fmt: skip
 
 
 def places(tree: Any, here: Path = ()) -> Iterator[Path]:

@@ -11,23 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.input_errors import input_error, refusal
-from support.replacing import Path, places, replaced, without
+from support.replacing import GARBAGE, Path, places, replaced, without
 
 from irbatch import BatchEvaluator
 
 MEASURES = "RR GMAP NumRel Bpref"
 State = dict[str, Any]
-
-DEEP: list[Any] = []
-for _ in range(3000):
-    DEEP = [DEEP]
-
-GARBAGE: list[Any] = [
-    None, True, "x", b"x", "", float("nan"), float("inf"), -1, 2.5, 10**30, 2**63, -(2**70), 1j,
-    [], [[]], [None], {}, {"x": 1}, {1, 2}, (), [1, "x"], [[1], [2, 3]], DEEP, object(), Ellipsis,
-    np.zeros(0), np.zeros((3, 3, 3)), np.ones(1), np.array(5), np.array(["a"]),
-    np.datetime64("now"), [True], [float("nan")], [-1], [2.5], [10**30],
-]  # fmt: skip
 
 
 def evaluator(keep: str = "queries", **options: Any) -> BatchEvaluator:

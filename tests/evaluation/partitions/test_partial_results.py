@@ -8,13 +8,12 @@ import pickle
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from support.input_errors import input_error, refusal
 from support.measure_variants import VARIANTS, builtin_names
 from support.partitions import assert_same_bits, cut
 from support.random_problems import nasty_problems
-from support.replacing import places, replaced
+from support.replacing import GARBAGE, places, replaced
 
 import irbatch
 from irbatch import Items
@@ -220,12 +219,6 @@ def test_refusals_of_all_together(keep: str, apart: bool) -> None:
     part = evaluate_partition(few, {}, "RR", keep=keep, apart=apart)
     with pytest.warns(irbatch.InputWarning, match="empty"):
         part.results(*given)
-
-
-GARBAGE: list[Any] = [
-    None, True, "x", b"x", "", float("nan"), -1, 2.5, 2**63, [], [[]], [None], {}, {"x": 1}, (),
-    [1, "x"], object(), np.zeros(0), np.ones(1), [True], [-1], [2.5], [10**30],
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("keep", KEEPS)
