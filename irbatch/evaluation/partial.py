@@ -196,7 +196,8 @@ class PartialResult:
         Raises:
             InputError: if it is the state of something else.
         """
-        of_sums = isinstance(state, Mapping) and str(state.get("keep")) == "sums"
+        keep = state.get("keep") if isinstance(state, Mapping) else None
+        of_sums = isinstance(keep, str) and keep == "sums"
         like = Accumulator("sums" if of_sums else "queries", ()).state(options=None, **FIELDS)
         with reading_state(state, "partial result", like, ("format", "keep")):
             try:
