@@ -21,24 +21,26 @@ ITEM_COLUMNS = {"popularity": "popularity", "propensity": "propensities", "group
 NUMBERS = ("popularity", "propensity")
 
 
-def name_runs(words: Iterable[str]) -> dict[str, str]:
-    """Return the paths of runs by the systems' names: as in ``NAME=PATH``, or after the files."""
-    names: dict[str, str] = {}  # by path
-    paths = []
+def name_runs(words: Iterable[str], source: str = "run") -> dict[str, str]:
+    """Return the paths of runs by the systems' names: as in ``NAME=PATH``, or after the files.
+
+    Errors call what the files hold `source`.
+    """
+    named: list[tuple[str, str]] = []  # the name, empty if none is said, and the path
     for word in words:
-        name, equals, path = word.partition("=")
-        is_named = bool(name and equals) and not os.path.exists(word) and name[-1] not in "<>"  # noqa: PTH110 - pathlib takes 5 ms to import
-        paths.append(path if is_named else word)
-        if is_named:
-            names[path] = name
-    runs: dict[str, str] = {}
-    for own, path in name_systems(paths).items():
-        name = names.get(path, own)
-        if name in runs:
-            problem = f"two runs are called {name!r}; systems need different names: NAME=PATH"
-            raise InputError(problem, source="run", path=path)
-        runs[name] = path
-    return runs
+        name, _, path = word.partition("=")
+        is_named = bool(name and path) and not os.path.exists(word) and name[-1] not in "<>"  # noqa: PTH110 - pathlib takes 5 ms to import
+        named.append((name, path) if is_named else ("", word))
+    unnamed = dict.fromkeys(path for name, path in named if not name)
+    own = {path: name for name, path in name_systems(list(unnamed)).items()}
+    systems: dict[str, str] = {}
+    for name, path in named:
+        name = name or own[path]
+        if name in systems:
+            problem = f"two files are called {name!r}: NAME=PATH tells them apart"
+            raise InputError(problem, source=source, path=path)
+        systems[name] = path
+    return systems
 
 
 def check_there(inputs: Mapping[str, Collection[str]]) -> None:

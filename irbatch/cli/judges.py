@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if len(options.judges) < 2:
         raise InputError("judges are two or more files of judgments", source="judges")
     measures = parse_measures(options.measures or "nDCG@10")
-    judges, runs = name_runs(options.judges), name_runs(options.runs)
+    judges, runs = name_runs(options.judges, "qrels"), name_runs(options.runs)
     output = Output(options, {"qrels": judges.values(), "run": runs.values()})
     shape = {"rel": options.rel, "level": options.level}
     output.write_report(compare_judges(judges, runs or None, measures, **shape))

@@ -66,7 +66,7 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     ("judges", "qrels.txt", "two or more"),
     # Files
     *((command, "- -", TWICE) for command in ("eval", "overlap")),
-    ("judges", "- -", "are called '-'"),
+    ("judges", "- -", "qrels '-': two files are called '-'"),
     ("eval", "qrels.txt bad.run",
      "run 'bad.run' line 2 (query 'q0', document 'bad'): score 'abc' is not a number"),
     ("eval", "old.run old.run", IS_RUN),
@@ -74,7 +74,7 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     ("compare", "old.run new.run worse.run", IS_RUN),
     ("compare", "qrels.txt old.run qrels.txt", IS_QRELS),
     ("compare", "qrels.txt old.run", "a comparison is of two systems or more, not 1"),
-    ("compare", "qrels.txt old.run old.run", "two runs are called 'old.run'"),
+    ("compare", "qrels.txt old.run old.run", "two files are called 'old'"),
     ("overlap", "old.run other.run",
      "the runs have no query in common: one has 'q0', 'q1', 'q2', the other 'q99'"),
     ("eval", "none.qrels none.run", "qrels 'none.qrels': No such file or directory"),

@@ -62,6 +62,7 @@ def test_several_measures(words: str, measures: str, capsys: pytest.CaptureFixtu
         ("first=one.run second=./one.run", "first second"),
         ("a=b", "a=b"),  # a file
         ("x=a=b", "x"),
+        ("x=one.run one.run", "x one"),
         ("=one.run", None),
         ("a=one.run a=two.run", None),
         ("two=one.run two.run", None),
