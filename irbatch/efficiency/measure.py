@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.frames import by_label
 from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
 from irbatch.efficiency.fields import Whole, check_value, field_error, only_known
@@ -282,6 +281,8 @@ def measure_search(
 
 def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
     """Return ids of queries, and the queries; those without ids are numbered from 0."""
+    from irbatch.data.frames import by_label  # not for those who only read records
+
     with ErrorsIn(source=source):
         queries = by_label(queries)
         several = isinstance(queries, Iterable) and not hasattr(queries, "columns")  # of a table

@@ -65,16 +65,7 @@ def test_other_numbers() -> None:
 
 def test_letters_of_any_number_of_systems() -> None:
     names = [letter(position) for position in range(20_000)]
-    assert names[:3] + names[25:28] + names[701:703] == [
-        "a",
-        "b",
-        "c",
-        "z",
-        "aa",
-        "ab",
-        "zz",
-        "aaa",
-    ]
+    assert names[:3] + names[25:28] + names[701:703] == [*"abcz", "aa", "ab", "zz", "aaa"]
     assert len(set(names)) == len(names)
     assert join_letters(["a", "c"]) == "ac"
     assert join_letters(["a", "ab"]) == "a,ab"
