@@ -115,7 +115,7 @@ class ComparisonSettings:
     )
     test: str = _row(
         "randomisation", f"of paired differences: {', '.join(TESTS)} (default: randomisation)",
-        choices=tuple(TESTS), metavar="NAME",
+        choices=TESTS, metavar="NAME",
     )  # fmt: skip
     alternative: str = _row(
         "two-sided", "what to find: any difference, or a mean greater (less) than the baseline's",

@@ -314,6 +314,11 @@ class Sample:
         """The number of queries."""
         return int(self.values.shape[1])
 
+    @property
+    def one_sided(self) -> bool:
+        """Whether differences to one side are looked for."""
+        return self.alternative != "two-sided"
+
     @cached_property
     def ranges(self) -> Floats:
         """Best less worst mean of permuted systems, in order: ``(draws, measures)``."""

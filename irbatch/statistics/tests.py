@@ -48,16 +48,19 @@ def import_scipy(test: str) -> Any:
 
 
 def p_values(sample: Sample, test: str) -> Floats:
-    """Test every pair on every measure: float64 ``(pairs, measures)``."""
-    return TESTS[test](sample)
+    """Test every pair on every measure: float64 ``(pairs, measures)``.
+
+    One-sided tests are of differences above 0, so where lower ones are looked for they are turned.
+    """
+    if test in FAMILY_WISE:
+        return FAMILY_WISE[test](sample)
+    turn = sample.alternative == "less"
+    return sample.find(lambda flat: PAIRED[test](-flat if turn else flat, sample))
 
 
-def _randomise(sample: Sample) -> Floats:
+def _randomise(flat: Floats, sample: Sample) -> Floats:
     """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007)."""
-    one_sided = sample.alternative != "two-sided"
-    return sample.find(lambda flat: randomised_p(
-        _turned(flat, sample), sample.draws, sample.seed, one_sided=one_sided
-    ))  # fmt: skip
+    return randomised_p(flat, sample.draws, sample.seed, one_sided=sample.one_sided)
 
 
 def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Floats:
@@ -81,17 +84,8 @@ def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Flo
     return p
 
 
-def _turned(flat: Floats, sample: Sample) -> Floats:
-    """Turn differences so that a one-sided test is of their being above 0."""
-    return -flat if sample.alternative == "less" else flat
-
-
-def _bootstrap(sample: Sample) -> Floats:
+def _bootstrap(flat: Floats, sample: Sample) -> Floats:
     """Test by studentised resampling of queries (Efron & Tibshirani 1993, 16.4; Sakai 2006)."""
-    return sample.find(lambda flat: _bootstrapped(_turned(flat, sample), sample))
-
-
-def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
     n = sample.queries
     mean = flat.mean(axis=0)
     mean[np.abs(mean) <= ROUNDING * np.abs(flat).mean(axis=0)] = 0.0
@@ -101,7 +95,7 @@ def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
     _, means = draw_means(both, sample.draws, sample.seed)
     drawn, squares = np.split(means, 2)
     sizes = _studentise(drawn, np.maximum(squares - drawn**2, 0.0), n)
-    if sample.alternative != "two-sided":
+    if sample.one_sided:
         sizes, observed = np.copysign(sizes, drawn), np.copysign(observed, mean)
     as_large = sizes >= (observed * (1 - ROUNDING * np.sign(observed)))[:, None]
     p = extremes_to_p(as_large.sum(axis=1), sample.draws)
@@ -110,7 +104,7 @@ def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
 
 def _not_below_signs(p: Floats, t: Floats, sample: Sample) -> Floats:
     """Let p be no less than that of all signs alike, where t is infinite as nothing varies."""
-    agreeing = math.ldexp(2.0 if sample.alternative == "two-sided" else 1.0, -sample.queries)
+    agreeing = math.ldexp(1.0 if sample.one_sided else 2.0, -sample.queries)
     return np.where(np.isinf(t), np.maximum(p, agreeing), p)
 
 
@@ -123,42 +117,28 @@ def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
     return np.where(tiny, np.where(np.abs(mean) > 0, np.inf, 0.0), t)
 
 
-def _student(sample: Sample) -> Floats:
+def _student(flat: Floats, sample: Sample) -> Floats:
     """Test by Student's paired t (Student 1908)."""
-    n = sample.queries
-
-    def find(flat: Floats) -> Any:
-        flat = _turned(flat, sample)
-        mean = flat.mean(axis=0)
-        t = _studentise(mean, flat.var(axis=0), n)
-        if sample.alternative == "two-sided":
-            return _not_below_signs(2.0 * student_tails(t, n - 1), t, sample)
-        p = _not_below_signs(student_tails(np.copysign(t, mean), n - 1), t, sample)
-        return np.where(flat.any(axis=0), p, 1.0)
-
-    return sample.find(find)
+    n, mean = sample.queries, flat.mean(axis=0)
+    t = _studentise(mean, flat.var(axis=0), n)
+    if not sample.one_sided:
+        return _not_below_signs(2.0 * student_tails(t, n - 1), t, sample)
+    p = _not_below_signs(student_tails(np.copysign(t, mean), n - 1), t, sample)
+    return np.where(flat.any(axis=0), p, 1.0)
 
 
-def _wilcoxon(sample: Sample) -> Floats:
+def _wilcoxon(flat: Floats, sample: Sample) -> Any:
     """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
-    return sample.find(
-        lambda flat: [signed_ranks_p(column, sample.alternative) for column in flat.T]
-    )
+    return [signed_ranks_p(column, one_sided=sample.one_sided) for column in flat.T]
 
 
-def _sign(sample: Sample) -> Floats:
+def _sign(flat: Floats, sample: Sample) -> Any:
     """Test by the number of queries won, ties left out (Arbuthnot 1710)."""
     binomial = import_scipy("sign").binom
-
-    def find(flat: Floats) -> Any:
-        flat = _turned(flat, sample)
-        wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
-        if sample.alternative != "two-sided":
-            return binomial.cdf(losses, wins + losses, 0.5)
-        p = 2.0 * binomial.cdf(np.minimum(wins, losses), wins + losses, 0.5)
-        return np.minimum(p, 1.0)
-
-    return sample.find(find)
+    wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
+    if sample.one_sided:
+        return binomial.cdf(losses, wins + losses, 0.5)
+    return np.minimum(2.0 * binomial.cdf(np.minimum(wins, losses), wins + losses, 0.5), 1.0)
 
 
 def _randomised_tukey(sample: Sample) -> Floats:
@@ -208,20 +188,17 @@ def honest_difference(sample: Sample, test: str, level: float) -> Floats:
     return error * float(stats.studentized_range.isf(level, len(sample.values), freedom))
 
 
-TESTS: dict[str, Callable[[Sample], Floats]] = {
+PAIRED: dict[str, Callable[[Floats, Sample], Any]] = {
     "randomisation": _randomise,
     "bootstrap": _bootstrap,
     "t": _student,
     "wilcoxon": _wilcoxon,
     "sign": _sign,
-    "tukey": _randomised_tukey,
-    "anova": _anova,
 }
-
 # Their p-values are of all pairs together: there is nothing to correct, and no side to take.
-FAMILY_WISE = ("tukey", "anova")
+FAMILY_WISE = {"tukey": _randomised_tukey, "anova": _anova}
+TESTS = (*PAIRED, *FAMILY_WISE)
 DRAWN = ("bootstrap", "tukey")  # their p-values are shares of draws
-OF_MEANS = ("randomisation", "bootstrap", "t", *FAMILY_WISE)  # others compare more than means
 
 
 def least_p(
@@ -361,36 +338,35 @@ def _step(sizes: Floats) -> Floats:
 MOST_RANKED = 100  # queries that differ, of which all signs of ranks are counted
 
 
-def signed_ranks_p(differences: Floats, alternative: str = "two-sided") -> float:
+def signed_ranks_p(differences: Floats, *, one_sided: bool = False) -> float:
     """Return the p-value of differences ``(queries,)``, of which zeros are left out.
 
     Differences of one size share the mean of their ranks. Up to `MOST_RANKED` queries the p-value
-    is the share of all assignments of signs whose sum of ranks is as far from its mean, or for the
-    alternatives ``"greater"`` and ``"less"`` as high, as low; beyond, by the normal approximation
-    of that sum, whose variance is a quarter of the sum of squared ranks, shared ones among them.
+    is the share of all assignments of signs whose sum of ranks is as far from its mean, or
+    `one_sided` as high; beyond, by the normal approximation of that sum, whose variance is a
+    quarter of the sum of squared ranks, shared ones among them.
     """
     differing = differences[differences != 0]
     if not differing.size:
         return 1.0
     doubled = _doubled_ranks(np.abs(differing))
     if differing.size > MOST_RANKED:
-        return _approximate_p(doubled, differing > 0, alternative)
+        return _approximate_p(doubled, differing > 0, one_sided=one_sided)
     positive, total = int(doubled[differing > 0].sum()), int(doubled.sum())
     shares = _shares_up_to(tuple(np.sort(doubled).tolist()))
-    if alternative == "two-sided":
+    if not one_sided:
         return float(min(2.0 * shares[min(positive, total - positive)], 1.0))
-    opposed = total - positive if alternative == "greater" else positive
+    opposed = total - positive
     if 2 * opposed <= total:
         return float(shares[opposed])
     return float(1.0 - shares[total - opposed - 1]) if opposed < total else 1.0
 
 
-def _approximate_p(doubled: Ints, positive: Bools, alternative: str) -> float:
+def _approximate_p(doubled: Ints, positive: Bools, *, one_sided: bool) -> float:
     ranks = doubled.astype(np.float64)
     z = (2.0 * ranks[positive].sum() - ranks.sum()) / math.sqrt(np.square(ranks).sum())
-    turned = {"two-sided": abs(z), "greater": z, "less": -z}[alternative]
-    tail = float(normal_tail(np.array(turned)))
-    return 2.0 * tail if alternative == "two-sided" else tail
+    tail = float(normal_tail(np.array(z if one_sided else abs(z))))
+    return tail if one_sided else 2.0 * tail
 
 
 def _doubled_ranks(sizes: Floats) -> Ints:
