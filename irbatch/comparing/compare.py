@@ -97,11 +97,11 @@ ONLY = {"test": "t", "interval": "t", "margin_test": "t"}
 def _with_model(settings: Mapping[str, Any], groups: object) -> dict[str, Any]:
     """Return the settings with a model's judgments; reject those that are not defined then."""
     for name, value in {**ONLY, "groups": None}.items():
-        own = groups if name == "groups" else settings.get(name, value)
-        if own != value:
+        asked = groups if name == "groups" else settings.get(name, value)
+        if asked != value:
             other = "leave it out" if value is None else f"it takes {value!r}"
-            problem = f"{name}={own!r} is not defined with model_qrels=: {other}"
-            raise InputError(problem, source=name, value=own)
+            problem = f"{name}={asked!r} is not defined with model_qrels=: {other}"
+            raise InputError(problem, source=name, value=asked)
     return {**settings, **ONLY}
 
 

@@ -435,7 +435,7 @@ class Comparison(Reported, Differences):
         listed = listed if pairs is None else pairs
         means = not (paper and listed)
         sort = self.measures[0] if sort is None and page else sort
-        own = {"means": intervals, "differences": listed}
+        with_intervals = {"means": intervals, "differences": listed}
         queries, hidden = tell_queries(self), remarks(self, differences=listed)
         beside, below = (queries, []) if paper else ([], [*queries, *hidden])
         parts: list[Part] = []
@@ -453,8 +453,8 @@ class Comparison(Reported, Differences):
             if sentences:
                 parts.append(Sentences(sentences))
         title = f"Comparison of {many(len(self.systems), 'system')}"
-        caption = " ".join([tell_how(self, **own), *beside])
-        note = " ".join([f"{tell_test(self, **own)}.", *beside])
+        caption = " ".join([tell_how(self, **with_intervals), *beside])
+        note = " ".join([f"{tell_test(self, **with_intervals)}.", *beside])
         settings = " | ".join([self.signature, *(hidden if paper else [])])
         return Document(title, caption, legend_of(self) if means else [], parts, settings, note)
 

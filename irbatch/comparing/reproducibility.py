@@ -136,8 +136,8 @@ class Reproducibility(Reported):
 
 def _mean(numbers: Iterable[float]) -> float:
     """Return the mean of numbers, but for NaN; NaN of none."""
-    known = [number for number in numbers if not math.isnan(number)]
-    return math.fsum(known) / len(known) if known else math.nan
+    values = [number for number in numbers if not math.isnan(number)]
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def reproducibility(
