@@ -125,11 +125,9 @@ class BatchEvaluator:
             InputError: as `irbatch.evaluate_scores`, and if a query has other values than before.
         """
         check_keywords(self.update, batch, ScoreOptions.__annotations__)
-        self._check_ids(batch.get("query_ids"))
-        ids = read_query_ids(batch.get("query_ids"))
+        ids, batch["query_ids"] = self._read_ids(batch.get("query_ids"))
         if not ids and has_no_rows(scores):
             return self._scores.nothing()
-        batch["query_ids"] = None if ids is None or len(set(ids)) < len(ids) else ids
         evaluator = self._scores if batch.get("document_ids") is None else self._by_id
         ranked = evaluator.rank(scores, relevance, **batch)
         results = ranked.results()
@@ -149,14 +147,12 @@ class BatchEvaluator:
 
         `query_ids` are for rankings that are not a mapping. Raises as that does and as `update`.
         """
-        self._check_ids(query_ids)
         if isinstance(relevant, Qrels):
             problem = "Qrels are the judgments of all queries: give the relevant ids of the batch"
             raise InputError(problem, source="relevant")
         ranked, relevant = pair_series(ranked, relevant, sliced=True)
-        ids = None if isinstance(ranked, Mapping) else read_query_ids(query_ids)
-        named = None if ids is None or len(set(ids)) < len(ids) else ids
-        options = {"pad": pad, "query_ids": named, **self._shared()}
+        ids, different = self._read_ids(None if isinstance(ranked, Mapping) else query_ids)
+        options = {"pad": pad, "query_ids": different, **self._shared()}
         results = evaluate_ids(ranked, relevant, self._measures, **options)
         ids = results.query_ids if isinstance(ranked, Mapping) else ids
         self._add(results.of_queries, ids, results.settings, results.counts.extra)
@@ -243,11 +239,14 @@ class BatchEvaluator:
         """Return the options of verbs for documents with ids, besides ties."""
         return {name: self._options[name] for name in ("no_relevant", "rel", "items", "threads")}
 
-    def _check_ids(self, query_ids: object) -> None:
+    def _read_ids(self, query_ids: object) -> tuple[list[Any] | None, list[Any] | None]:
+        """Return the ids of a batch; and those it is evaluated with, if they are different ones."""
         if query_ids is not None and self._options["keep"] == "sums":
             problem = "sums cannot tell a query that comes again"
             advice = "keep='queries', or leave the ids out"
             raise InputError(f"{problem}: {advice}", source="query_ids")
+        ids = read_query_ids(query_ids)
+        return ids, None if ids is None or len(set(ids)) < len(ids) else ids
 
     def _add(
         self, batch: Batch, ids: Sequence[Any] | None, settings: Mapping[str, str], extra: int = 0

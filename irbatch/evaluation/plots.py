@@ -15,7 +15,6 @@ from irbatch.runtime.numbers import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS
 
 MOST_BANDS = 6  # systems: bands of more cover each other
-MOST_MARKED = 12  # systems or points: markers of more do
 LEAST_SPACE = 1 / 16  # of an axis, between ticks
 
 
@@ -100,7 +99,6 @@ def _plot_curves(
     across, measure = list(points), next(iter(points.values()))
     of_recall = isinstance(across[0], float)
     banded, lines = False, []
-    marked = max(len(by_name) if of_recall else 0, len(points)) <= MOST_MARKED
     for results, style in zip(by_name.values(), axes.styles(len(by_name)), strict=True):
         bounds = (
             None if len(by_name) > MOST_BANDS else _find_bounds(results, points.values(), options)
@@ -108,7 +106,7 @@ def _plot_curves(
         if bounds is not None:
             ax.fill_between(across, *bounds, color=style.color, alpha=0.15, linewidth=0)
             banded = True
-        look = style._asdict() | {"marker": style.marker if marked else ""}
+        look = style._asdict() | {"marker": "" if of_recall else style.marker}
         means = [results[name] for name in points.values()]
         lines += ax.plot(across, means, markersize=4.5, linewidth=1.6, **look)
     if of_recall:

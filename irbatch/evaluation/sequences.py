@@ -141,13 +141,9 @@ def evaluate_sequences(
         of_queries = Rows(values, results.marks, results.of_queries.judgment_counts)
         return Results(of_queries, queries, parsed, results.counts, signature, results.name)
 
-    one_each: dict[Any, Any] = {}
-    for run in rankings:
-        for query in run.queries:
-            one_each[query] = one_each.get(query) or run.rankings[query]
     watch = Watch(lambda rows, matrix: None, complete=complete)
     work = Work(Plan(()), chosen, evaluation.threads, evaluation.order, watch=watch)
-    return evaluate_run(work, judgments, Run(one_each, rankings[0].name))
+    return evaluate_run(work, judgments, _one_each(rankings))
 
 
 def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
@@ -159,6 +155,19 @@ def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
     if not rankings:
         raise InputError("there are no runs", source="run")
     return rankings
+
+
+def _one_each(rankings: Sequence[Run]) -> Run:
+    """Return one ranking of each query, which is empty only if all of its are."""
+    first, table = rankings[0], rankings[0].as_table()
+    queries = dict.fromkeys(query for run in rankings for query in run.queries)
+    if len(queries) == len(first) and (table.ends > table.begins).all():
+        return first
+    one_each: dict[Any, Any] = {}
+    for run in rankings:
+        for query in run.queries:
+            one_each[query] = one_each.get(query) or run.rankings[query]
+    return Run(one_each, first.name)
 
 
 def _rows_of(reading: ItemMeasures, run: Run, queries: list[Any], settings: Settings) -> Ints:
