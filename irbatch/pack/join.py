@@ -351,8 +351,10 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     None if they are not a table in order, if what it holds is to be checked first, or if ids don't
     decide between documents of one score.
     """
+    from irbatch.data.columns import QueryTable
+
     table = run.rankings
-    if not is_table(table) or table.repeated >= 0 or not ordering.ties.by_id:
+    if not isinstance(table, QueryTable) or table.repeated >= 0 or not ordering.ties.by_id:
         return None
     if ordering.score_dtype != "float64" or not table.is_ordered:
         return None
@@ -364,4 +366,4 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     ends[deep] = begins + above + equal
     starts, rows = offsets_of(ends - table.begins), joined_ranges(table.begins, ends - table.begins)
     first = table.documents.take(rows), table.numbers[rows]
-    return Run(type(table)(table.queries, starts[:-1], starts[1:], *first))
+    return Run(QueryTable(table.queries, starts[:-1], starts[1:], *first))
