@@ -72,11 +72,11 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
 
 
-class Queries(NamedTuple):
+class Queries:
     """How many queries there are, and some of their ids, for messages."""
 
-    number: int
-    ids: Sequence[Any]
+    def __init__(self, number: int, ids: Sequence[Any]) -> None:
+        self.number, self.ids = number, ids
 
     @classmethod
     def of(cls, ids: Collection[Any]) -> Queries:

@@ -154,12 +154,13 @@ def _check_cutoffs(cutoffs: object) -> list[int | None]:
     return checked
 
 
-class Meaning(NamedTuple):
-    """What a name stands for."""
+class Meaning:
+    """What a name, as it is `written` here or by a tool, stands for: a measure of the catalogue."""
 
-    measure: str  # its canonical name
-    written: str  # the name as it is written, here or by a tool
-    parameters: tuple[tuple[str, object], ...] = ()
+    def __init__(
+        self, measure: str, written: str, parameters: tuple[tuple[str, object], ...] = ()
+    ) -> None:
+        self.measure, self.written, self.parameters = measure, written, parameters
 
 
 @functools.lru_cache(maxsize=1)
@@ -193,7 +194,9 @@ def _look_up(name: str) -> Measure | None:
     if name in CATALOGUE:
         return CATALOGUE[name].measure
     meaning = _index(CATALOGUE.users).get(normal(name))
-    return meaning and CATALOGUE[meaning.measure].measure(**dict(meaning.parameters))
+    if meaning is None:
+        return None
+    return CATALOGUE[meaning.measure].measure(**dict(meaning.parameters))
 
 
 @functools.lru_cache(maxsize=256)

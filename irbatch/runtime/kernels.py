@@ -196,7 +196,8 @@ class Kernel:
         with Kernel._lock:
             code = self._code.get(flat.kinds) or self._load(flat)  # perhaps another thread's
         cells += self._plain_cells
-        if code is None and Kernel._may_compile and _is_worth(cells, _compile_limit()):
+        limit = COMPILE_AFTER_NUMBA if "numba" in sys.modules else COMPILE_AFTER
+        if code is None and Kernel._may_compile and _is_worth(cells, limit):
             # Numba imports it. Its hooks of forks come before the lock: a fork that waits for the
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401
@@ -396,10 +397,6 @@ def _is_worth(cells: int, limit: int) -> bool:
     """Tell whether so much plain work, this one's included, goes beyond a limit."""
     choice = os.environ.get("IRBATCH_JIT")
     return choice in ("1", "numba") or (choice != "0" and cells > limit)
-
-
-def _compile_limit() -> int:
-    return COMPILE_AFTER_NUMBA if "numba" in sys.modules else COMPILE_AFTER
 
 
 def _has_numba() -> bool:
