@@ -28,7 +28,7 @@ from irbatch.comparing.compare import check_baseline
 from irbatch.comparing.comparison import tell_queries
 from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
 from irbatch.comparing.gate import MISSING, Limit, parse_condition
-from irbatch.errors import InputError, imported
+from irbatch.errors import InputError
 from irbatch.measures import measure, parse_measures
 from irbatch.report import axes
 
@@ -122,7 +122,5 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         if name not in (*measures, MISSING):
             problem = f"{name} is not compared: add -m {quote(name)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
-    if options.power:
-        imported("power", "stats", "scipy.stats")
     if options.baseline is not None:
         check_baseline(options.baseline, list(runs))
