@@ -216,8 +216,7 @@ def _read_lists(lists: Any, shape: Shape, queries: Queries, source: str) -> Grad
     elif len(table.documents):
         place = table.where(0)
         raise _not_a_column(place["document"], shape, source, place["query"])
-    rows = row_index_of(np.append(table.begins, columns.size))
-    cells = GradedCandidates(rows, columns, table.numbers, shape[0])
+    cells = GradedCandidates(table.row_index, columns, table.numbers, shape[0])
     cells.check_columns(shape, queries, source)
     return cells
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -41,35 +41,30 @@ from irbatch.runtime.numbers import (
     missed_limit,
     read_numbers,
 )
-from irbatch.runtime.ragged import joined_ranges, offsets_of
+from irbatch.runtime.ragged import offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
 
 
 class QueryTable(Mapping[Any, dict[Any, float]]):
     """Query to document to value, kept as columns; reads like a mapping of mappings.
 
-    Rows ``begins[place]`` to ``ends[place]`` are those of ``queries[place]``: `documents`, and
-    float64 `numbers`, which are grades or scores.
+    Rows ``starts[place]`` to ``starts[place + 1]`` are those of ``queries[place]``: `documents`,
+    and float64 `numbers`, which are grades or scores.
     """
 
     def __init__(
-        self,
-        queries: IdColumn,
-        begins: Ints,
-        ends: Ints,
-        documents: IdColumn,
-        values: Floats,
+        self, queries: IdColumn, starts: Ints, documents: IdColumn, values: Floats
     ) -> None:
-        self.queries, self.begins, self.ends, self.numbers = queries, begins, ends, values
+        self.queries, self.starts, self.numbers = queries, starts, values
+        self.begins, self.ends = starts[:-1], starts[1:]
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
-        self.keyed = KeyedIds.of(self.documents, begins, ends)
+        self.keyed = KeyedIds.of(self.documents, self.begins, self.ends)
         # A row whose document its query has before it; -1 if no query has one twice.
         self.repeated = next(iter(find_repeats(self.keyed, 1)[0].tolist()), -1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes are by numbers of this process.
-        arguments = self.queries, self.begins, self.ends, self.documents, self.numbers
-        return type(self), arguments
+        return type(self), (self.queries, self.starts, self.documents, self.numbers)
 
     @classmethod
     def from_runs(
@@ -86,7 +81,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         picks, starts, order = group_runs(queries, firsts, values.size)
         if order is not None:
             documents, values = documents.take(order), values[order]
-        return cls(copied(queries.take(picks)), starts[:-1], starts[1:], documents, values)
+        return cls(copied(queries.take(picks)), starts, documents, values)
 
     @property
     def document_kind(self) -> str:
@@ -98,27 +93,21 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         """Whether each query's numbers descend, as scores mostly do."""
         return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())
 
-    def in_sequence(self) -> tuple[IdColumn, Floats]:
-        """Return documents and numbers, one query's after the other's."""
-        sizes = self.ends - self.begins
-        starts = offsets_of(sizes)
-        if starts[-1] == self.numbers.size and (self.begins == starts[:-1]).all():
-            return self.documents, self.numbers
-        rows = joined_ranges(self.begins, sizes)
-        return self.documents.take(rows), self.numbers[rows]
+    @property
+    def row_index(self) -> Ints:
+        """The place of each row's query."""
+        return row_index_of(self.starts)
 
     def ordered(self) -> QueryTable:
         """Return the table with each query's rows by number, descending; equal ones stay."""
         if self.is_ordered:
             return self
-        sizes = self.ends - self.begins
-        starts, rows = offsets_of(sizes), joined_ranges(self.begins, sizes)
-        numbers = self.numbers[rows]
-        for place in np.flatnonzero(check_order(numbers, starts[:-1], starts[1:])):
-            own = slice(starts[place], starts[place + 1])
-            rows[own] = rows[own][np.argsort(-numbers[own], kind="stable")]
+        rows = np.arange(self.numbers.size)
+        for place in np.flatnonzero(check_order(self.numbers, self.begins, self.ends)):
+            own = slice(self.starts[place], self.starts[place + 1])
+            rows[own] = rows[own][np.argsort(-self.numbers[own], kind="stable")]
         documents = self.documents.take(rows)
-        return QueryTable(self.queries, starts[:-1], starts[1:], documents, self.numbers[rows])
+        return QueryTable(self.queries, self.starts, documents, self.numbers[rows])
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -133,7 +122,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     def __getitem__(self, query: Any) -> dict[Any, float]:
         """Return a query's documents and their values as a dictionary, made anew."""
         place = self.places[query]
-        rows = slice(int(self.begins[place]), int(self.ends[place]))
+        rows = slice(*self.starts[place : place + 2].tolist())
         return dict(zip(self.ids(rows), self.numbers[rows].tolist(), strict=True))
 
     def __contains__(self, query: object) -> bool:
@@ -146,8 +135,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         return len(self.queries)
 
     def __repr__(self) -> str:
-        documents = int((self.ends - self.begins).sum())
-        return f"<QueryTable: {many(len(self), 'query')}, {many(documents, 'document')}>"
+        documents = many(self.numbers.size, "document")
+        return f"<QueryTable: {many(len(self), 'query')}, {documents}>"
 
     def ids(self, rows: NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""
@@ -173,20 +162,18 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         values = self.numbers.copy()
         if repeats != "first":
             (np.maximum if repeats == "max" else np.add).at(values, firsts, values[again])
-        bounds = self.begins, self.ends
-        return QueryTable(self.queries, *bounds, self.documents, values).without(again)
+        return QueryTable(self.queries, self.starts, self.documents, values).without(again)
 
     def without(self, rows: Ints) -> QueryTable:
         """Return the table without some rows."""
         kept = np.ones(len(self.documents), bool)
         kept[rows] = False
-        before, rows = offsets_of(kept.astype(np.int64)), np.flatnonzero(kept)
-        bounds = before[self.begins], before[self.ends]
-        return QueryTable(self.queries, *bounds, self.documents.take(rows), self.numbers[rows])
+        starts, rows = offsets_of(kept.astype(np.int64))[self.starts], np.flatnonzero(kept)
+        return QueryTable(self.queries, starts, self.documents.take(rows), self.numbers[rows])
 
     def where(self, row: int) -> dict[str, Any]:
         """Return the query and the document of a row, as the fields of an error."""
-        place = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
+        place = int(np.searchsorted(self.ends, row, side="right"))
         query, document = item_of(self.queries, place), item_of(self.documents, row)
         return {"query": query, "document": document}
 
@@ -202,7 +189,7 @@ class DocumentLists(Sequence[list[Any]]):
 
     def __getitem__(self, row: Any) -> Any:
         """Return the ids of the query at `row`."""
-        return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
+        return self._table.ids(slice(*self._table.starts[row : row + 2].tolist()))
 
 
 Place = Callable[[int], dict[str, Any]]  # from a row to the fields of its errors
@@ -312,18 +299,31 @@ def check_numbers(
 def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
     """Make a table of a run's mappings: query to document to score."""
     rows = list(rankings.values())
-    starts = offsets_of([len(row) for row in rows])
     values = list(itertools.chain.from_iterable(row.values() for row in rows))
     queries = as_ids(list(rankings), "query", "run")
+    return read_ragged(queries, rows, values, "score", source="run", path=name)
+
+
+def read_ragged(
+    queries: IdColumn,
+    rows: Sequence[Collection[Any]],
+    values: Sequence[Any] | None,
+    what: str,
+    source: str,
+    path: str | None = None,
+) -> QueryTable:
+    """Make a table of each query's documents, and of all their values: of 1 without any."""
+    starts, names = offsets_of(list(map(len, rows))), queries.tolist()
     try:
-        documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")
-        numbers = as_numbers(values, "run")
+        documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", source)
     except InputError:
-        kind_of_documents(list(rankings), [list(row) for row in rows], "run")
-        names = ((query, document) for query, row in rankings.items() for document in row)
-        read_numbers("score", values, names, source="run", path=name)
+        kind_of_documents(names, rows, source)
         raise
-    return QueryTable(queries, starts[:-1], starts[1:], documents, numbers)
+    numbers = np.broadcast_to(1.0, len(documents))
+    if values is not None:
+        pairs = ((query, id) for query, row in zip(names, rows, strict=True) for id in row)
+        numbers = read_numbers(what, values, pairs, source=source, path=path)
+    return QueryTable(queries, starts, documents, numbers)
 
 
 def as_ids(column: Any, what: str, source: str) -> IdColumn:
@@ -549,15 +549,15 @@ def read_sparse(
         documents = columns if document_ids is None else document_ids.take(columns)
         if not every_row:
             queries = queries[np.diff(bounds) > 0]
-        begins, ends = bounds[queries], bounds[queries + 1]
+        starts = np.append(bounds[queries], bounds[-1])
         queries = queries if query_ids is None else query_ids.take(queries)
         try:
             values = as_numbers(rows.data[: bounds[-1]], source)
         except RowError as error:
-            row = int(np.searchsorted(ends, error.row, side="right"))
+            row = int(np.searchsorted(starts[1:], error.row, side="right"))
             cell = {"query": item_of(queries, row), "document": item_of(documents, error.row)}
             raise InputError(error.problem, value=error.value, **cell) from None
-        return QueryTable(queries, begins, ends, documents, values)
+        return QueryTable(queries, starts, documents, values)
 
 
 def read_compressed(matrix: Any, source: str) -> Any:

@@ -17,7 +17,7 @@ from irbatch.data.ids import TextColumn, item_of
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
 from irbatch.runtime.numbers import LARGEST_WHOLE
-from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
+from irbatch.runtime.ragged import offsets_of, row_index_of
 
 if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
@@ -171,14 +171,14 @@ class Container:
         """Yield queries in chunks of some size; those without documents are left out."""
         with ErrorsIn(path=self.name):
             table = self.as_table()
-        sizes = table.ends - table.begins
+        sizes = np.diff(table.starts)
         filled, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
         if not filled.size:
             problem = "there are no documents to write"
             raise InputError(problem, source=self.source, path=self.name)
         ends = np.cumsum(sizes[filled])
         for places in np.split(filled, np.flatnonzero(np.diff(ends // size)) + 1):
-            rows = joined_ranges(table.begins[places], sizes[places])
+            rows = slice(table.starts[places[0]], table.starts[places[-1] + 1])
             queries, values = table.queries.take(places).tolist(), table.numbers[rows]
             chunk = Chunk(queries, sizes[places], table.ids(rows), values)
             yield chunk.ranked() if self.source == "run" else chunk

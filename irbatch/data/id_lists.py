@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Ints
-from irbatch.data.columns import QueryTable, as_ids, read_sparse
+from irbatch.data.columns import QueryTable, as_ids, read_ragged, read_sparse
 from irbatch.data.ids import (
     IdColumn,
     check_query_ids,
     item_of,
-    kind_of_documents,
     read_query_ids,
 )
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.runtime.arrays import is_masked, is_sparse, is_tensor
-from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
 # What errors call lists, by their source.
@@ -105,32 +101,27 @@ def read_lists(
     is_matrix = isinstance(lists, np.ndarray) and lists.ndim == 2 and not is_masked(lists)
     if is_matrix and lists.dtype.kind in "iu" and lists.dtype != np.uint64:
         kind = np.int32 if lists.dtype == np.int32 else np.int64  # of 32 bits not copied
-        documents: IdColumn = lists.astype(kind, order="C", copy=False).reshape(-1)
-        begins = np.arange(len(lists)) * lists.shape[1]
-        ends = begins + _count_unpadded(lists, queries, source, pad)
-        return QueryTable(queries, begins, ends, documents, _ones(documents))
+        documents: Any = lists.astype(kind, order="C", copy=False).reshape(-1)
+        sizes = np.full(len(lists), lists.shape[1])
+        if pad is not None and (padding := lists == pad).any():
+            early = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
+            for row in np.flatnonzero(early)[:1].tolist():
+                raise _early_padding(pad, source, item_of(queries, row))
+            sizes, documents = (~padding).sum(axis=1), documents[~padding.reshape(-1)]
+        return QueryTable(queries, offsets_of(sizes), documents, _ones(documents))
     rows = list(lists.values() if isinstance(lists, Mapping) else lists)
     are_arrays = rows and all(type(ids) is np.ndarray and ids.ndim == 1 for ids in rows)
     if pad is None and are_arrays and (joined := np.concatenate(rows)).dtype.kind in "iu":
-        documents = as_ids(joined, "document", source)
-        bounds, numbers = offsets_of(list(map(len, rows))), _ones(documents)
-    else:
-        names = queries.tolist()
-        ids = [_read_row(name, row, source, pad) for name, row in zip(names, rows, strict=True)]
-        try:
-            documents = as_ids(list(itertools.chain.from_iterable(ids)), "document", source)
-        except InputError:
-            kind_of_documents(names, ids, source)
-            raise
-        bounds, numbers = offsets_of(list(map(len, ids))), _ones(documents)
-        if any(isinstance(row, Mapping) for row in rows):
-            values: list[Any] = []
-            for row, own_ids in zip(rows, ids, strict=True):
-                values.extend(row.values() if isinstance(row, Mapping) else [1] * len(own_ids))
-            pairs = ((query, id) for query, own_ids in zip(names, ids, strict=True)
-                     for id in own_ids)  # fmt: skip
-            numbers = read_numbers(value, values, pairs, source=source)
-    return QueryTable(queries, bounds[:-1], bounds[1:], documents, numbers)
+        documents, starts = as_ids(joined, "document", source), offsets_of(list(map(len, rows)))
+        return QueryTable(queries, starts, documents, _ones(documents))
+    names = queries.tolist()
+    values: list[Any] | None = None
+    ids = [_read_row(name, row, source, pad) for name, row in zip(names, rows, strict=True)]
+    if any(isinstance(row, Mapping) for row in rows):
+        values = []
+        for row, own_ids in zip(rows, ids, strict=True):
+            values.extend(row.values() if isinstance(row, Mapping) else [1] * len(own_ids))
+    return read_ragged(queries, ids, values, value, source)
 
 
 def _ones(documents: IdColumn) -> Any:
@@ -139,17 +130,6 @@ def _ones(documents: IdColumn) -> Any:
 
 def _is_unordered(row: Any) -> bool:
     return isinstance(row, AbstractSet | Mapping)
-
-
-def _count_unpadded(matrix: Any, queries: IdColumn, source: str, pad: object) -> Ints:
-    """Return how many documents each row of a matrix has before its padding."""
-    if pad is None:
-        return np.full(len(matrix), matrix.shape[1], np.int64)
-    padding = matrix == pad
-    early = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
-    for row in np.flatnonzero(early)[:1].tolist():
-        raise _early_padding(pad, source, item_of(queries, row))
-    return (~padding).sum(axis=1, dtype=np.int64)
 
 
 def _early_padding(pad: object, source: str, query: Any) -> InputError:

@@ -33,7 +33,7 @@ from irbatch.runtime.numbers import (
     check_number,
     is_whole,
 )
-from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.ragged import offsets_of
 
 SOURCE = "items"  # what errors call all that is said of items
 
@@ -233,8 +233,8 @@ class Items:
     def _align_propensities(self, table: QueryTable) -> QueryPropensities:
         """Return query to item to propensity by rows of the catalogue."""
         check_numbers("propensity", table.numbers, table.where, "propensities", PROPENSITY)
-        keys = row_index_of(offsets_of(table.ends - table.begins)) * len(self)
-        keys += self._rows_of("propensities", table.documents)
+        rows = self._rows_of("propensities", table.documents)
+        keys = table.row_index * len(self) + rows
         order = np.argsort(keys, kind="stable")
         return QueryPropensities(
             len(self), table.places, keys[order], table.numbers[order], self.id_at
@@ -258,7 +258,7 @@ class Items:
             raise InputError(problem, source=SOURCE, **had.where(place))
         self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
         self.arrays.users = float(users)
-        of_user = row_index_of(offsets_of(had.ends - had.begins))
+        of_user = had.row_index
         keys = of_user * size + rows
         if (keys[1:] <= keys[:-1]).any():
             of_user, rows = np.divmod(np.unique(keys), size)
@@ -491,17 +491,16 @@ class DocumentCosts:
     """What documents cost those who look at them: seconds, characters, or any other unit.
 
     Args:
-        costs: document to cost, a number above 0; or, with `types`, type to cost.
-        types: document to type, such as ``"web"`` or ``"news"``.
+        costs: document to cost, a number above 0.
         highest: the cost of documents that have none and, as rankings go on to ``max_n``, of what
             is past their ends; default: the highest there is.
         lowest: what these cost at best, of which residuals take account; default: the lowest.
 
     Raises:
-        InputError: naming the document or type whose cost is not a number above 0.
+        InputError: naming the document whose cost is not a number above 0.
 
     >>> import irbatch
-    >>> costs = irbatch.data.DocumentCosts({"web": 1, "pdf": 2}, types={"d1": "web", "d2": "pdf"})
+    >>> costs = irbatch.data.DocumentCosts({"d1": 1, "d2": 2})
     >>> qrels, run = {"q": {"d1": 1}}, {"q": {"d2": 2.0, "d1": 1.0}}
     >>> irbatch.evaluate(qrels, run, "BPM(number={ETU,ETC})", costs=costs).mean()
     {'BPM(number=ETU)': 1.0, 'BPM(number=ETC)': 3.0}
@@ -511,36 +510,22 @@ class DocumentCosts:
         self,
         costs: Mapping[Any, float],
         *,
-        types: Mapping[Any, Any] | None = None,
         lowest: float | None = None,
         highest: float | None = None,
     ) -> None:
         if not isinstance(costs, Mapping) or not costs:
-            of = "documents" if types is None else "types"
-            problem = f"costs are a mapping of {of} to numbers above 0, not {shown(costs)}"
+            problem = f"costs are a mapping of documents to numbers above 0, not {shown(costs)}"
             raise InputError(problem, source="costs", value=costs)
-        name = "cost" if types is None else "cost of a type"
-        _, numbers = read_by_id(name, costs, "costs", {"above": 0.0})
-        cost_of = of_documents = dict(zip(costs, numbers.tolist(), strict=True))
-        if types is not None:
-            if not isinstance(types, Mapping):
-                problem = f"types are a mapping of documents to types, not {shown(types)}"
-                raise InputError(problem, source="costs")
-            of_documents = {
-                document: cost_of[kind] for document, kind in types.items() if kind in cost_of
-            }
-            if not of_documents:
-                problem = f"no document is of a type that has a cost, such as {shown(min(cost_of))}"
-                raise InputError(problem, source="costs")
-        least, most = min(cost_of.values()), max(cost_of.values())
+        ids, numbers = read_by_id("cost", costs, "costs", {"above": 0.0})
+        least, most = float(numbers.min()), float(numbers.max())
         self.lowest = least if lowest is None else check_number("lowest", lowest, above=0.0)
         self.highest = most if highest is None else check_number("highest", highest, above=0.0)
         if self.lowest > self.highest:
             problem = f"lowest={self.lowest:g} is above the highest cost, {self.highest:g}"
             raise InputError(problem, source="costs", value=self.lowest)
-        self.documents = Items(list(of_documents), outside="ignore")
+        self.documents = Items(ids, outside="ignore")
         # One more than documents: NaN, of those that have none.
-        self._costs: Floats = np.array([*of_documents.values(), np.nan])
+        self._costs: Floats = np.append(numbers, np.nan)
 
     def __repr__(self) -> str:
         return f"<DocumentCosts: {many(len(self.documents), 'document')}>"

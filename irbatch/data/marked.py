@@ -26,7 +26,7 @@ from irbatch.data.columns import (
 from irbatch.data.lookup import find_repeats, first_rows, number_repeats
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.runtime.numbers import check_choice
-from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.ragged import offsets_of
 
 if TYPE_CHECKING:
     from irbatch.engine.kinds import Probabilities, Strata, Subtopics
@@ -136,7 +136,7 @@ class Marks:
                 problem = "no query has two subtopics: are these judgments of subtopics?"
                 how = "They are told by the column `iteration`, the second of a file"
                 warn(f"qrels: {problem} {how}")
-        self._query = row_index_of(offsets_of(self._table.ends - self._table.begins))
+        self._query = self._table.row_index
         repeats = find_repeats(self._table.keyed, order.size + 1)
         self._judgment, distinct = number_repeats(repeats, order.size)
         self._reject_repeats()

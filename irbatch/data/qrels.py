@@ -142,13 +142,12 @@ class Qrels(Container):
         if table.repeated >= 0:
             problem, place = "this document was judged before", table.where(table.repeated)
             raise InputError(problem, source="qrels", path=self.name, **place)
-        sizes = table.ends - table.begins
         self.table, self.documents = table, DocumentLists(table)
         self.document_kind = table.document_kind if len(table.documents) else None
-        self.starts = offsets_of(sizes)
+        self.starts = table.starts
         self.queries: list[Any] = list(table)
         self.query_kind: str | None = column_kind(table.queries)
-        return table.in_sequence()[1]
+        return table.numbers
 
     def _fill_from_mappings(self, judgments: Mapping[Any, Any], *, borrow: bool) -> Floats:
         """Do the same with a mapping of mappings; NaN for grades that are not numbers."""
@@ -378,13 +377,13 @@ class Qrels(Container):
 
         queries = as_ids(self.queries, "query", "qrels")
         documents = as_ids(list(itertools.chain.from_iterable(self.documents)), "document", "qrels")
-        return QueryTable(queries, self.starts[:-1], self.starts[1:], documents, self.grades)
+        return QueryTable(queries, self.starts, documents, self.grades)
 
     @cached_property
     def column(self) -> IdColumn:
         """All judged documents, query after query."""
         if self.table is not None:
-            return self.table.in_sequence()[0]
+            return self.table.documents
         ids = list(itertools.chain.from_iterable(self.documents))
         if self.document_kind == "str":
             return TextColumn.encode(ids)

@@ -207,9 +207,7 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
     if not line.strip() or line.lstrip().startswith(b"#"):
         return []
     try:
-        values = _load_json(
-            line, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_object
-        )
+        values = _load_json(line, parse_float=str.encode, parse_constant=str.encode)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
     if not isinstance(values, dict):
@@ -228,14 +226,6 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
             value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
         )
     return columns
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make a dictionary of a JSON object, in which a number with a point is still text."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a key stands in an object twice")
-    return values
 
 
 def _load_json(line: bytes, **hooks: Any) -> Any:

@@ -463,10 +463,10 @@ def read_lines(
             f"{form.value} {value} is not a whole number", source=form.source, **fields
         )
     values = (numbers.astype(np.int64) if whole else numbers).tolist()
-    rankings = zip(table, table.begins.tolist(), table.ends.tolist(), strict=True)
+    pairs = zip(documents, values, strict=True)
+    sizes = np.diff(table.starts).tolist()
     return {
-        query: dict(zip(documents[first:end], values[first:end], strict=True))
-        for query, first, end in rankings
+        query: dict(itertools.islice(pairs, size)) for query, size in zip(table, sizes, strict=True)
     }
 
 

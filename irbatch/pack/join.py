@@ -366,4 +366,4 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     ends[deep] = begins + above + equal
     starts, rows = offsets_of(ends - table.begins), joined_ranges(table.begins, ends - table.begins)
     first = table.documents.take(rows), table.numbers[rows]
-    return Run(QueryTable(table.queries, starts[:-1], starts[1:], *first))
+    return Run(QueryTable(table.queries, starts, *first))

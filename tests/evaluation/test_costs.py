@@ -95,17 +95,9 @@ def test_ties_and_depths() -> None:
     assert column(name, judged_only=True)["q"] == 2 + 1
 
 
-def test_types_of_documents() -> None:
-    given = DocumentCosts({"web": 1, "pdf": 2}, types={"a": "web", "b": "pdf", "c": "unheard"})
-    assert column("cwlP(number=ETC)@4", costs=given)["q"] == 2 + 2 + 1 + 2
-    assert repr(given) == "<DocumentCosts: 2 documents>"
-
-
 @pytest.mark.parametrize("cost", [0, -1, float("nan"), float("inf"), "1", None, 10**400])
 def test_refused_costs(cost: Any) -> None:
     input_error(lambda: evaluate(costs={"a": 1, "b": cost}), "cost", source="costs", document="b")
-    types = {"types": {"a": "web"}}
-    input_error(lambda: DocumentCosts({"web": cost}, **types), "cost of a type", source="costs")
 
 
 @pytest.mark.parametrize(
@@ -113,8 +105,6 @@ def test_refused_costs(cost: Any) -> None:
     [
         (lambda: evaluate(costs=[1.0]), "a mapping of documents to costs, or DocumentCosts"),
         (lambda: evaluate(costs={}), "a mapping of documents to numbers above 0"),
-        (lambda: DocumentCosts({"web": 1}, types={"a": "pdf"}), "no document is of a type"),
-        (lambda: DocumentCosts({"web": 1}, types=["a"]), "a mapping of documents to types"),
         (lambda: DocumentCosts(COSTS, lowest=9), "lowest=9 is above the highest cost, 8"),
         (lambda: DocumentCosts(COSTS, highest=0), "highest=0 must be a number above 0"),
         (lambda: evaluate(costs={("a",): 1}), "('a',)"),

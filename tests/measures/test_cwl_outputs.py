@@ -31,8 +31,9 @@ GAINS: dict[str, dict[str, Any]] = {
 
 def costs_of(run: Run) -> irbatch.data.DocumentCosts:
     """Four types of documents, by their numbers."""
-    types = {document: "abcd"[int(document[-1]) % 4] for each in run.values() for document in each}
-    return irbatch.data.DocumentCosts({"a": 0.2, "b": 1, "c": 1.7, "d": 3}, types=types)
+    types = 0.2, 1, 1.7, 3
+    costs = {document: types[int(document[-1]) % 4] for each in run.values() for document in each}
+    return irbatch.data.DocumentCosts(costs, lowest=0.2, highest=3)
 
 
 @pytest.mark.parametrize("name", FILES or ["none"])
