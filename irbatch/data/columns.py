@@ -21,7 +21,6 @@ from irbatch.data.ids import (
     TextColumn,
     check_id,
     column_kind,
-    copied,
     id_kind,
     item_of,
     kind_of_documents,
@@ -81,7 +80,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         picks, starts, order = group_runs(queries, firsts, values.size)
         if order is not None:
             documents, values = documents.take(order), values[order]
-        return cls(copied(queries.take(picks)), starts, documents, values)
+        return cls(queries.take(picks).copy(), starts, documents, values)
 
     @property
     def document_kind(self) -> str:

@@ -204,7 +204,7 @@ class TextColumn:
             text, np.concatenate(starts), np.concatenate([column.lengths for column in parts])
         )
 
-    def copied(self) -> TextColumn:
+    def copy(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""
         bounds = offsets_of(self.lengths)
         text = np.empty(bounds[-1], np.uint8)
@@ -263,11 +263,6 @@ def column_kind(ids: IdColumn) -> str:
 def item_of(ids: IdColumn, row: int) -> Any:
     """Return one of some ids."""
     return ids.take(np.array([row])).tolist()[0]
-
-
-def copied(ids: IdColumn) -> IdColumn:
-    """Return ids in memory of their own."""
-    return ids.copied() if isinstance(ids, TextColumn) else ids.copy()
 
 
 def join_ids(parts: Sequence[IdColumn]) -> IdColumn:

@@ -140,16 +140,14 @@ class Marks:
         repeats = find_repeats(self._table.keyed, order.size + 1)
         self._judgment, distinct = number_repeats(repeats, order.size)
         self._reject_repeats()
-        self._ids = self._table.ids(distinct)  # of judgments
         highest = np.full(distinct.size, -math.inf)
         np.maximum.at(highest, self._judgment, self._grades)
         self._queries = list(self._table)
         self._starts = np.searchsorted(self._query[distinct], np.arange(len(self._queries) + 1))
-        pairs = zip(self._ids, highest.tolist(), strict=True)
-        self.judgments: dict[Any, dict[Any, float]] = {
-            query: dict(itertools.islice(pairs, size))
-            for query, size in zip(self._queries, np.diff(self._starts).tolist(), strict=True)
-        }
+        ids = self._table.documents.take(distinct)
+        self._ids: list[Any] = ids.tolist()  # of judgments
+        table = QueryTable(self._table.queries, self._starts, ids, highest)
+        self.judgments: dict[Any, dict[Any, float]] = dict(table)
         self._views: dict[tuple[float, ...], tuple[Any, dict[float, View]]] = {}
         if reads == "strata":
             self._warn_of_unsampled(listed)

@@ -20,7 +20,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable
-from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, item_of, join_ids
+from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, raise_problems, shown, warn
 from irbatch.formats.bytes import Parsed, parse_bytes
@@ -70,7 +70,7 @@ class Piece:
         """Take what the byte parser found in a text."""
         groups, bytes_of = parsed.groups, np.frombuffer(text, np.uint8)
         sizes = (groups[:, 2] - groups[:, 1]).astype(np.int32)
-        queries = TextColumn(bytes_of, groups[:, 1], sizes).copied()
+        queries = TextColumn(bytes_of, groups[:, 1], sizes).copy()
         tags = [bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b"" for at in parsed.tags]
         return cls(
             queries,
@@ -112,9 +112,9 @@ class Piece:
         """Return it in memory of its own, without the text around the ids."""
         return replace(
             self,
-            queries=copied(self.queries),
+            queries=self.queries.copy(),
             firsts=self.firsts.copy(),
-            documents=copied(self.documents),
+            documents=self.documents.copy(),
             values=self.values.copy(),
         )
 
@@ -122,7 +122,7 @@ class Piece:
         """Return the rows of some groups, in memory of their own."""
         sizes = np.diff(self.firsts, append=self.values.size)[picks]
         rows = joined_ranges(self.firsts[picks], sizes)
-        documents, queries = copied(self.documents.take(rows)), copied(self.queries.take(picks))
+        documents, queries = self.documents.take(rows).copy(), self.queries.take(picks).copy()
         return Piece(queries, offsets_of(sizes)[:-1], documents, self.values[rows])
 
 
