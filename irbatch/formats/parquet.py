@@ -28,7 +28,7 @@ from irbatch.data.ids import KINDS, Column, IdColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import ErrorsIn, InputError, imported
 from irbatch.formats.lines import NOTHING, Place
-from irbatch.formats.reader import Done, Outcome, Piece, TableReader, Work
+from irbatch.formats.reader import Done, Piece, TableReader, Work
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import map_items
 
@@ -222,8 +222,8 @@ class ParquetReader(TableReader):
 
     # ------------------------------------------------------------------ pieces
 
-    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
-        def read(spans: list[Span]) -> tuple[Piece, Outcome[Done] | None]:
+    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Done | None]]:
+        def read(spans: list[Span]) -> tuple[Piece, Done | None]:
             piece = Piece.join([self._read(span) for span in spans])
             return piece, self._attempt(piece, work)
 

@@ -12,7 +12,7 @@ import io
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -132,8 +132,7 @@ def assemble(pieces: Sequence[Piece]) -> QueryTable:
 
 
 Done = TypeVar("Done")
-Outcome = Callable[[], Done]  # what work came to, or raises why it failed
-Work = Callable[[QueryTable], Done]
+Work = Callable[[QueryTable], Done]  # returns something else than None
 
 
 class TableReader:
@@ -175,10 +174,10 @@ class TableReader:
             queries = {query for piece in pieces for query in piece.queries.tolist()}
             returned |= seen & queries
             seen |= queries
-            done = done or functools.partial(work, self._assembled(pieces))
+            table = self._assembled(pieces) if done is None else pieces[0].table
             if not self._problems and not self._repeats:
-                yield done()
-            del pieces
+                yield work(table) if done is None else done
+            del pieces, table
         if returned:
             self._problems.clear()  # which are collected once more
             table = self._gathered(self._parsed(None), returned)
@@ -186,7 +185,7 @@ class TableReader:
                 yield work(table)
         self._raise_problems()
 
-    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Done | None]]:
         """Read pieces, some at once, collect what is wrong with them; and what comes of `work`.
 
         As often as it is called; without `work` pieces are to be kept.
@@ -214,19 +213,17 @@ class TableReader:
             if pair in pairs and (first := firsts.setdefault(pair, place)) != place:
                 yield repeated(self._source, pair, place, first, self.unit, hint)
 
-    def _attempt(self, piece: Piece, work: Work[Done] | None) -> Outcome[Done] | None:
-        """Return what returns what comes of work on a piece, or raises it.
+    def _attempt(self, piece: Piece, work: Work[Done] | None) -> Done | None:
+        """Return what comes of work on a piece; None if it is to be done when all is known.
 
-        A piece of few queries is mostly cut within one: it is worked on when that is complete.
+        A piece of few queries is mostly cut within one.
         """
         few = len(piece.queries) < FEW
         if work is None or few or piece.problems or piece.table.repeated >= 0:
             return None
-        try:
-            done = work(piece.table)
-        except Exception as problem:
-            return functools.partial(_raise, problem)
-        return lambda: done
+        with suppress(Exception):  # which is raised again then
+            return work(piece.table)
+        return None
 
     def _look_early(self, held: list[Piece]) -> None:
         """Look for documents given twice before all is read: whenever it is twice as much."""
@@ -236,11 +233,11 @@ class TableReader:
                 self._raise_problems()
 
     def _complete(
-        self, pieces: Iterable[tuple[Piece, Outcome[Done] | None]]
-    ) -> Iterator[tuple[list[Piece], Outcome[Done] | None]]:
+        self, pieces: Iterable[tuple[Piece, Done | None]]
+    ) -> Iterator[tuple[list[Piece], Done | None]]:
         """Yield pieces, or parts of them, that end where a query does; and what came of them."""
         held: list[Piece] = []  # whose last query may go on
-        held_done: Outcome[Done] | None = None
+        held_done: Done | None = None
         for piece, done in pieces:
             if not held or piece.query(0) != held[-1].query(-1):  # as a rule: see `cut`
                 if held:
@@ -278,10 +275,6 @@ class TableReader:
         if table.repeated >= 0 and not self.may_repeat:
             self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
         return table
-
-
-def _raise(problem: Exception) -> Any:
-    raise problem
 
 
 @dataclass(eq=False)
@@ -387,7 +380,7 @@ class Reader(TableReader):
                 raise _placed(problem, file.path, lines) from None
             part.fault = problem.with_traceback(None)  # whose frames hold pieces
 
-    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Done | None]]:
         texts, self._once = self._once, self._texts()
         for part, piece, done in map_items(functools.partial(self._parse, work=work), texts):
             path = part.file.path
@@ -407,7 +400,7 @@ class Reader(TableReader):
 
     def _parse(
         self, text_of: tuple[_Part, bytearray], work: Work[Done] | None
-    ) -> tuple[_Part, Piece, Outcome[Done] | None]:
+    ) -> tuple[_Part, Piece, Done | None]:
         part, text = text_of
         piece = Piece.parse(text, part.form, part.file.path)
         if work is None:
