@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -152,7 +151,7 @@ def choose_columns(
         if "grade" in chosen and chosen["grade"] is None and beside:
             del chosen["grade"]
         if lacking := [role for role, name in chosen.items() if name is None]:
-            raise _lacking(lacking, kind, columns_text)
+            raise _lacking(lacking, columns_text)
         for role, name in chosen.items():
             if names.count(name) != 1:
                 count = f"{names.count(name)} columns" if name in names else "no column"
@@ -212,7 +211,7 @@ def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> A
     return None
 
 
-def _lacking(roles: list[str], kind: str, columns_text: str) -> InputError:
+def _lacking(roles: list[str], columns_text: str) -> InputError:
     """Return the error of roles that no column has."""
     whose = join_words([f"the {role}" for role in roles], "or")
     problem = f"no column is {whose}: say which, {keyword('columns', dict.fromkeys(roles, '…'))}"
@@ -220,7 +219,4 @@ def _lacking(roles: list[str], kind: str, columns_text: str) -> InputError:
         problem += ", or grade=1 if all are 1"
     if roles == ["score"]:
         problem += "; ranks are enough, in a column 'rank'"
-    for role in roles:
-        words = ", ".join(map(repr, itertools.chain(*ROLES[kind][role])))
-        columns_text += f"; names known of the {role} are {words}"
     return InputError(f"{problem}; {columns_text}")

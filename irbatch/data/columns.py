@@ -188,7 +188,7 @@ class DocumentLists(Sequence[list[Any]]):
 
     def __getitem__(self, row: Any) -> Any:
         """Return the ids of the query at `row`."""
-        return self._table.ids(slice(*self._table.starts[row : row + 2].tolist()))
+        return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
 
 
 Place = Callable[[int], dict[str, Any]]  # from a row to the fields of its errors
@@ -370,7 +370,7 @@ def as_scores(column: Any, source: str) -> Floats:
     return -ranks
 
 
-def warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
+def compare_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
     """Warn of the ranks beside a run's scores, where they contradict these."""
     ranks = as_column(ranks, "rank", "run")
     if isinstance(ranks, TextColumn) or ranks.dtype.kind not in "iuf" or not ranks.size:
@@ -380,10 +380,14 @@ def warn_of_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> No
     wrong |= (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
     wrong[first_rows(ids)[1:] - 1] = False
     if wrong.any():
-        query = item_of(ids, int(np.argmax(wrong)))
-        problem = f"in query {query!r} ranks and scores contradict each other"
-        whose = "run" if name is None else f"run {name!r}"
-        warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
+        warn_of_ranks(item_of(ids, int(np.argmax(wrong))), name)
+
+
+def warn_of_ranks(query: Any, name: str | None) -> None:
+    """Warn that a query's ranks and scores contradict each other."""
+    whose = "run" if name is None else f"run {name!r}"
+    problem = f"in query {query!r} ranks and scores contradict each other"
+    warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
 def as_numbers(column: Any, source: str) -> Floats:

@@ -20,8 +20,8 @@ from irbatch.data.columns import (
     as_column,
     as_ids,
     as_scores,
+    compare_ranks,
     read_columns,
-    warn_of_ranks,
 )
 from irbatch.data.ids import Column
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
@@ -52,7 +52,7 @@ def read_table(
         (queries, documents, values), ranks = _read_roles(opened, kind, role_columns)
         read = read_columns(queries, documents, values, source, repeats=repeats)
     if ranks is not None:
-        warn_of_ranks(queries, ranks, values, name)
+        compare_ranks(queries, ranks, values, name)
     return read
 
 

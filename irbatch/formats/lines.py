@@ -303,12 +303,15 @@ class ParsedLines:
 
     def warn_of_ranks(self, name: str) -> None:
         """Warn of ranks that contradict the scores of a run, or may be scores themselves."""
-        numbers = (float(rank) if NUMBER.fullmatch(rank) else np.nan for rank in self.ranks)
-        ranks = np.fromiter(numbers, np.float64, len(self.ranks))
-        if (np.floor(ranks) < ranks).any():
+        ranks = [float(rank) if NUMBER.fullmatch(rank) else np.nan for rank in self.ranks]
+        if any(rank % 1 > 0 for rank in ranks):
             warn(f"run {name!r}: ranks are numbers with a point: are rank and score swapped?")
-        elif self.ranks:
-            warn_of_ranks(self.queries, ranks, np.array(self.values), name)
+            return
+        for before, row in itertools.pairwise(zip(self.queries, ranks, self.values, strict=False)):
+            rises, gains = row[1] - before[1], row[2] - before[2]
+            if row[0] == before[0] and rises * gains > 0:
+                warn_of_ranks(row[0], name)
+                return
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Return the query and the document of each line."""

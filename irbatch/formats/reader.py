@@ -31,7 +31,7 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property, map_items
 
 FEW = 3  # queries of a piece that is not worked on alone
-HEAD = 1 << 13  # bytes of a run in which ranks are compared with scores
+HEAD = 1 << 9  # bytes of a run in which ranks are compared with scores: 10 lines or more
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name where
 
 
@@ -372,7 +372,8 @@ class Reader(TableReader):
                     del text[:header]
                     if self._head is None and form.rank_at >= 0:
                         self._head = ParsedLines(form)
-                        self._head.read(enumerate(bytes(text[:HEAD]).splitlines(), 1))
+                        head = bytes(text[: text.rfind(b"\n", 0, HEAD) + 1])
+                        self._head.read(enumerate(head.splitlines(), 1))
                 part.done = before + file.done
                 yield part, text
         except InputError as problem:

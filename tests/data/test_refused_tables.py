@@ -59,7 +59,7 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
         ("qid docno doc_id score", {}, ("'docno', 'doc_id'", "document=")),
         ("qid docno Points", {}, ("no column is the score", "'Points'")),
         ("QID Query_ID docno score", {}, ("'QID', 'Query_ID'", "query='QID'")),
-        ("q docno score", {}, ("no column is the query", "'q'", "'query_id'")),
+        ("q docno score", {}, ("no column is the query", "'q'")),
         ("qid docno score", {"query": "q"}, ("query: the table has no column 'q'", "'docno'")),
         ("qid docno docno score", {}, ("2 columns 'docno'",)),
         ("user_id uid item_id score", {}, ("'user_id', 'uid'", "say which")),
