@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.file_readers import use_reader
 
-import irbatch
-from irbatch import InputError
 from irbatch.data.columns import QueryTable
-from irbatch.formats import streams
 from irbatch.formats.bytes import parse_bytes
 from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines
 from irbatch.formats.reader import Piece, assemble
@@ -72,33 +68,6 @@ def test_numbers_are_rounded_correctly() -> None:
     scores = found[0].numbers.tolist()
     for text, score in zip(texts, scores, strict=True):
         assert score == float(text), text
-
-
-def test_runs_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Pieces end in the middle of queries, and a query comes back after others."""
-    lines = [f"q{i % 7} Q0 d{i} 1 {i / 7} t\n" for i in range(300)]
-    lines += [f"q{i // 50} Q0 e{i} 1 {i} t\n" for i in range(300)]
-    assert_large_is_read_like_small(monkeypatch, tmp_path, "".join(lines).encode())
-    refused = "".join([*lines[:-1], lines[0]]).encode()
-    with pytest.raises(InputError, match="given before, in line 1") as caught:
-        assert_large_is_read_like_small(monkeypatch, tmp_path, refused)
-    assert caught.value.line == 600
-
-
-def assert_large_is_read_like_small(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes
-) -> None:
-    path = tmp_path / "run"
-    path.write_bytes(data)
-    use_reader("parser", monkeypatch)
-    monkeypatch.setattr(streams, "PIECE", 64)
-    large = irbatch.read_run(path)
-    assert isinstance(large.rankings, QueryTable)
-    use_reader("lines", monkeypatch)
-    small = irbatch.read_run(path)
-    assert dict(large.rankings) == small.rankings
-    assert list(large.rankings) == list(small.rankings)
-    assert large.tag == small.tag
 
 
 # ---------------------------------------------------------------- lines like the one before

@@ -16,7 +16,6 @@ from collections.abc import Callable
 import pytest
 from support.file_readers import piped_input, refused_by_all
 from support.input_errors import input_error
-from support.judgments import grades_of
 
 from irbatch import evaluate, read_qrels, read_run
 
@@ -49,7 +48,7 @@ FORMS = {
 
 @pytest.mark.parametrize(("qrels", "run"), FORMS.values(), ids=FORMS)
 def test_one_meaning(write: Write, qrels: bytes, run: bytes) -> None:
-    assert grades_of(read_qrels(write(qrels))) == {"q1": {"d1": 1.0, "d2": 0.0}}
+    assert read_qrels(write(qrels)).to_dict() == {"q1": {"d1": 1.0, "d2": 0.0}}
     assert read_run(write(run)).rankings == {"q1": {"d1": 2.5, "d2": 1.5}}
 
 
@@ -65,7 +64,7 @@ def test_one_meaning(write: Write, qrels: bytes, run: bytes) -> None:
 def test_only_space_and_tab_separate(write: Write, name: str) -> None:
     line = f"q{name} 0 {name} 1\r\nz 0 {name} 1"
     expected = {f"q{name}": {name: 1.0}, "z": {name: 1.0}}
-    assert grades_of(read_qrels(write(line.encode()))) == expected
+    assert read_qrels(write(line.encode())).to_dict() == expected
     assert read_run(write(f"q{name}\tQ0 {name} 1 1 {name}".encode())).rankings == {
         f"q{name}": {name: 1.0}
     }
@@ -73,9 +72,9 @@ def test_only_space_and_tab_separate(write: Write, name: str) -> None:
 
 def test_queries_need_not_stand_together_and_may_begin_like_a_comment(write: Write) -> None:
     path = write(b"q1 0 a 1\nq2 0 a 2\nq1 0 b 3\n")
-    assert grades_of(read_qrels(path)) == {"q1": {"a": 1.0, "b": 3.0}, "q2": {"a": 2.0}}
-    assert grades_of(read_qrels(write(b"#1 0 d1 1\n" + JUDGED))).keys() == {"#1", "q1"}
-    assert grades_of(read_qrels(write(b"# 0 d1 1\n#1 0 d1 one\n" + JUDGED))).keys() == {"q1"}
+    assert read_qrels(path).to_dict() == {"q1": {"a": 1.0, "b": 3.0}, "q2": {"a": 2.0}}
+    assert read_qrels(write(b"#1 0 d1 1\n" + JUDGED)).to_dict().keys() == {"#1", "q1"}
+    assert read_qrels(write(b"# 0 d1 1\n#1 0 d1 one\n" + JUDGED)).to_dict().keys() == {"q1"}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from support import trec_eval_command
 from support.input_errors import input_error
 from support.trec_eval_command import Command, Printed
 
-from irbatch.cli import main
 from irbatch.trec_eval import TrecEval
 
 QRELS, RUN = trec_eval_command.QRELS.encode(), trec_eval_command.RUN.encode()
@@ -166,15 +164,3 @@ def test_standard_input(trec_eval: Command, monkeypatch: pytest.MonkeyPatch) -> 
         fails(trec_eval(qrels=Path("-"), run=Path("-")), fact)
     give(RUN)
     assert trec_eval("-m", "map", run=Path("-")).of() == {"map": "0.6667"}
-
-
-def test_compressed_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    qrels, run, table = tmp_path / "qrels.gz", tmp_path / "run.gz", tmp_path / "z.gz"
-    qrels.write_bytes(gzip.compress(QRELS))
-    run.write_bytes(gzip.compress(RUN))
-    table.write_bytes(gzip.compress(b"q1 map 0 1\nq2 map 0 1\n"))
-    assert main(["trec_eval", "-m", "map", str(qrels), str(run)]) == 0
-    assert main(["trec_eval", "-m", "map", "-Z", str(table), str(qrels), str(run)]) == 0
-    assert capsys.readouterr().out == (
-        "map                   \tall\t0.6667\nZmap                   \tall\t0.6667\n"
-    )
