@@ -79,6 +79,13 @@ def test_a_measure_loads_its_family_alone() -> None:
     assert not loaded_after(code) & others
 
 
+def test_dictionaries_load_nothing_that_reads_files_or_tables() -> None:
+    code = "import irbatch; irbatch.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0}}, 'nDCG@10')"
+    loaded = loaded_after(code)
+    assert not loaded & {"irbatch.formats", "irbatch.data.columns", "dataclasses", "numpy.typing"}
+    assert len([each for each in loaded if each.startswith("irbatch")]) <= 45
+
+
 def test_a_command_loads_no_other() -> None:
     code = "from irbatch.cli.parser import parse_words; parse_words(['eval', 'qrels', 'run'])"
     others = {"irbatch.comparing", "irbatch.leaderboard", "irbatch.report.html"}

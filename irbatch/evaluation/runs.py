@@ -12,7 +12,6 @@ from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.formats.files import is_pattern
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -207,6 +206,8 @@ def _short_name(system: Any) -> str:
     """Return a system's own name, or that of its file without the endings of archives and runs."""
     if not isinstance(system, str | os.PathLike):
         return getattr(system, "name", None) or ""
+    from irbatch.formats.files import is_pattern
+
     path = os.fspath(system)
     if is_pattern(path):
         return path
