@@ -1,11 +1,13 @@
-"""Tables and records that leave open which column is what, and cells that are no id or number."""
+"""Tables, records and Parquet files that leave open which column is what, or cannot be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from support.input_errors import input_error
@@ -91,12 +93,6 @@ def test_names_that_are_given_decide() -> None:
 def test_what_is_no_table(wrong: Any) -> None:
     input_error(lambda: Run.from_table(wrong), "run", type(wrong).__name__, source="run")
     input_error(lambda: Qrels.from_table(wrong), "qrels", type(wrong).__name__, source="qrels")
-    if not isinstance(wrong, str | bytes):
-        input_error(
-            lambda: irbatch.evaluate({"q": {"d": 1}}, wrong, "RR"), "neither a table", source="run"
-        )
-        fact = "None is given" if wrong is None else "neither a table"
-        input_error(lambda: irbatch.evaluate(wrong, {"q": {"d": 1}}, "RR"), fact, source="qrels")
 
 
 def test_records_are_no_table() -> None:
@@ -116,20 +112,11 @@ def test_records_are_no_table() -> None:
         ([{"qid": 1, "docno": 2}], ("no column is the score", "'docno'")),
         ([{"qid": 1, "docno": 2, "score": 3}, {"qid": 1, "docno": 2}], ("row 1", "lacks")),
         ([{"qid": 1, "docno": 2, "score": 3}, None], ("row 1", "None")),
-        ([{"qid": 1, "docno": None, "score": 3}], ("row 0", "document id None")),
-        ([{"qid": "1", "docno": "2", "score": "x"}], ("row 0", "score 'x'")),
     ],
     ids=repr,
 )
 def test_bad_records(records: Any, facts: tuple[str, ...]) -> None:
     input_error(lambda: Run.from_records(records, name="mine"), "run 'mine'", *facts, path="mine")
-
-
-def test_no_rows() -> None:
-    assert Run.from_records([]).to_dict() == {}
-    assert Run.from_table(pl.DataFrame(schema=dict.fromkeys(RUN, pl.String)).cast({"score": float}),
-                          ).to_dict() == {}  # fmt: skip
-    input_error(lambda: Qrels.from_records([]), "no queries", source="qrels")
 
 
 def test_what_makes_records_may_fail_itself() -> None:
@@ -139,3 +126,53 @@ def test_what_makes_records_may_fail_itself() -> None:
 
     with pytest.raises(KeyError, match="theirs"):
         Run.from_records(broken())
+
+
+def test_bad_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "[x] *.parquet"
+    path.write_bytes(b"PAR1\0 but not really PAR1")
+    input_error(lambda: irbatch.read_run(path), "run", path=str(path))
+    pl.DataFrame({"qid": ["a"], "other": ["b"]}).write_parquet(path)
+    input_error(lambda: irbatch.read_run(path), "no column", "'other'", path=str(path))
+    pl.DataFrame({"qid": ["a"], "docno": ["b"], "score": [1], "more": [[1]]}).write_parquet(path)
+    assert irbatch.read_run(path).to_dict() == {"a": {"b": 1.0}}
+    input_error(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")
+    input_error(lambda: Run({"q": {2**70: 1}}).to_parquet(path), "int64", source="run")
+    assert pl.read_parquet(path, glob=False).width == 4, "the old file is still there"
+
+
+def test_parquet_of_text_that_is_not_utf8(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    bad = pa.Array.from_buffers(pa.string(), 2, pa.array([b"d1", b"a\x80b"]).buffers())
+    path = tmp_path / "run.parquet"
+    for name in ("qid", "docno"):
+        columns = {"qid": ["q", "q"], "docno": ["d1", "d2"], "score": [2.0, 1.0]} | {name: bad}
+        pq.write_table(pa.table(columns), path)
+        said = f"column {name!r}, an array of Arrow is not sound: Invalid UTF8"
+        input_error(lambda: irbatch.read_run(path), "run", said, path=str(path))
+        pq.write_table(pa.table(columns | {name: bad.cast(pa.binary())}), path)
+        input_error(lambda: irbatch.read_run(path), f"column {name!r}", "decode it first")
+
+
+def test_panics_of_polars_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(*_: Any, **__: Any) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    frame = pl.DataFrame({"qid": ["q"], "docno": ["d"], "score": [1.0]})
+    monkeypatch.setattr(pl.LazyFrame, "collect", panic)
+    said = "its library failed: index out of bounds"
+    input_error(lambda: Run.from_table(frame.lazy(), name="bm25"), "'bm25'", said, source="run")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, dict], ids=["polars", "pandas", ""])
+def test_frames_of_no_rows(make: Any) -> None:
+    """Whatever types their columns have, for lack of a value."""
+    names = ("qid", "docno", "score")
+    run = Run.from_table(make({name: [] for name in names}))
+    assert run.to_dict() == Run.from_records([]).to_dict() == {}
+    with pytest.warns(irbatch.InputWarning, match="run is empty: every query scores 0"):
+        assert irbatch.evaluate({"q": {"d": 1}}, run, "AP").mean() == {"AP": 0}
+    input_error(
+        lambda: Qrels.from_table(make({name: [] for name in names})), "there are no queries"
+    )
+    input_error(lambda: Run.from_table(make()), "no column is the query", "there are no columns")

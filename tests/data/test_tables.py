@@ -27,7 +27,6 @@ pytestmark = pytest.mark.portable
 
 Columns = dict[str, list[Any]]
 Dict = dict[Any, dict[Any, Any]]
-Pair = tuple[Columns, Columns]
 
 MEASURES = "AP nDCG@10 nDCG RR P@5 Bpref InfAP Judged@10 NumRet RBP SetF"
 RUN = {"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d1"], "score": [1.0, 2.5, -0.5]}
@@ -191,14 +190,6 @@ def test_lazy_frames_read_only_what_is_needed() -> None:
         pl.col("score").map_batches(fail, pl.Float64).alias("costly")
     )
     assert Run.from_table(lazy).to_dict() == RUN_DICT
-
-
-def test_numbers_stay_numbers() -> None:
-    run = Run.from_table(
-        {"q_id": np.array([7, 7], np.uint8), "doc_id": [2**62, 3], "score": [1, 2]}
-    )
-    assert run.to_dict() == {7: {2**62: 1.0, 3: 2.0}}
-    assert {type(d) for d in run.to_dict()[7]} == {int}
 
 
 @pytest.mark.parametrize("jit", ["0", "1"])

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,6 +52,34 @@ def test_lines(tmp_path: Path, container: str) -> None:
     assert (tmp_path / "qrels").read_text() == QRELS_LINES
     assert irbatch.read_run(tmp_path / "run").to_dict() == RUN
     assert irbatch.read_qrels(tmp_path / "qrels").to_dict() == QRELS
+
+
+@containers
+def test_parquet(tmp_path: Path, container: str) -> None:
+    path = tmp_path / "file.parquet"
+    as_columns[container](Run, RUN).to_parquet(path)
+    assert path.read_bytes()[:4] == b"PAR1"
+    assert irbatch.read_run(path).to_dict() == RUN
+    assert pl.read_parquet(path).columns == ["query_id", "doc_id", "score"]
+    assert pl.read_parquet(path)["doc_id"].to_list() == ["d2", "é", "d10", "d1", "d1"]
+    as_columns[container](Qrels, QRELS).to_parquet(path)
+    assert irbatch.read_qrels(path).to_dict() == QRELS
+    as_columns[container](Qrels, {7: {2**40: 1, 3: -1}}).to_parquet(path)
+    assert irbatch.read_qrels(path).to_dict() == {7: {2**40: 1, 3: -1}}
+    assert [str(kind) for kind in pl.read_parquet(path).dtypes] == ["Int64"] * 3
+    assert irbatch.read_qrels(path).to_dict() == {7: {2**40: 1, 3: -1}}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_frames() -> None:
+    run, qrels = Run(RUN), Qrels(QRELS)
+    for table in (run.to_arrow(), run.to_polars(), run.to_pandas()):
+        assert Run.from_table(table).to_dict() == RUN
+        assert list(table["doc_id"].to_numpy()) == ["d2", "é", "d10", "d1", "d1"]
+    for table in (qrels.to_arrow(), qrels.to_polars(), qrels.to_pandas()):
+        assert Qrels.from_table(table).to_dict() == QRELS
+    whole = Qrels({"q": {"d": 1.0}}).to_pandas()
+    assert whole["relevance"].dtype == np.int64
 
 
 UNPACK: dict[str, Callable[[bytes], bytes]] = {

@@ -224,25 +224,6 @@ def test_a_cutoff_of_0_ends_the_process_there(provider: IrbatchProvider) -> None
 # Who is asked
 
 
-def test_installed_it_is_asked_and_uninstalled_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    evaluator = IrbatchProvider._evaluator
-
-    def spy(self: IrbatchProvider, measures: Any, qrels: Any) -> Any:
-        asked.extend(map(str, measures))
-        return evaluator(self, measures, qrels)
-
-    monkeypatch.setattr(IrbatchProvider, "_evaluator", spy)
-    ir_measures.calc_aggregate([AP], QRELS, RUN)
-    assert asked == []
-    install()
-    ir_measures.calc_aggregate([AP, P @ 3], QRELS, RUN)
-    uninstall()
-    assert sorted(asked) == ["AP", "P@3"]
-    ir_measures.calc_aggregate([AP], QRELS, RUN)
-    assert len(asked) == 2
-
-
 def test_other_measures_fall_through(provider: IrbatchProvider) -> None:
     (measure,) = parse(["Accuracy"])
     assert not provider.supports(measure)

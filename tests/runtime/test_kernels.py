@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -328,16 +329,6 @@ def test_the_library_needs_neither_numba_nor_a_folder_to_write_to(tmp_path: Path
     assert not list(home.iterdir())
 
 
-class App:
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def display_info(self, text: str) -> None:
-        self.said.append(text)
-
-    display_warning = display_info
-
-
 @pytest.mark.parametrize(
     ("version", "environment", "said"),
     [
@@ -353,14 +344,15 @@ def test_wheels_without_compiled_kernels(
         monkeypatch.setenv(name, value)
     monkeypatch.syspath_prepend(str(build_kernels.PACKAGE.parent))
     hook = build_kernels.BuildHook.__new__(build_kernels.BuildHook)
-    app = App()
+    lines: list[str] = []
+    app = SimpleNamespace(display_info=lines.append, display_warning=lines.append)
     monkeypatch.setattr(build_kernels.BuildHook, "app", app, raising=False)
     monkeypatch.setattr(build_kernels.BuildHook, "root", str(build_kernels.PACKAGE.parent), False)
     data: dict[str, Any] = {"force_include": {}}
     hook.initialize(version, data)
     hook.finalize(version, data, "")
     assert data == {"force_include": {}}
-    (line,) = app.said
+    (line,) = lines
     assert said in line
     monkeypatch.setenv("IRBATCH_BUILD_KERNELS", "1")
     if "CC" in environment:

@@ -105,8 +105,6 @@ def test_columns_of_a_query_may_come_in_parts() -> None:
 
 BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = [
     (lambda e: e.update([[1, 2]], [[1]]), ("(1, 2)", "(1, 1)")),
-    (lambda e: e.update([[1, math.nan]], [[1, 0]], query_ids=["n"]), ("candidate 1", "'n'")),
-    (lambda e: e.update([[1, 2]], positives=[2], query_ids=["n"]), ("column 2", "'n'")),
     (lambda e: e.update([[1, 2]], positives=[0]), ("query_ids", "every update or in none")),
     (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "q0"]), ("'q0'", "RR")),
     (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "n"]), ("'n'", "before")),
@@ -124,10 +122,8 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update_columns(["n", "c"], ["x", "x"], [1, 2], [1, 1]), ("'c'", "'x'", "before")),
     (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("2 entries in grades",)),
     (lambda e: e.update_columns(["n", "n"], ["x", "y"], [1, "2"], [1, 1]), ("'y'", "score")),
-    (lambda e: e.update_columns([1.5], ["x"], [1.0], [1]), ("1.5",)),
     (lambda e: e.update_columns([1], ["x"], [1.0], [1]), ("two kinds", "'c'", "1")),
     (lambda e: e.update_columns(["n"], [7], [1.0], [1]), ("two kinds", "'x'", "7")),
-    (lambda e: e.update_columns(["n"], ["x"], [1.0], [2**60]), ("'n'", "'x'", "beyond 2^53")),
     (lambda e: e.update_columns(["q0"], ["x"], [1.0], [1]), ("'q0'", "whole before")),
     (lambda e: e.merge({}), ("state",)),
     (lambda e: e.merge([e, e]), ("list",)),
