@@ -17,9 +17,9 @@ from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import PartialResult
-from irbatch.evaluation.queries import QueryMark
-from irbatch.evaluation.results import Results, check_comparable, is_saved
-from irbatch.evaluation.rows import Rows, weight_column
+from irbatch.evaluation.queries import QueryMark, level_of
+from irbatch.evaluation.results import JUDGED, Results, is_saved
+from irbatch.evaluation.rows import Counted, Rows, weight_column
 from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import ask_about_parts
 from irbatch.formats.files import find_parts
@@ -90,7 +90,7 @@ def align(
         if count < 2:
             problem = f"fewer than two queries have a value of {column} for every system"
             raise InputError(problem, source=SOURCE, value=str(column))
-    check_comparable(by_system, queries)
+    _check_comparable(by_system, queries)
     unanswered = np.array(
         [QueryMark.MISSING.holds(own.marks[at]) for own, at in zip(of_systems, rows, strict=True)]
     )
@@ -383,3 +383,35 @@ def _in_order_of(first: Results, results: Results) -> Results:
     joined = Results(of_queries, *more)
     joined.query_ids, joined.rows = first.query_ids, first.rows
     return joined
+
+
+def _check_comparable(systems: Mapping[str, Results], queries: Sequence[Any]) -> None:
+    """Reject results of other judgments of `queries`, which all have; warn of other settings.
+
+    Judgments are told apart by how many each query has: those that have no such numbers pass.
+
+    Raises:
+        InputError: naming the query, the systems, and both numbers.
+    """
+    for name in dict.fromkeys(name for results in systems.values() for name in results.settings):
+        stated = [results.settings.get(name, "not set") for results in systems.values()]
+        if name == "order":  # of ranks, or as it was given, is that of scores, too
+            stated = [order for order in stated if order.startswith("score ")]
+        if len(values := dict.fromkeys(stated)) > 1:
+            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
+    first: tuple[str, str, Counted] | None = None
+    for name, results in systems.items():
+        if not results.has_values or (judgments := results.of_queries.judgment_counts) is None:
+            continue
+        if queries != results.query_ids:
+            judgments = judgments[[results.rows[query] for query in queries]]
+        level = level_of(results.settings)
+        first = first or (name, level, judgments)
+        differs = judgments != first[2]
+        differs[:, 0] &= level == first[1]
+        if differs.any():
+            row, column = np.argwhere(differs)[0].tolist()
+            ours, theirs = judgments[row, column], first[2][row, column]
+            numbers = f"{ours} {JUDGED[column]} documents for {shown(name)}"
+            problem = f"{numbers}, {theirs} for {shown(first[0])}: evaluated with other judgments"
+            raise InputError(problem, source="results", query=queries[row], value=int(ours))

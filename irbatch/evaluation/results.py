@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.errors import InputError, did_you_mean, imported, many, shown, warn
+from irbatch.errors import InputError, did_you_mean, imported, many
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries, level_of
-from irbatch.evaluation.rows import Counted, Rows, weight_column, with_weights
+from irbatch.evaluation.rows import Rows, weight_column, with_weights
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported
@@ -677,35 +677,3 @@ def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
             raise InputError("'relevant' and 'judged' are not numbers of documents")
     of_queries = Rows(values, marks, judgments)
     return Results(of_queries, ids, measures, counts, settings, name, means=of_run)
-
-
-def check_comparable(systems: Mapping[str, Results], queries: Sequence[Any]) -> None:
-    """Reject results of other judgments of `queries`, which all have; warn of other settings.
-
-    Judgments are told apart by how many each query has: those that have no such numbers pass.
-
-    Raises:
-        InputError: naming the query, the systems, and both numbers.
-    """
-    for name in dict.fromkeys(name for results in systems.values() for name in results.settings):
-        stated = [results.settings.get(name, "not set") for results in systems.values()]
-        if name == "order":  # of ranks, or as it was given, is that of scores, too
-            stated = [order for order in stated if order.startswith("score ")]
-        if len(values := dict.fromkeys(stated)) > 1:
-            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
-    first: tuple[str, str, Counted] | None = None
-    for name, results in systems.items():
-        if not results.has_values or (judgments := results.of_queries.judgment_counts) is None:
-            continue
-        if queries != results.query_ids:
-            judgments = judgments[[results.rows[query] for query in queries]]
-        level = level_of(results.settings)
-        first = first or (name, level, judgments)
-        differs = judgments != first[2]
-        differs[:, 0] &= level == first[1]
-        if differs.any():
-            row, column = np.argwhere(differs)[0].tolist()
-            ours, theirs = judgments[row, column], first[2][row, column]
-            numbers = f"{ours} {JUDGED[column]} documents for {shown(name)}"
-            problem = f"{numbers}, {theirs} for {shown(first[0])}: evaluated with other judgments"
-            raise InputError(problem, source="results", query=queries[row], value=int(ours))
