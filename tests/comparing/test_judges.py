@@ -100,22 +100,6 @@ def test_one_alpha_of_several_judges() -> None:
     assert study.ordinal_alpha == pytest.approx(0.52206788)
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "csv", "json"])
-def test_every_form(study: Judges, form: str) -> None:
-    for product in study, study.combined["model"]:
-        text = getattr(product, f"to_{form}")()
-        assert "model" in text
-        assert getattr(product, f"to_{form}")() == text
-    assert "worth" in study.combined["model"].to_text()
-
-
-def test_frames(study: Judges) -> None:
-    combined = study.combined["model"]
-    pytest.importorskip("pandas")
-    assert list(study.to_pandas()["judge"]) == ["model"]
-    assert len(combined.to_pandas()) == 6
-
-
 def results(qrels: Grades, measures: str = "P@3") -> Any:
     return irbatch.evaluate(qrels, RUNS["a"], measures)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.efficiency_records import AS_YAML, FULL, RUN, refusal
+from support.efficiency_records import AS_YAML, FULL, RUN
+from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import (
@@ -42,7 +43,7 @@ read = EfficiencyRecord.from_ir_metadata
 
 
 def rejected(source: Any) -> str:
-    return refusal(lambda: read(source))
+    return str(input_error(lambda: read(source)))
 
 
 # ---------------------------------------------------------------- what is written is read
@@ -148,9 +149,9 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     for path, said in (
         (tmp_path / "missing", "No such file"), (tmp_path, "is not a file"), ("-", "is not a file"),
     ):  # fmt: skip
-        assert said in refusal(lambda path=path: annotate_run(path, FULL))
+        input_error(lambda path=path: annotate_run(path, FULL), said)
     (tmp_path / "a").write_bytes(b"PAR1\x00" + b"x" * 20)
-    assert "Parquet" in refusal(lambda: annotate_run(tmp_path / "a", FULL))
+    input_error(lambda: annotate_run(tmp_path / "a", FULL), "Parquet")
 
 
 # ---------------------------------------------------------------- headers of runs
@@ -184,8 +185,8 @@ def test_a_header_is_replaced_when_asked_to(tmp_path: Path) -> None:
     path.write_text(RUN)
     annotate_run(path, FULL)
     before = path.read_bytes()
-    told = refusal(lambda: annotate_run(path, FULL))
-    assert told == f"run {str(path)!r}: it has a header; replace=True replaces it"
+    told = f"run {str(path)!r}: it has a header; replace=True replaces it"
+    input_error(lambda: annotate_run(path, FULL), told)
     assert path.read_bytes() == before
     other = EfficiencyRecord(system="other")
     annotate_run(path, other, replace=True)
@@ -225,8 +226,7 @@ def test_a_header_without_an_end(text: str, line: int, tmp_path: Path) -> None:
         lambda: annotate_run(path, FULL, replace=True),
         lambda: EfficiencyRecord.from_ir_metadata(path),
     ):
-        told = refusal(act)
-        assert f"{str(path)!r} line {line}: the header does not end" in told
+        input_error(act, f"{str(path)!r} line {line}: the header does not end")
     assert path.read_text() == text
 
 
@@ -235,7 +235,6 @@ def test_what_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     body = RUN.encode() * 3 + b"x" * (2 << 20)
     path.write_bytes(body)
     monkeypatch.setattr(streams, "PIECE", 64)
-    told = refusal(lambda: annotate_run(path, FULL))
-    assert f"{str(path)!r} line 10: a line goes on" in told
+    input_error(lambda: annotate_run(path, FULL), f"{str(path)!r} line 10: a line goes on")
     assert path.read_bytes() == body
     assert [each.name for each in tmp_path.iterdir()] == ["a.run"]

@@ -78,18 +78,6 @@ def test_stairs_are_what_is_within_reach(x_sign: int, y_sign: int) -> None:
     assert set(map(tuple, signs * good[strong])) <= set(map(tuple, corners.tolist()))
 
 
-@pytest.mark.parametrize(
-    ("latency", "accuracy"),
-    [([5.0], [0.5]), ([0.0], [0.0]), ([0.0, 9.0], [0.5, 0.5]), ([1e-7, 1e9], [0.1, 0.2])],
-)
-def test_odd_numbers_can_be_drawn(latency: list[float], accuracy: list[float]) -> None:
-    ax = drawn(made_board(latency, accuracy, bounds=False))
-    assert len(named(ax)) == len(latency)
-    names_of(ax)
-    ticks = [each.get_window_extent() for each in ax.get_xticklabels() if each.get_text()]
-    assert not any(one.overlaps(other) for one, other in itertools.pairwise(ticks))
-
-
 # What follows draws.
 
 
@@ -123,6 +111,9 @@ SHAPES = {
     "ties": lambda: made_board(np.arange(20) % 4 * 30 + 10, np.arange(20) % 3 / 10),
     "front": lambda: made_board(np.geomspace(1, 900, 15), np.linspace(0.1, 0.9, 15)),
     "one": lambda: made_board([20], [0.3]),
+    "zero": lambda: made_board([0.0], [0.0], bounds=False),
+    "from zero": lambda: made_board([0.0, 9.0], [0.5, 0.5], bounds=False),
+    "far apart": lambda: made_board([1e-7, 1e9], [0.1, 0.2], bounds=False),
 }
 
 

@@ -170,6 +170,8 @@ OBJECTS: list[tuple[dict[Any, Any], tuple[str, ...]]] = [
     ({"cost_per_million": -3}, ("cost",)),
     ({"cost_per_million": 1, "stated_cost": 2}, ("cost_per_million",)),
     ({"latency": -3}, ("latency", "mean", "-3")),
+    ({"latency": "8 ms"}, ("latency",)),
+    ({"latency": True}, ("latency",)),
     ({"cost": 3}, ("did you mean cost_per_million?",)),
     ({"latency": {"avg": 1}}, ("latency", "avg")),
     ({"hardware": {"ncpu": 4}}, ("ncpu", "did you mean n_cpu?")),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import irbatch
+from irbatch.comparing.judges import compare_judges
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
 from irbatch.report.reported import Reported
@@ -16,6 +17,9 @@ from irbatch.report.reported import Reported
 QRELS = {q: {"d1": 1, "d2": 2} for q in "abc"}
 OLD = {q: {"d1": 2, "d2": 1} for q in QRELS}
 NEW = {**OLD, "a": {"d3": 2, "d2": 1}}
+MODEL = {f"q{i}": {"d1": i % 2, "d2": i % 3} for i in range(60)}
+PEOPLE = dict(list(MODEL.items())[:25])
+OF_MODEL = {query: {"d1": 2, "d2": 1} for query in MODEL}
 
 
 def means() -> irbatch.Results:
@@ -26,6 +30,7 @@ def means() -> irbatch.Results:
     return found
 
 
+JUDGES = compare_judges({"people": PEOPLE, "model": MODEL}, {"old": OF_MODEL}, "RR")
 MADE: dict[str, Any] = {
     "Means": means(),
     "Results": irbatch.evaluate(QRELS, OLD, "RR NumRet"),
@@ -34,10 +39,16 @@ MADE: dict[str, Any] = {
     "Explanation": irbatch.explain(QRELS, OLD, NEW, "RR"),
     "Reproducibility": reproducibility(QRELS, (OLD, NEW), measures="RR"),
     "Leaderboard": irbatch.Leaderboard({"old": {"RR": 0.5}}, EfficiencyRecord(system="old")),
+    "Judges": JUDGES,
+    "Combined": JUDGES.combined["model"],
     "Load": Load(about=EfficiencyRecord(system="old"), rates=[
         LoadAtRate(rate=5.0, achieved=5.0, latency=Latency(mean=2.0, calls=9, loop="open")),
     ]),
 }  # fmt: skip
+
+
+OF_ONE = ("Means", "Results")
+OF_JUDGES = ("Judges", "Combined")  # whose repr is that of a dataclass
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -49,23 +60,24 @@ def test_every_form(name: str, tmp_path: Path) -> None:
         written = getattr(made, f"to_{form}")(path)
         assert written == path.read_text("utf-8") == getattr(made, f"to_{form}")()
     assert json.loads(made.to_json())
-    assert set(json.loads(made.to_json())) == set(map(str, made.to_dict())) or name in (
-        "Means",
-        "Results",
-    )
+    assert set(json.loads(made.to_json())) == set(map(str, made.to_dict())) or name in OF_ONE
     columns, *lines = made.to_csv().splitlines()
     pytest.importorskip("pandas")
     assert len(made.to_pandas()) <= len(lines)  # systems' frames are wide, and their lines long
     pytest.importorskip("polars")
     assert made.to_polars().height == len(made.to_pandas())
-    assert name in (
-        "Means",
-        "Results",
-        "SystemResults",
-    ) or made.to_polars().columns == columns.split(",")
+    wide = (*OF_ONE, "SystemResults")
+    assert name in wide or made.to_polars().columns == columns.split(",")
     assert made._repr_html_().startswith("<style>")
-    assert all(len(line) < 200 for line in repr(made).splitlines()[:2])
+    assert name in OF_JUDGES or max(map(len, repr(made).splitlines()[:2])) < 200
     assert " at 0x" not in repr(made) + str(made)
+
+
+@pytest.mark.parametrize("name", [each for each in MADE if each not in (*OF_JUDGES, "Load")])
+def test_decimals(name: str) -> None:
+    for digits in (-1, 18, 2.0, "4", True, None):
+        with pytest.raises(irbatch.InputError, match="decimals"):
+            MADE[name].to_text(digits=digits)
 
 
 @pytest.mark.parametrize("name", MADE)

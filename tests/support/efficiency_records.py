@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import pytest
-
-from irbatch import InputError
-from irbatch.efficiency import (
-    EfficiencyRecord,
-    Hardware,
-    Latency,
-)
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 
 RUN = "q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.5 bm25\nq2 Q0 d1 1 3.0 bm25\n"
 
@@ -137,9 +127,3 @@ platform:
       number of gpus: 1
     ram: 25.3 GB
 """
-
-
-def refusal(act: Callable[[], Any]) -> str:
-    with pytest.raises(InputError) as caught:
-        act()
-    return str(caught.value)
