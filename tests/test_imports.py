@@ -51,6 +51,7 @@ def loaded_after(code: str) -> set[str]:
     [
         "import irbatch",
         "import irbatch.cli",
+        "import irbatch.integrations.transformers",
         "import irbatch; irbatch.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0}}, 'nDCG@10')",
         "import irbatch; irbatch.BatchEvaluator('RR').update([[1, 2]], positives=[0])",
         "import irbatch; irbatch.evaluate_scores([[1, 2]], [[0, 1]], 'RR')",

@@ -5,17 +5,14 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import irbatch
 from irbatch.data import lookup
 from irbatch.data.ids import TextColumn
 from irbatch.data.lookup import KeyedIds, find_repeats, find_rows
-from irbatch.formats.bytes import parse_lines
 from irbatch.runtime.threads import map_items, map_ranges
 
 IDS = [*"abc", "", *("d" * n for n in (7, 8, 9, 16, 17)), "é", "ü" * 8, "d" * 7 + "é", "a\0"]
@@ -37,31 +34,6 @@ def test_whatever_the_hashes(monkeypatch: pytest.MonkeyPatch, seeds: list[int], 
     assert rows.tolist() == [IDS.index(each) if each in IDS else -1 for each in wanted]
     for i in range(len(IDS)):
         assert find_repeats(keyed([*IDS, IDS[i]], seeds), 1).tolist() == [[len(IDS)], [i]]
-
-
-def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for jit in "01":
-        monkeypatch.setenv("IRBATCH_JIT", jit)
-        for each in (lookup._enter_rows, lookup._look_up):
-            monkeypatch.setattr(each, "_code", {})
-        ids = keyed(IDS, [3**39, 5**26, -(7**22)])
-        find_repeats(ids, 1)
-        found.append(ids.keys.tolist())
-    assert found[0] == found[1]
-    assert len(set(found[0])) == len(IDS)
-    assert min(found[0]) >= 0
-
-
-def test_values_do_not_depend_on_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parse_lines, "run_compiled", parse_lines.run)
-    path = tmp_path / "run"
-    path.write_text("".join(f"q{i % 3} Q0 d{i} 1 {i % 50} t\n" for i in range(300)))
-    qrels = {f"q{q}": {f"d{i}": i % 3 for i in range(q, 300, 7)} for q in range(3)}
-    values = irbatch.evaluate(qrels, path, "nDCG AP RR").values
-    for seeds in ([0, 0, 0], [-1, 2**40, 7]):
-        monkeypatch.setattr(KeyedIds.__new__, "__defaults__", (np.array(seeds),))
-        assert irbatch.evaluate(qrels, path, "nDCG AP RR").values.tobytes() == values.tobytes()
 
 
 def test_threads_of_items_do_ranges_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

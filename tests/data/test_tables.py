@@ -6,7 +6,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import ir_datasets
@@ -123,12 +123,6 @@ def assert_same(found: irbatch.Results, expected: irbatch.Results) -> None:
     assert found.counts == expected.counts
 
 
-class Judged(NamedTuple):
-    qid: Any
-    pid: Any
-    label: Any
-
-
 def as_records(columns: Columns, make: Callable[..., Any]) -> Iterator[Any]:
     return (make(*row) for row in zip(*columns.values(), strict=True))
 
@@ -144,7 +138,6 @@ RECORDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "objects": tuple(
         lambda *r, names=n: SimpleNamespace(**dict(zip(names, r, strict=True))) for n in OURS
     ),
-    "named tuples": (Judged, ir_measures.ScoredDoc),
 }  # type: ignore[assignment]
 
 
@@ -207,8 +200,3 @@ def test_queries_that_come_back(jit: str, monkeypatch: pytest.MonkeyPatch) -> No
         for query, documents in table.items():
             assert list(documents) == np.flatnonzero(queries == query).tolist()
             assert list(documents.values()) == np.flatnonzero(queries == query).tolist()
-
-
-def test_recbole_s_files(write_lines: Callable[..., str]) -> None:
-    path = write_lines("user_id:token\titem_id:token\trating:float\ttime:float", "u\ti\t4\t9")
-    assert irbatch.read_qrels(path).to_dict() == {"u": {"i": 4}}

@@ -70,12 +70,6 @@ def test_no_archive_behind_the_magic(tmp_path: Path, data: bytes) -> None:
     input_error(lambda: read_run(path), f"run {path!r}", source="run", path=path)
 
 
-def test_query_id_that_starts_like_bzip2(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"BZhang-7 Q0 d1 1 0.5 t\n")
-    assert read_run(path).rankings == {"BZhang-7": {"d1": 0.5}}
-
-
 NOT_FILES = {
     "missing": "'missing': No such file", "folder": "'folder': there are no files here",
     "file/below": "Not a directory", "": "''", "a\0b": "'a\\x00b'", "x" * 5000: "too long",

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.file_readers import piped_input
 from support.input_errors import input_error
 
 from irbatch import InputWarning, evaluate, evaluate_runs, read_qrels, read_run
@@ -109,13 +108,6 @@ def test_scores_decide_and_ranks_do_when_asked(write: Write) -> None:
         assert evaluate({"q0": {"d0": 1}}, path, "RR")["RR"] == 1 / 20
     assert evaluate({"q0": {"d0": 1}}, path, "RR", order_by="rank")["RR"] == 1
     assert read_run(path, order_by="rank").to_dict()["q0"]["d4"] == -5
-
-
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = b"".join(lines("{q} Q0 d{d} {s} {r} t"))
-    with piped_input(data, monkeypatch):
-        found = caught(lambda: read_run("-"))
-    assert [str(each.message).startswith("run '-': ") for each in found] == [True]
 
 
 def test_no_warning_beside_an_error(write: Write) -> None:

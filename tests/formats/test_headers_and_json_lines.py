@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from support.file_readers import refused_by_all
@@ -57,18 +55,6 @@ class TestHeaders:
     def test_mark_blank_lines_and_no_end(self, write_lines: Write) -> None:
         lines = [b"\xef\xbb\xbf", b"", b" \t", b"query-id\tcorpus-id\tscore", b"", b"q1\td1\t1"]
         assert_read(write_lines(b"\n".join(lines), end=b""), {"q1": {"d1": 1}})
-
-    def test_archive(self, write_lines: Write, tmp_path: Path) -> None:
-        data = Path(write_lines(*tabbed(NAMES, *ROWS))).read_bytes()
-        (tmp_path / "file.gz").write_bytes(gzip.compress(data))
-        assert_read(str(tmp_path / "file.gz"), TABLE)
-
-    def test_spaces_and_signs_are_of_the_id(self, write_lines: Write) -> None:
-        table = {"a b": {"d1": 1, " d": 2, "d ": 3}, "#": {"#": 4, "# x": 5}, "#q": {"d\x0b": 6}}
-        rows = [(query, d, value) for query, each in table.items() for d, value in each.items()]
-        path = write_lines(*tabbed(NAMES, *rows))
-        assert read_qrels(path).to_dict() == table
-        assert read_run(path).to_dict() == table
 
     @pytest.mark.parametrize(
         ("line", "facts", "fields"),
@@ -141,14 +127,6 @@ class TestJson:
         path = write_lines(*objects(("q", "d", 1e-7), ("q", "e", 1e300), ("q", "f", 2**70)))
         assert read_run(path).to_dict() == {"q": {"d": 1e-7, "e": 1e300, "f": 2.0**70}}
 
-    def test_signs_are_of_the_id(self, write_lines: Write) -> None:
-        path = write_lines(*objects(("a", "d", 1), ("#", "#", 2), ("#q", "# x", 3)))
-        table = {"a": {"d": 1}, "#": {"#": 2}, "#q": {"# x": 3}}
-        assert read_run(path).to_dict() == read_qrels(path).to_dict() == table
-        path = write_lines(*objects(("a", "d", 1), ("#1", "d", "x")))
-        for source in ("run", "qrels"):
-            refused_by_all(source, path, "'x'", line=2, query="#1")
-
     def test_escaped_document_twice(self, write_lines: Write) -> None:
         row = '{"query-id": "q1", "corpus-id": "\\u00e9", "score": %d}'
         path = write_lines(row % 2, row % 1)
@@ -205,15 +183,29 @@ class TestJson:
             refused_by_all(source, write_lines('{"q1": {"d1": 1}}'), said, "['q1']", line=1)
 
 
+@pytest.mark.parametrize("as_lines", [lambda *rows: tabbed(NAMES, *rows), objects])
+def test_spaces_and_signs_are_of_the_id(
+    write_lines: Write, as_lines: Callable[..., list[str]]
+) -> None:
+    table = {"a b": {"d1": 1, " d": 2, "d ": 3}, "#": {"#": 4, "# x": 5}, "#q": {"d\x0b": 6}}
+    rows = [(query, d, value) for query, each in table.items() for d, value in each.items()]
+    path = write_lines(*as_lines(*rows))
+    assert read_run(path).to_dict() == read_qrels(path).to_dict() == table
+    path = write_lines(*as_lines(("a", "d", 1), ("#1", "d", "x")))
+    for source in ("run", "qrels"):
+        refused_by_all(source, path, "'x'", query="#1")
+
+
 @pytest.mark.parametrize("lines", [tabbed(NAMES, *ROWS), objects(*ROWS)], ids=["header", "JSON"])
 def test_no_ranks(write_lines: Write, lines: list[str]) -> None:
     path = write_lines(*lines)
     refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
 
 
-def test_query_that_starts_like_parquet(write_lines: Write) -> None:
-    path = write_lines("PAR1 Q0 d1 1 2.5 t", "PAR1 Q0 d2 2 1.5 t")
-    assert read_run(path).to_dict() == {"PAR1": {"d1": 2.5, "d2": 1.5}}
+@pytest.mark.parametrize("query", ["PAR1", "BZhang-7"])
+def test_query_that_starts_like_another_form(write_lines: Write, query: str) -> None:
+    path = write_lines(f"{query} Q0 d1 1 2.5 t", f"{query} Q0 d2 2 1.5 t")
+    assert read_run(path).to_dict() == {query: {"d1": 2.5, "d2": 1.5}}
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,6 @@ def test_120_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) -> No
     refused_by_all("run", path, "makes 200 bytes of one", "trap")
 
 
-@pytest.mark.usefixtures("reader")
-def test_120_bomb_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "PIECE", min(streams.PIECE, 1 << 16))
-    monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 18)
-    with piped_input(bz2.compress(LINES[0] + b"\n" * (8 << 20)), monkeypatch):
-        input_error(lambda: read_run("-"), "trap", path="-")
-
-
 @pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
 @pytest.mark.parametrize(
     "lines",
@@ -82,20 +74,6 @@ def test_documents_given_again_and_again_are_noticed_while_reading(
     first = f"line {len(lines) + 1} (query "
     refused_by_all("run", path, "at least 20 problems", first, "before, in line 1\n")
     assert max(held, default=1) <= 8, "of 128"
-
-
-@pytest.mark.parametrize("entry", [read_run, lambda path: evaluate(JUDGED, path, "RR")])
-def test_memory_of_documents_given_again_and_again(
-    path: Path, entry: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_reader("pieces", monkeypatch, 1 << 18)
-    path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * (1 << 19)))
-    tracemalloc.start()
-    try:
-        input_error(lambda: entry(path), "line 2", "before, in line 1", path=str(path))
-        assert tracemalloc.get_traced_memory()[1] < 20 << 20, "of some 32 MB"
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.usefixtures("reader")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -154,12 +152,6 @@ def test_refusals(prediction: Any, options: dict[str, Any], fact: str) -> None:
 @pytest.mark.parametrize("options", [{"measures": "nGCD"}, {"ties": "x"}, {"ties": "id"}])
 def test_options_are_checked_before_training(options: dict[str, Any]) -> None:
     input_error(lambda: ComputeMetrics(**{"measures": "RR", **options}))
-
-
-def test_nothing_of_transformers_is_imported() -> None:
-    code = "import sys, irbatch.integrations.transformers; print('transformers' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert done.stdout.decode().strip() == "False"
 
 
 # In a Trainer.

@@ -59,6 +59,17 @@ def travelled(device: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+def same_there(scores: Any, labels: Any, here: Any, **options: Any) -> None:
+    """Check tensors of scores and labels against arrays of the same numbers."""
+    there = irbatch.evaluate_scores(scores, labels, MEASURES, **options)
+    arrays = {name: to_numpy(each, name) if is_tensor(each) else each
+              for name, each in options.items()}  # fmt: skip
+    labels = to_numpy(labels, "labels") if is_tensor(labels) else labels
+    expected = irbatch.evaluate_scores(here, labels, MEASURES, **arrays)
+    assert there.values.tolist() == expected.values.tolist()
+    assert there.counts == expected.counts
+
+
 @pytest.mark.parametrize("ties", ["expected", "pessimistic", "optimistic", "index"])
 @pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize(
@@ -69,34 +80,27 @@ def travelled(device: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 )  # fmt: skip
 def test_the_same_bits(travelled: list[int], hidden: Any, few: bool, ties: str) -> None:
     labels = LABELS if few else LABELS + (RANDOM.random(SHAPE) < 0.8)
-    given = {name: torch.tensor(each) if isinstance(each, np.ndarray) else each
-             for name, each in hidden.items()}  # fmt: skip
-    there = irbatch.evaluate_scores(
-        torch.tensor(SCORES), torch.tensor(labels), MEASURES, ties=ties, **given
-    )
-    here = irbatch.evaluate_scores(SCORES, labels, MEASURES, ties=ties, **hidden)
-    assert there.values.tolist() == here.values.tolist()
-    assert there.counts == here.counts
+    tensors = {name: torch.tensor(each) if isinstance(each, np.ndarray) else each
+               for name, each in hidden.items()}  # fmt: skip
+    same_there(torch.tensor(SCORES), torch.tensor(labels), SCORES, ties=ties, **tensors)
 
 
 @pytest.mark.parametrize(
-    "dtype", ["float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8"]
-)
+    "dtype",
+    ["float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8",
+     "bool", "float8_e4m3fn", "uint16"],
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore:scores of 16 bits:irbatch.InputWarning")
 def test_types(travelled: list[int], dtype: str) -> None:
-    scores = torch.tensor(np.abs(SCORES) * 10).to(getattr(torch, dtype)).requires_grad_(
-        dtype.startswith(("float", "bfloat"))
-    )  # fmt: skip
-    there = irbatch.evaluate_scores(scores, LABELS, MEASURES)
-    here = irbatch.evaluate_scores(scores.detach().double().cpu().numpy(), LABELS, MEASURES)
-    assert there.values.tolist() == here.values.tolist()
+    scores = torch.tensor(np.abs(SCORES) * 10).to(getattr(torch, dtype))
+    if dtype in ("float64", "float16", "bfloat16"):
+        scores.requires_grad_()
+    same_there(scores, LABELS, scores.detach().double().cpu().numpy())
 
 
 def test_blocks_without_relevant_candidates(travelled: list[int]) -> None:
     labels = LABELS * (np.arange(12) >= 6)[:, None]
-    there = irbatch.evaluate_scores(torch.tensor(SCORES), torch.tensor(labels), MEASURES)
-    here = irbatch.evaluate_scores(SCORES, labels, MEASURES)
-    assert there.values.tolist() == here.values.tolist()
+    same_there(torch.tensor(SCORES), torch.tensor(labels), SCORES)
 
 
 @pytest.mark.parametrize("most", [0, 1000])
@@ -104,9 +108,7 @@ def test_sorting_and_comparing(
     travelled: list[int], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("irbatch.pack.counting.SORTED_THERE_FROM", most)
-    there = irbatch.evaluate_scores(torch.tensor(SCORES), LABELS, MEASURES, mask=MASK)
-    here = irbatch.evaluate_scores(SCORES, LABELS, MEASURES, mask=MASK)
-    assert there.values.tolist() == here.values.tolist()
+    same_there(torch.tensor(SCORES), LABELS, SCORES, mask=MASK)
 
 
 @pytest.mark.parametrize("hidden", [{}, {"mask": MASK | np.eye(*SHAPE, dtype=bool)}])
@@ -118,9 +120,7 @@ def test_only_small_arrays_travel(travelled: list[int], hidden: Any) -> None:
 
 def test_nan_counts_as_the_worst_score(travelled: list[int]) -> None:
     scores = np.where(RANDOM.random(SHAPE) < 0.2, np.nan, SCORES)
-    there = irbatch.evaluate_scores(torch.tensor(scores), LABELS, MEASURES, nan="last")
-    here = irbatch.evaluate_scores(scores, LABELS, MEASURES, nan="last")
-    assert there.values.tolist() == here.values.tolist()
+    same_there(torch.tensor(scores), LABELS, scores, nan="last")
     with pytest.raises(irbatch.InputError, match="nan"):
         irbatch.evaluate_scores(torch.tensor(scores), LABELS, MEASURES)
 
@@ -161,24 +161,9 @@ def test_lengths_whose_squares_are_no_floats(travelled: list[int], scale: float)
     assert there.values.tolist() == here.values.tolist()
 
 
-@pytest.mark.parametrize("dtype", ["bool", "float8_e4m3fn", "uint16", "complex64"])
-@pytest.mark.filterwarnings("ignore:scores of 16 bits:irbatch.InputWarning")
-def test_types_that_are_copied(travelled: list[int], dtype: str) -> None:
-    scores = torch.tensor(np.abs(SCORES)).to(getattr(torch, dtype))
-    if dtype == "complex64":
-        input_error(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "complex64")
-        return
-    there = irbatch.evaluate_scores(scores, LABELS, MEASURES)
-    here = irbatch.evaluate_scores(scores.cpu().float().numpy(), LABELS, MEASURES)
-    assert there.values.tolist() == here.values.tolist()
-
-
 @pytest.mark.skipif(len(DEVICES) == 1, reason="no accelerator here")
 def test_few_scores_and_two_devices() -> None:
-    there = irbatch.evaluate_scores(torch.tensor(SCORES, device="cuda"), LABELS, MEASURES)
-    assert (
-        there.values.tolist() == irbatch.evaluate_scores(SCORES, LABELS, MEASURES).values.tolist()
-    )
+    same_there(torch.tensor(SCORES, device="cuda"), LABELS, SCORES)
     queries = torch.ones(2, 3, device="cuda")
     input_error(
         lambda: irbatch.evaluate_embeddings(
@@ -189,6 +174,8 @@ def test_few_scores_and_two_devices() -> None:
 
 
 def test_refusals(travelled: list[int]) -> None:
+    wrong = torch.tensor(SCORES).to(torch.complex64)
+    input_error(lambda: irbatch.evaluate_scores(wrong, LABELS, "RR"), "complex64")
     scores = torch.tensor([[1.0, 2.0], [float("nan"), 1.0]])
     input_error(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "(2, 2)", "(12, 200)")
     labels = torch.tensor([[1, 0], [0, 1]])

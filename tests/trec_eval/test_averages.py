@@ -6,11 +6,7 @@ Numbers after § are the sections of trec_eval-exactness.md, facts about trec_ev
 from __future__ import annotations
 
 import pytest
-from support.input_errors import input_error
 from support.trec_eval_command import AP, BOTH, MISSING, QRELS, Command
-
-import irbatch
-from irbatch.trec_eval import MissingQueryError, TrecEval, print_lines
 
 
 @pytest.mark.parametrize(
@@ -48,15 +44,6 @@ def test_version_10_stops_at_a_missing_topic(
     assert printed.rows == [("map", topic, f"{AP[topic]:.4f}") for topic in topics]
     assert len(printed.err.splitlines()) == 1
     assert f"(query '{first}'): it is judged and missing" in printed.err
-
-
-def test_the_function_stops_at_a_missing_topic_too() -> None:
-    judged = irbatch.Qrels({"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}})
-    run = irbatch.Run({"1": {"a": 1.0}, "3": {"c": 1.0}})
-    lines = print_lines(TrecEval(["map"]), judged, run, per_query=True)
-    assert next(lines) == "map                   \t1\t1.0000"
-    error = input_error(lambda: next(lines), "missing", source="run", query="2")
-    assert isinstance(error, MissingQueryError)
 
 
 @BOTH
