@@ -98,6 +98,7 @@ def test_a_failing_write_leaves_the_old_file(
         ("compare", "--intervals --format csv", "text, markdown, latex and html"),
         ("compare", "--environment table*", "latex"),
         ("leaderboard", "--label x", "latex"),
+        ("leaderboard", "--columns cost --format csv", "text, markdown, latex and html"),
         ("leaderboard", "--frontier RR@10,latency --format json", "text, markdown, latex and html"),
     ],
 )

@@ -24,9 +24,7 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     (EVAL, "-m AP nDCQ@10", "'nDCQ@10' (did you mean nDCG@10?)"),
     (EVAL, "-m P@0", "cutoff '0' in 'P@0' must be a whole number of at least 1"),
     (EVAL, "--format xml", "invalid choice: 'xml'"),
-    (EVAL, "--format csv --digits 2", "--digits is for text, markdown, latex and html"),
     (EVAL, "--format latex --digits 18", "a whole number from 0 to 17"),
-    (EVAL, "--format tsv --label 9", "--label is for latex"),
     (EVAL, ["--fail-if", "AP drops 5% p<0.05"], "`irbatch compare --baseline`"),
     (EVAL, ["--require", "AP not worse than baseline by 1%"], "needs a baseline"),
     (EVAL, "--require AP", "is not of the form"),
@@ -38,7 +36,6 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     (LEADERBOARD, "--price small", "'small' is not of the form c6g.xlarge=0.136"),
     (LEADERBOARD, "--qrels q -m nope", "unknown measure 'nope'"),
     (LEADERBOARD, "--qrels q --level nan", "level=nan must be above 0 and at most 0.5"),
-    (LEADERBOARD, "--format csv --columns cost", "--columns is for text, markdown, latex and"),
     (LEADERBOARD, "--fail-if slow", "is not of a form such as"),
     (LEADERBOARD, "more.json", "usage: irbatch leaderboard"),
     *((COMPARE, words, f"irbatch compare: error: argument {words.split()[0]}") for words in (

@@ -411,13 +411,6 @@ def test_systems_that_cannot_be_compared() -> None:
     input_error(lambda: found.difference("s1", "other", "AP"), "other")
 
 
-def test_systems_evaluated_differently_are_told() -> None:
-    other = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR", no_relevant="skip")
-    first = irbatch.evaluate_matrix([[1, 0], [1, 0]], "RR")
-    with pytest.warns(irbatch.InputWarning, match="differently"):
-        compare({"a": first, "b": other})
-
-
 @pytest.mark.parametrize("test", ["t", "bootstrap", "randomisation"])
 def test_without_variance_only_signs_tell(test: str) -> None:
     """Two queries with one difference, of which the spread is not known, show nothing."""

@@ -137,6 +137,9 @@ MISTAKES: list[Any] = [
     (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),
     (lambda: Run.from_table(pa.table({**COLUMNS, "score": ["a", "b"]})), "such as 'a', not num"),
     (lambda: irbatch.evaluate_runs(QRELS, ["a.run", "a.run"], "AP"), "are called 'a.run'"),
+    *((lambda x=x: irbatch.evaluate_runs(QRELS, x, "P"), "runs") for x in (None, 5)),
+    *((lambda x=x: irbatch.measure(x), str(x)) for x in (None, 5)),
+    *((lambda x=x: evaluate(QRELS, RUN, "P", threads=x), "threads") for x in ("a", 2.5, 0)),
 ]
 
 

@@ -153,22 +153,6 @@ def test_first_twenty_problems_are_listed(count: int) -> None:
     input_error(lambda: irbatch.measures.parse_measures(names), f"{count} problems", "'zzz00'")
 
 
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda: evaluate_runs(QRELS, None, "P"), "runs"),
-        (lambda: evaluate_runs(QRELS, 5, "P"), "runs"),
-        (lambda: irbatch.measure(None), "None"),
-        (lambda: irbatch.measure(5), "5"),
-        (lambda: evaluate(QRELS, RUN, "P", threads="a"), "threads"),
-        (lambda: evaluate(QRELS, RUN, "P", threads=2.5), "threads"),
-        (lambda: evaluate(QRELS, RUN, "P", threads=0), "threads"),
-    ],
-)
-def test_argument_of_the_wrong_kind_is_named(call: Callable[[], object], named: str) -> None:
-    input_error(call, named)
-
-
 def public_functions() -> Iterator[Any]:
     """Yield the public functions, the classes, and the methods of such as take no arguments."""
     for name in irbatch.__all__:

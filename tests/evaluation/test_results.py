@@ -167,6 +167,10 @@ def test_json_comes_back_the_same(ids: tuple[Any, ...] | None, skips: str) -> No
         lambda state: state["mean"].update(nonsense=1.0),
         lambda state: state.update(counts={}),
         lambda state: state.update(mean=[]),
+        lambda state: state.pop("judged"),
+        lambda state: state["relevant"].append(1),
+        *(lambda state, x=x: state.update(relevant=[x]) for x in (-1, "x")),
+        lambda state: state.update(judged=[10**12]),
     ],
 )
 def test_json_of_something_else_is_rejected(change: Callable[[Any], object]) -> None:

@@ -116,22 +116,6 @@ def test_the_same_results(
 QRELS = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 2}, "c": {"d9": 1}}
 
 
-@pytest.mark.parametrize(
-    "last", ["a Q0 d77 1 5 t\n", "# a comment\n", "d Q0 d1 1 1 t more words\n"],
-    ids=["a query returns", "a comment", "a longer tag"],
-)  # fmt: skip
-def test_uneven_files(tmp_path: Path, streamed: list[bool], last: str) -> None:
-    run = {q: {f"d{i}": float(-i) for i in range(60)} for q in "abc"}
-    path = tmp_path / "run"
-    path.write_text("".join(lines(run, random.Random(1))) + last)
-    if last.startswith("a "):
-        run["a"]["d77"] = 5.0
-    assert irbatch.evaluate(QRELS, path, "nDCG@10 AP RR").mean() == (
-        irbatch.evaluate(QRELS, run, "nDCG@10 AP RR").mean()
-    )
-    assert streamed == [True]
-
-
 def test_several_runs_and_progress(tmp_path: Path, streamed: list[bool]) -> None:
     paths = []
     for name in ("one", "two"):

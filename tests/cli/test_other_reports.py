@@ -1,0 +1,90 @@
+"""`irbatch overlap`, `judges` and `reproducibility`: files in, a report out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.commands import Cli, ranking
+
+from irbatch.cli.overlap import NAMES
+from irbatch.comparing.rankings import overlap, ranking_correlation
+from irbatch.comparing.reproducibility import reproducibility
+
+RUNS = (
+    "q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq1 Q0 c 3 2 x\nq2 Q0 a 1 1 x\nq3 Q0 a 1 1 x\n",
+    "q2 Q0 b 1 3 y\nq1 Q0 b 1 3 y\nq1 Q0 a 2 2 y\nq1 Q0 d 3 2 y\n",
+)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    found = [tmp_path / "first.run", tmp_path / "second.run"]
+    for path, text in zip(found, RUNS, strict=True):
+        path.write_text(text)
+    return found
+
+
+@pytest.mark.parametrize("ties", ["id", "w", "a", "b"])
+def test_values_of_queries_and_means(cli: Cli, paths: list[Path], ties: str) -> None:
+    status, out, err = cli("overlap", *paths, "-p", "0.8", "--depth", "3", "--ties", ties, "-q")
+    head, *rows = [line.split("\t") for line in out.splitlines()]
+    assert (status, head) == (0, ["query", "measure", "value"])
+    assert err == f"note: 1 query only in {paths[0]}\n"
+    printed = {(query, name): float(value) for query, name, value in rows}
+    found = overlap(*paths, 0.8, 3, ties)
+    assert {query for query, _ in printed} == {"q1", "q2", "all"}
+    assert {"rbo_extrapolated", "rbo_minimum", "average_overlap"} < {name for _, name in printed}
+    for value, name in NAMES.items():
+        assert printed["q1", name] == found.per_query(value)["q1"]
+        assert printed["all", name] == found.mean(value)
+    if ties == "w":
+        assert ("q1", "tau") not in printed
+    else:
+        assert printed["all", "tau"] == ranking_correlation(*paths, 3, ties).mean()
+        assert str(printed["q2", "tau_ap"]) == "nan", "no document is in both"
+
+
+def test_means_alone(cli: Cli, paths: list[Path]) -> None:
+    _, out, _ = cli("overlap", *paths)
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["query", *["all"] * 9]
+
+
+def test_judges(cli: Cli, tmp_path: Path) -> None:
+    texts = {
+        "people": "".join(f"q{i} 0 d{k} {(i + k) % 2}\n" for i in range(25) for k in range(4)),
+        "model": "".join(f"q{i} 0 d{k} {(i * k) % 2}\n" for i in range(40) for k in range(4)),
+        "run": "".join(f"q{i} Q0 d{k} 0 {9 - k} x\n" for i in range(40) for k in range(4)),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    people, model, run = (tmp_path / name for name in texts)
+    status, out, _ = cli("judges", people, model, "--runs", run, "-m", "P@2")
+    assert (status, "kappa" in out) == (0, True)
+    told = json.loads(cli("judges", people, model, "--format", "json")[1])
+    assert told["agreements"][0]["both_judged"] == 100
+
+
+def test_reproducibility_is_that_of_python(cli: Cli, folder: Path) -> None:
+    for rank in (1, 2, 3, 4):
+        Path(f"run{rank}").write_text(ranking(rank))
+    pairs = [
+        "reproducibility",
+        "qrels.txt",
+        "--baseline",
+        "run3",
+        "run4",
+        "--advanced",
+        "run1",
+        "run2",
+    ]
+    status, out, err = cli(*pairs, "-m", "RR", "--format", "json", "--csv", "all.csv")
+    found = reproducibility("qrels.txt", ("run3", "run4"), ("run1", "run2"), "RR")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads(found.to_json())
+    assert Path("all.csv").read_text() == found.to_csv()
+    assert found.effect_ratio.tolist() == [pytest.approx((1 / 2 - 1 / 4) / (1 - 1 / 3))]
+    _, out, _ = cli(*pairs, "-m", "RR", "--names", "trec_eval", "--digits", "2")
+    row = next(line.split() for line in out.splitlines() if "advanced" in line)
+    assert row[:6] == ["recip_rank", "advanced", "1.00", "0.50", "0.50", "<0.001"]
