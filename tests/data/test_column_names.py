@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -227,13 +226,3 @@ def test_judgments_that_say_more(tmp_path: Path, ending: str) -> None:
     assert found["StRecall@5"] == 0.5
     lacks = "no column is the query, the document or the subtopic: say which, columns="
     input_error(lambda: irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5"), lacks)
-
-
-def test_query_and_document_of_a_cell_that_is_no_number(tmp_path: Path) -> None:
-    rows = {"qid": ["a", "b"], "docno": ["x", "y"], "score": [1.0, float("nan")]}
-    for run in (pl.DataFrame(rows), pd.DataFrame(rows), rows):
-        read = functools.partial(irbatch.Run.from_table, run)
-        input_error(read, "row 1: ", "score", query="b", document="y")
-    path = write(tmp_path / "run.parquet", rows)
-    said = "column 'score', row 1: score nan"
-    input_error(lambda: irbatch.read_run(path), said, query="b", document="y", path=str(path))

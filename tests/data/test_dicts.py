@@ -105,17 +105,12 @@ def by_kernels(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[bool]]:
     return answers
 
 
-def without_code(patch: pytest.MonkeyPatch) -> None:
-    for kernel in (dicts._find_judged, dicts._read_judgments):
-        patch.setattr(kernel, "_code", {})
-
-
 def outcome(tables: Tables, options: dict[str, Any], jit: str) -> Any:
     """Return values and counts, or the error."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IRBATCH_JIT", jit)
-        if jit == "0":
-            without_code(patch)
+        for kernel in (dicts._find_judged, dicts._read_judgments) if jit == "0" else ():
+            patch.setattr(kernel, "_code", {})
         try:
             found = irbatch.evaluate(*tables, MEASURES, **options)
         except Exception as problem:
@@ -272,11 +267,3 @@ def test_no_reference_is_kept_or_lost(odd: Any) -> None:
         gc.collect()  # errors and their frames are circles
         counts.append(list(references(tables)))
     assert counts[0] == counts[-1]
-
-
-def test_without_compiled_code_python_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = outcome(random_tables(1), {}, "0")
-    without_code(monkeypatch)
-    for kernel in (dicts._find_judged, dicts._read_judgments):
-        monkeypatch.setattr(kernel, "_find", lambda *_: None)
-    assert outcome(random_tables(1), {}, "1") == expected

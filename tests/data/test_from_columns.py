@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from support.input_errors import input_error
 
-import irbatch
 from irbatch import Qrels, Run
 from irbatch.data.columns import as_ids
 from irbatch.data.ids import TextColumn
@@ -119,9 +118,3 @@ def test_values(dtype: Any) -> None:
 )
 def test_bad_columns(columns: tuple[Any, Any, Any], facts: tuple[str, ...]) -> None:
     input_error(lambda: Run.from_columns(*columns, name="mine"), "run 'mine'", *facts, source="run")
-
-
-def test_a_run_without_rows_answers_nothing() -> None:
-    run = Run.from_columns([], [], [])
-    with pytest.warns(irbatch.InputWarning, match="run is empty"):
-        assert irbatch.evaluate({"q": {"a": 1}}, run, "RR AP").mean() == {"RR": 0.0, "AP": 0.0}

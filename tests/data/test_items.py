@@ -12,7 +12,6 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import Items
 from irbatch.data.columns import as_ids
-from irbatch.data.lookup import IdLookup
 
 INTERACTIONS = {"u1": ["a", "b"], "u2": ["b", "c"], "u3": ["b"]}
 
@@ -176,11 +175,3 @@ def test_pickles() -> None:
     again = pickle.loads(pickle.dumps(items))
     assert popularity(again) == popularity(items)
     assert again.find(as_ids(["c", "x"], "item", "items")).tolist() == [2, -1]
-
-
-@pytest.mark.parametrize("ids", [["a", "bb", "é", "", "x" * 40], [5, -7, 0, 2**62]])
-def test_ids_are_looked_up(ids: list[Any]) -> None:
-    other = "y" if isinstance(ids[0], str) else 3
-    known = IdLookup(as_ids(ids, "item", "items"))
-    asked = [ids[2], other, ids[0], ids[0], ids[-1]]
-    assert known.find(as_ids(asked, "item", "items")).tolist() == [2, -1, 0, 0, len(ids) - 1]

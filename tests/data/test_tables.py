@@ -20,8 +20,6 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.columns import QueryTable
-from irbatch.runtime.kernels import Kernel
 
 pytestmark = pytest.mark.portable
 
@@ -183,20 +181,3 @@ def test_lazy_frames_read_only_what_is_needed() -> None:
         pl.col("score").map_batches(fail, pl.Float64).alias("costly")
     )
     assert Run.from_table(lazy).to_dict() == RUN_DICT
-
-
-@pytest.mark.parametrize("jit", ["0", "1"])
-def test_queries_that_come_back(jit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IRBATCH_JIT", jit)
-    for each in Kernel._entries if jit == "0" else ():
-        monkeypatch.setattr(each, "_code", {})
-    rng = np.random.default_rng(3)
-    for ints in (False, True):
-        rows = rng.integers(-50, 50, 2000)
-        queries = rows if ints else np.array([f"é{i}" if i % 3 else f"{i}" for i in rows])
-        table = Run.from_columns(queries, np.arange(2000), np.arange(2000.0)).rankings
-        assert isinstance(table, QueryTable)
-        assert list(table) == list(dict.fromkeys(queries.tolist()))
-        for query, documents in table.items():
-            assert list(documents) == np.flatnonzero(queries == query).tolist()
-            assert list(documents.values()) == np.flatnonzero(queries == query).tolist()

@@ -10,25 +10,10 @@ import numpy as np
 import pytest
 from support.file_readers import use_reader
 
-from irbatch.data.columns import QueryTable
 from irbatch.formats.bytes import parse_bytes
 from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines
-from irbatch.formats.reader import Piece, assemble
+from irbatch.formats.reader import Piece
 from irbatch.runtime.kernels import Kernel
-
-
-def read(data: bytes) -> tuple[QueryTable, str] | None:
-    """What the byte parser makes of it, None where it leaves it to the reader of lines."""
-    given: list[ParsedLines] = []
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ParsedLines, "read", lambda self, lines: given.append(self))
-        piece = Piece.parse(bytearray(data), RUN, "run")
-    if given or not piece.values.size:
-        return None
-    table = assemble([piece])
-    return (
-        None if table.repeated >= 0 else (table, piece.tags[-1].decode(errors="backslashreplace"))
-    )
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -63,9 +48,8 @@ def numbers() -> Iterator[str]:
 def test_numbers_are_rounded_correctly() -> None:
     texts = list(dict.fromkeys(numbers()))
     data = "".join(f"q Q0 d{i} 1 {text} t\n" for i, text in enumerate(texts)).encode()
-    found = read(data)
-    assert found is not None
-    scores = found[0].numbers.tolist()
+    assert parse_bytes(bytearray(data), RUN) is not None
+    scores = Piece.parse(bytearray(data), RUN, "run").values.tolist()
     for text, score in zip(texts, scores, strict=True):
         assert score == float(text), text
 

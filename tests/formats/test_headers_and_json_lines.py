@@ -86,8 +86,8 @@ class TestHeaders:
 
     @pytest.mark.parametrize("comment", ["#comment", "# comment"])
     def test_comment_before(self, write_lines: Write, comment: str) -> None:
-        path = write_lines(comment, "qid\tdocno\tscore", "1\t2\t-1")
-        assert read_run(path).to_dict() == {"1": {"2": -1}}
+        for lines in (["qid\tdocno\tscore", "1\t2\t-1"], ["1 2 1"]):  # or MS MARCO's
+            assert read_run(write_lines(comment, *lines)).to_dict() == {"1": {"2": -1}}
 
     @pytest.mark.parametrize(
         "header",

@@ -113,6 +113,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("run", b"q1 0 d3 1\n", "is this a qrels file?"),
     ("qrels", b"q3 0 d3 1\rq4 0 d4 1\r", "7 columns"),
     ("qrels", b"q1 0 d1\r1\n", "3 columns"),
+    ("qrels", b"q1 d1 1\n", "3 columns"),
     ("run", b"q\0 Q0 d3 1 2 t\n", "NUL byte"),
     ("run", b"q1 Q0 d3 1 2\0 t\n", "2\\x00' is not a number"),
     ("run", b"q1 Q0 d3 1", "4 columns"),

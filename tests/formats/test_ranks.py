@@ -50,14 +50,6 @@ def test_marco_bad_line(write_lines: Write, line: str, fact: str) -> None:
     input_error(lambda: read_run(path), "run", path=path)
 
 
-def test_comment_before_marco(write_lines: Write) -> None:
-    assert read_run(write_lines("#comment", "1 2 1")).to_dict() == {"1": {"2": -1}}
-
-
-def test_marco_is_no_qrels(write_lines: Write) -> None:
-    refused_by_all("qrels", write_lines("q1 d1 1"), "3 columns where 4")
-
-
 def test_order_by_rank(write_lines: Write) -> None:
     rows = [f"q1 Q0 d{i} {i + 1} {i} t" for i in range(30)]
     path = write_lines(*rows)

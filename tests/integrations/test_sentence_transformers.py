@@ -145,23 +145,6 @@ def test_more_measures(ours: Any, model: Any) -> None:
     assert 0 < found["dev_dot_RBP(p=0.8)@100"] < 1
 
 
-@pytest.mark.parametrize(
-    ("relevant", "options", "fact"),
-    [
-        ({}, {}, "no query"),
-        ({"q1": set()}, {}, "no query"),
-        (RELEVANT, {"measures": "nGCD"}, "nGCD"),
-        (RELEVANT, {"measures": "AP"}, "AP looks below rank 100"),
-        (RELEVANT, {"measures": "RR@200"}, "RR@200 looks below rank 100"),
-    ],
-)
-def test_refusals(ours: Any, relevant: Any, options: Any, fact: str) -> None:
-    input_error(
-        lambda: ours.InformationRetrievalEvaluator(QUERY_TEXTS, DOCUMENTS, relevant, **options),
-        fact,
-    )
-
-
 def test_scores_that_are_no_numbers(ours: Any, model: Any) -> None:
     def broken(queries: Any, documents: Any) -> Any:
         scores = queries @ documents.T
@@ -213,6 +196,25 @@ def test_reranking_is_the_library_s(
     assert files[0][0] == files[1][0]
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "options", "fact"),
+    [
+        *(("InformationRetrievalEvaluator", (QUERY_TEXTS, DOCUMENTS, relevant), options, fact)
+          for relevant, options, fact in (
+              ({}, {}, "no query"), ({"q1": set()}, {}, "no query"),
+              (RELEVANT, {"measures": "nGCD"}, "nGCD"),
+              (RELEVANT, {"measures": "AP"}, "AP looks below rank 100"),
+              (RELEVANT, {"measures": "RR@200"}, "RR@200 looks below rank 100"))),
+        ("RerankingEvaluator", ([],), {}, "no sample"),
+        ("RerankingEvaluator", (SAMPLES[-1:],), {}, "no sample"),
+        *((name, (SAMPLES,), {"ties": "id"}, "'id'")
+          for name in ("RerankingEvaluator", "CrossEncoderRerankingEvaluator")),
+    ],
+)  # fmt: skip
+def test_rejected(ours: Any, name: str, given: Any, options: Any, fact: str) -> None:
+    input_error(lambda: getattr(ours, name)(*given, **options), fact)
+
+
 @pytest.mark.filterwarnings("ignore:scores. all candidates:irbatch.InputWarning")  # they are
 def test_reranking_of_equal_documents(ours: Any, model: Any) -> None:
     sample = {"query": "w1", "positive": "w2 w3", "negative": ["w2 w3", "w2 w3"]}
@@ -223,14 +225,6 @@ def test_reranking_of_equal_documents(ours: Any, model: Any) -> None:
     third = 1 / 3
     expected = {"optimistic": 1, "expected": (1 + 1 / 2 + third) / 3, "pessimistic": third}
     assert values == pytest.approx(expected | {"index": 1}, abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("samples", "options", "fact"),
-    [([], {}, "no sample"), (SAMPLES[-1:], {}, "no sample"), (SAMPLES, {"ties": "id"}, "'id'")],
-)
-def test_refusals_of_reranking(ours: Any, samples: Any, options: Any, fact: str) -> None:
-    input_error(lambda: ours.RerankingEvaluator(samples, **options), fact)
 
 
 class Scorer:
@@ -264,7 +258,6 @@ def test_cross_encoder_reranking(ours: Any, library: Any, samples: Any, options:
         for module in (ours, evaluation)
     ]
     agree(*found)
-    input_error(lambda: ours.CrossEncoderRerankingEvaluator(samples, ties="id"), "'id'")
 
 
 def test_a_trainer_chooses_by_it(ours: Any, library: Any, tmp_path: Path) -> None:

@@ -101,11 +101,6 @@ def test_parameters_of_trec_eval_are_taken_or_rejected() -> None:
                 continue
 
 
-def test_groups_in_trec_evals_order() -> None:
-    counts, of_sets = "NumQ NumRet NumRel NumRelRet Utility", "P Rcap R SetAP F"
-    assert " ".join(map(str, parse_measures("set"))) == f"{counts} {of_sets}"
-
-
 def test_cutoffs_argument_goes_to_measures_without_one() -> None:
     found = parse_measures(["nDCG", "P@3", "NumQ"], cutoffs=[1, 10])
     assert list(map(str, found)) == ["nDCG@1", "nDCG@10", "P@3", "NumQ"]

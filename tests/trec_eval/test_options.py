@@ -157,3 +157,6 @@ def test_zscores(trec_eval: Command, tmp_path: Path, version: str) -> None:
     assert printed.of("q2")["Znum_ret"] == "-1000000.0000"  # measure missing
     assert printed.by_topic("Zrecip_rank") == dict.fromkeys(("q1", "q2", "all"), "-1000000.0000")
     assert printed.out.startswith("Znum_ret               \tq1\t")
+    table.write_text("q1 map 0 1\n")  # without the topic q2
+    printed = trec_eval("-q", "-Z", str(table), "-m", "map", version=version)
+    assert printed.of("q2") == {"Zmap": "-1000000.0000"}
