@@ -96,11 +96,6 @@ def test_latex(two: SystemResults) -> None:
     assert r"dense & \textbf{0.7}" in text
 
 
-def test_headings_that_there_are_not_are_refused(two: SystemResults) -> None:
-    with pytest.raises(InputError, match=r"no column 'nDCG'; did you mean nDCG@10\?"):
-        two.to_latex(headings={"nDCG": "x"})
-
-
 def test_the_best_is_the_least_where_less_is_better() -> None:
     """Of counts there is none, nor where neither more nor less is better."""
 

@@ -190,25 +190,16 @@ def test_what_is_no_table(tmp_path: Path) -> None:
 # Runs.
 
 
-def write_run(path: Path, run: dict[str, dict[str, float]]) -> None:
-    lines = [f"{query} Q0 {document} 1 {score} x\n"
-             for query, scores in run.items() for document, score in scores.items()]  # fmt: skip
-    path.write_text("".join(lines))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with systems.json, whose runs are in a folder beneath, and qrels.txt."""
     (tmp_path / "runs").mkdir()
     systems = []
     for name, run in RUNS.items():
-        write_run(tmp_path / "runs" / f"{name}.trec", run)
+        irbatch.Run(run).to_trec(tmp_path / "runs" / f"{name}.trec")
         systems.append({"system": name, "run": f"runs/{name}.trec", "latency": {"mean": 3}})
     (tmp_path / "systems.json").write_text(json.dumps(systems))
-    (tmp_path / "qrels.txt").write_text(
-        "".join(f"{query} 0 {document} {grade}\n"
-                for query, grades in QRELS.items() for document, grade in grades.items())
-    )  # fmt: skip
+    irbatch.Qrels(QRELS).to_trec(tmp_path / "qrels.txt")
     return tmp_path
 
 

@@ -94,13 +94,19 @@ def test_systems_of_different_queries_are_not_tested() -> None:
     input_error(board.tested, said)
 
 
-def test_one_system_on_two_machines_is_tested_once() -> None:
-    records = [EfficiencyRecord(system=name, hardware=Hardware(instance=where))
+TWO = {name: VALUES[name] for name in ("near", "best")}
+
+
+def on_two_machines() -> Leaderboard:
+    records = [EfficiencyRecord(system=name, hardware=Hardware(instance=where), flops=1)
                for name, where in (("near", "a"), ("near", "b"), ("best", "a"))]  # fmt: skip
-    values = {name: VALUES[name] for name in ("near", "best")}
-    board = Leaderboard(results_of(values), records).tested()
+    return Leaderboard(results_of(TWO), records)
+
+
+def test_one_system_on_two_machines_is_tested_once() -> None:
+    board = on_two_machines().tested()
     assert board.significance is not None
-    p = compare(results_of(values)).difference("near", "best", "RR").corrected
+    p = compare(results_of(TWO)).difference("near", "best", "RR").corrected
     assert board.significance.p_values["RR"] == {"near on a": p, "near on b": p, "best": 1.0}
 
 
@@ -112,10 +118,7 @@ def test_findings_are_written_and_read_back() -> None:
     again = Leaderboard.from_json(board.to_json())
     assert again.significance == board.significance
     assert again.to_text() == board.to_text()
-    records = [EfficiencyRecord(system=name, hardware=Hardware(instance=where), flops=1)
-               for name, where in (("near", "a"), ("near", "b"), ("best", "a"))]  # fmt: skip
-    one = Leaderboard(results_of({name: VALUES[name] for name in ("near", "best")}), records)
-    one = one.at([1, 2]).tested()
+    one = on_two_machines().at([1, 2]).tested()
     assert Leaderboard.from_json(one.to_json()).to_text() == one.to_text()
     some = Leaderboard.from_json(board.to_json(), measures="P@1")
     assert "RR p against" not in some.to_csv()
