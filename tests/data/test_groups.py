@@ -39,11 +39,13 @@ def test_numbers_are_ids_and_groups() -> None:
 def test_items_without_a_group() -> None:
     members = {"a": "A", "b": {"A": 0, "B": 0}}
     input_error(lambda: Groups(members), "no group", "ignore", document="b")
+    input_error(lambda: Groups(members, ungrouped="no"), "ungrouped='no'")
     known = Groups(members, ungrouped="ignore")
     assert known.align(["b", "a", "x"]).codes.tolist() == [-1, 0, -1]
     whole = Groups({"a": "A"})
     input_error(lambda: whole.align(["a", "x"]), "no group", document="x")
     input_error(lambda: irbatch.Items(["a", "x"], groups=whole), document="x")
+    input_error(lambda: irbatch.Items(groups=[1]), "mapping", source="groups")
 
 
 @pytest.mark.parametrize(
@@ -86,12 +88,6 @@ def test_refused_members(members: Any, facts: list[str], fields: dict[str, Any])
 def test_refused_targets(target: Any, facts: list[str], fields: dict[str, Any]) -> None:
     members: dict[str, Any] = {"a": "A", "b": "B"}
     input_error(lambda: Groups(members, target), *facts, source="groups", **fields)
-
-
-def test_other_refusals() -> None:
-    some: Any = {"a": "A"}
-    input_error(lambda: Groups(some, ungrouped="no"), "ungrouped='no'")
-    input_error(lambda: irbatch.Items(groups=[1]), "mapping", source="groups")
 
 
 # ---------------------------------------------------------------- propensities

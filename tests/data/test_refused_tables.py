@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,15 +118,6 @@ def test_bad_records(records: Any, facts: tuple[str, ...]) -> None:
     input_error(lambda: Run.from_records(records, name="mine"), "run 'mine'", *facts, path="mine")
 
 
-def test_what_makes_records_may_fail_itself() -> None:
-    def broken() -> Iterator[Any]:
-        yield {"qid": 1, "docno": 2, "score": 3}
-        raise KeyError("theirs")
-
-    with pytest.raises(KeyError, match="theirs"):
-        Run.from_records(broken())
-
-
 def test_bad_parquet(tmp_path: Path) -> None:
     path = tmp_path / "[x] *.parquet"
     path.write_bytes(b"PAR1\0 but not really PAR1")
@@ -139,19 +129,6 @@ def test_bad_parquet(tmp_path: Path) -> None:
     input_error(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")
     input_error(lambda: Run({"q": {2**70: 1}}).to_parquet(path), "int64", source="run")
     assert pl.read_parquet(path, glob=False).width == 4, "the old file is still there"
-
-
-def test_parquet_of_text_that_is_not_utf8(tmp_path: Path) -> None:
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    bad = pa.Array.from_buffers(pa.string(), 2, pa.array([b"d1", b"a\x80b"]).buffers())
-    path = tmp_path / "run.parquet"
-    for name in ("qid", "docno"):
-        columns = {"qid": ["q", "q"], "docno": ["d1", "d2"], "score": [2.0, 1.0]} | {name: bad}
-        pq.write_table(pa.table(columns), path)
-        said = f"column {name!r}, an array of Arrow is not sound: Invalid UTF8"
-        input_error(lambda: irbatch.read_run(path), "run", said, path=str(path))
-        pq.write_table(pa.table(columns | {name: bad.cast(pa.binary())}), path)
-        input_error(lambda: irbatch.read_run(path), f"column {name!r}", "decode it first")
 
 
 def test_panics_of_polars_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,6 @@ from irbatch.engine.matrix import (
     PAD,
     UNJUDGED,
     RelevanceMatrix,
-    code_dtype,
-    padded_depth,
     plan_blocks,
 )
 from irbatch.measures import Plan, parse_measures
@@ -62,14 +60,6 @@ def test_labels_that_are_all_different_stay_bounded() -> None:
     assert peak < 128 << 20
     parts = [irbatch.evaluate_matrix(labels[i : i + 1], "nDCG@10 DCG").values for i in range(40)]
     assert found.values[:40].tolist() == np.concatenate(parts).tolist()
-
-
-@pytest.mark.parametrize(
-    ("levels", "name"), [(1, "int8"), (127, "int8"), (128, "int16"), (40_000, "int32")]
-)
-def test_codes_are_as_narrow_as_levels_allow(levels: int, name: str) -> None:
-    assert code_dtype(levels) == np.dtype(name)
-    assert padded_depth(9, code_dtype(levels)) * code_dtype(levels).itemsize % 8 == 0
 
 
 def test_what_stands_in_the_matrix() -> None:

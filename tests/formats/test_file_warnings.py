@@ -102,14 +102,6 @@ def test_doubtful_files_warn(
     assert found[0].filename == __file__
 
 
-def test_scores_decide_and_ranks_do_when_asked(write: Write) -> None:
-    path = write(b"".join(lines("{q} Q0 d{d} {r} {d}.5 t")))
-    with pytest.warns(InputWarning):
-        assert evaluate({"q0": {"d0": 1}}, path, "RR")["RR"] == 1 / 20
-    assert evaluate({"q0": {"d0": 1}}, path, "RR", order_by="rank")["RR"] == 1
-    assert read_run(path, order_by="rank").to_dict()["q0"]["d4"] == -5
-
-
 def test_no_warning_beside_an_error(write: Write) -> None:
     path = write(b"".join([*lines("{q} Q0 d{d} {r} {d}.5 t"), b"q0 Q0 d 1 x t\n"]))
 

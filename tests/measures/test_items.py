@@ -361,12 +361,6 @@ def test_similarity_is_by_what_was_given(name: str) -> None:
     input_error(lambda: evaluate(name, items=both), "say which, by=embeddings or by=similarity")
 
 
-def test_scores_of_other_items() -> None:
-    scores = functools.partial(irbatch.evaluate_scores, [[1.0, 0.5, 0.2]], [[1, 0, 0]])
-    said = "the columns of scores are the items: 3 columns, 2 items"
-    input_error(lambda: scores("CatalogueCoverage@1", items=AB), said)
-
-
 def test_settings_of_the_evaluation() -> None:
     items = Items(["a", "b", "c"], interactions={"u": ["b"], "v": ["b", "a"]})
     qrels = {"u": {"a": 1}, "v": {"a": 0}, "w": {"a": 2}}
@@ -404,6 +398,8 @@ def test_what_is_no_candidate_is_not_recommended() -> None:
     assert found.per_query("AvgPopularity@2") == {0: 3.0, 1: 1.5}
     assert found["CatalogueCoverage@1"] == 1 / 3
     assert evaluate(scores, positives=[[0], [0]], lengths=[2, 1]).values[:, 1].tolist() == [1.5, 1]
+    said = "the columns of scores are the items: 3 columns, 2 items"
+    input_error(lambda: evaluate(scores, positives=[[0], [0]], items=AB), said)
 
 
 def test_users_define_measures_of_items() -> None:
