@@ -261,9 +261,10 @@ CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160
 
 def printable(text: object) -> str:
     r"""Show control characters, such as a terminal's escapes or marks of direction, as ``\x1b``."""
-    return "".join(
-        character if character.isprintable() else repr(character)[1:-1] for character in str(text)
-    )
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def on_one_line(text: object) -> str:
