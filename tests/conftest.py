@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import random
+import re
 import signal
 import zlib
-from collections.abc import Callable, Iterator, MutableMapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,6 @@ pytest.register_assert_rewrite(
     "support.file_readers", "support.input_errors", "support.relations"
 )  # before they are imported
 
-from support.counts import summarise_skips  # noqa: E402
 from support.file_readers import PIECE, READERS, use_reader  # noqa: E402
 from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
@@ -44,6 +45,17 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """Let what ends with the process be collected again."""
     gc.unfreeze()
+
+
+def summarise_skips(skipped: Iterable[Any]) -> Iterator[str]:
+    """Count the tests that were skipped, a line for each missing package or other reason."""
+    counts: Counter[str] = Counter()
+    for report in skipped:
+        reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+        package = re.match(r"could not import '([\w.]+)'|pip install (?:--no-deps )?(\w+)$", reason)
+        counts[package[1] or package[2] if package else reason] += 1
+    for reason, count in counts.most_common():
+        yield f"skipped, {reason}: {count} test{'s' if count > 1 else ''}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from support.other_tools import outcome, without_ties
-from support.random_problems import nasty_problems
-from support.tamed_problems import tamed
+from support.random_problems import nasty_problems, tamed
 
 from irbatch import InputError
 from irbatch.integrations.beir import evaluate, evaluate_custom

@@ -20,8 +20,7 @@ import pytest
 from ir_measures import AP, NumRet, P, R, nDCG
 from support.input_errors import input_error
 from support.other_tools import Table, python, without_ties
-from support.random_problems import nasty_problems
-from support.tamed_problems import tamed
+from support.random_problems import nasty_problems, tamed
 
 import irbatch
 from irbatch.integrations.ir_measures import IrbatchProvider, install, uninstall

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from support.other_tools import Table, python
-from support.random_problems import nasty_problems
-from support.tamed_problems import tamed
+from support.random_problems import nasty_problems, tamed
 
 from irbatch.integrations import pytrec_eval as ours
 

@@ -1,14 +1,59 @@
-"""Measures of the C/W/L framework: the example of five documents, and what holds of them."""
+"""Measures of the C/W/L framework: an example, and what cwl-eval prints of real runs."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
-from support.cwl_eval import meaning
+from measures.test_graded_outputs import Run, lines, problem
 from support.input_errors import input_error
+from support.paths import MORE_REFERENCE_DATA
 
 import irbatch
-from irbatch.measures import CATALOGUE, measure
+from irbatch.measures import CATALOGUE, Measure, measure
+
+NUMBERS = ("EU", "ETU", "EC", "ETC", "ED", "resEU", "resETU", "resEC", "resETC", "resED")
+
+# Its names with a cutoff as k, then ours; those of other parameters.
+AT_K = {"P": "cwlP", "NDCG-k": "SDCG", "NERR-EQ8": "NERR8", "NERR-EQ9": "NERR9", "SET-k": "cwlSET"}
+OTHERS = {
+    "RBP": ("cwlRBP", "p"), "NPV-r": ("NPV", "rate"), "INST-T": ("INST", "T"),
+    "INSQ-T": ("INSQ", "T"), "U-L": ("Umeasure", "L"), "TBG-H": ("TBG", "h"),
+    "NERR-EQ10@phi": ("NERR10", "p"), "NERR-EQ11@T": ("NERR11", "T"),
+}  # fmt: skip
+# Its class AP divides by the relevant documents retrieved and TrAP by all: by the papers, and by
+# its own descriptions of the two, it is the other way round.
+SWAPPED = {"AP": "cwlTrAP", "TrAP": "cwlAP", "RR": "cwlRR"}
+# Dynamic BPM's hc, by which K should move, moves T after T has been used: it has no effect.
+WITHOUT_EFFECT = {"hc"}
+FOR_IFT = {"IFT-C1": "goal", "IFT-C2": "rate", "IFT-C1-C2": "both"}
+
+
+def meaning(name: str) -> Measure:
+    """Return what is called so in cwl-eval's output, of gains that are grades up to 1."""
+    if name in SWAPPED:
+        return measure(SWAPPED[name])
+    if name.startswith(("IFT", "BPM")):
+        kind, *rest = re.split(r"-(?=\w+=)", name)
+        settings: dict[str, Any] = dict(each.split("=") for each in rest)
+        settings = {key: float(x) for key, x in settings.items() if key not in WITHOUT_EFFECT}
+        if kind in FOR_IFT:
+            return measure("IFT")(rule=FOR_IFT[kind], **settings)
+        return measure("BPM")(**settings)
+    stem, number = re.fullmatch(r"(.+)[@=]([\d.]+)", name.replace("-b@0.5", "")).groups()
+    if stem.removesuffix("@k") in AT_K:
+        return measure(AT_K[stem.removesuffix("@k")]) @ int(number)
+    ours, parameter = OTHERS[stem]
+    return measure(ours)(**{parameter: float(number)})
+
+
+def five(plain: Measure) -> list[Measure]:
+    """The five numbers of a measure and their residuals."""
+    return [plain(number=each) for each in NUMBERS]
+
 
 # d2 is not judged, d6 not retrieved.
 QRELS = {"q": {"d1": 1, "d3": 3, "d4": 0, "d5": 2, "d6": 2}}
@@ -113,3 +158,47 @@ def test_endless_walks_are_refused() -> None:
     input_error(lambda: measure("INST(max_n=1e9)"), "must be a number of at most 1e+06")
     found = irbatch.evaluate_matrix([[1]], [measure("INST") @ 10**30, measure("INST")])
     assert found.values[0, 0] == found.values[0, 1]
+
+
+FILE = re.compile(
+    r"(?P<set>\w+?)\.(?P<run>.+?)\.gain_(?P<gain>\w+)(?P<costs>\.costs)?(\.max_n(?P<n>\d+))?"
+    r"\.15digits\.tsv\.gz"
+)
+TOLERANCE = 1e-12  # of a number; of a residual, that of the two that it is the difference of
+RESIDUAL = "res"
+FILES = sorted(path.name for path in MORE_REFERENCE_DATA.glob("c_cwl/expected/*"))
+GAINS: dict[str, dict[str, Any]] = {
+    "g_over_3": {"max_grade": 3},
+    "g_over_4": {"max_grade": 4},
+    "binary_rel2": {"max_grade": 3, "gain": "binary", "rel": 2},
+    "err": {"max_grade": 4, "gain": {1: 1 / 8, 2: 3 / 8, 3: 7 / 8, 4: 1}},
+}
+
+
+def costs_of(run: Run) -> irbatch.data.DocumentCosts:
+    """Four types of documents, by their numbers."""
+    types = 0.2, 1, 1.7, 3
+    costs = {document: types[int(document[-1]) % 4] for each in run.values() for document in each}
+    return irbatch.data.DocumentCosts(costs, lowest=0.2, highest=3)
+
+
+@pytest.mark.parametrize("name", FILES or ["none"])
+def test_cwl_eval(name: str, more_reference_data: Path) -> None:
+    match = FILE.fullmatch(name)
+    assert match is not None, name
+    settings = GAINS[match["gain"]] | {"max_n": int(match["n"] or 1000)}
+    _, *rows = lines(more_reference_data / "c_cwl" / "expected" / name, "\t")
+    names = list(dict.fromkeys(row[1] for row in rows))
+    assert len(names) == 46
+    ours = [each(**settings) for name in names for each in five(meaning(name))]
+    qrels, run = problem(match["set"], match["run"], more_reference_data)
+    costs = costs_of(run) if match["costs"] else None
+    results = irbatch.evaluate(qrels, run, ours, costs=costs)
+    topics = list(dict.fromkeys(row[0] for row in rows))
+    places = [results.query_ids.index(topic) for topic in topics]
+    columns = [results.column_of(each) for each in ours]
+    found = results.values[places][:, columns].reshape(len(rows), len(NUMBERS))
+    printed = np.array([row[2:] for row in rows], float)
+    scale = np.where(np.char.startswith(NUMBERS, RESIDUAL), np.maximum(np.abs(printed), 1.0), 0.0)
+    off = np.argwhere(np.abs(found - printed) > TOLERANCE * (np.abs(printed) + scale))
+    assert not off.size, f"{len(off)} values off, {rows[off[0][0]]}: {found[off[0][0]]}"

@@ -107,3 +107,21 @@ def _scores(rng: Random, documents: list[str]) -> dict[str, float]:
 def _shuffled(rng: Random, queries: dict[str, V]) -> dict[str, V]:
     """The same queries, entered in random order."""
     return dict(rng.sample(list(queries.items()), len(queries)))
+
+
+LARGEST_GRADE = 60  # pytrec_eval allocates an array as long as the largest grade
+
+
+def tamed(qrels: Qrels, run: Run) -> tuple[dict[str, dict[str, int]], Run]:
+    """What pytrec_eval survives: no NUL in ids, a grade >= 0 in each query, none too large."""
+
+    def text(name: str) -> str:
+        return name.replace("\0", "␀")
+
+    judgments = {
+        text(q): {text(d): min(int(grade), LARGEST_GRADE) for d, grade in documents.items()}
+        | {"spare": 0}
+        for q, documents in qrels.items()
+    }
+    rankings = {text(q): {text(d): s for d, s in each.items()} for q, each in run.items()}
+    return judgments, {q: each for q, each in rankings.items() if each}
