@@ -144,7 +144,7 @@ def test_bad_line(write: Write, source: str, line: bytes, fact: str, place: str)
 
 NO_DATA = [
     b"", b"\n" * 200, b" \t\r\n" * 100, b"# a comment\n" * 100, b"\xef\xbb\xbf",
-    b"#one\n\n#two words\n" * 20 + b"#", gzip.compress(b""), bz2.compress(b"\n# x\n"),
+    b"#one\n\n#two words\n" * 20 + b"#", gzip.compress(b"", mtime=0), bz2.compress(b"\n# x\n"),
 ]  # fmt: skip
 
 
