@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import irbatch.measures.catalogue.prefixes  # noqa: F401 - here, and not in the first evaluation
 from irbatch.data.dicts import are_dicts
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run

@@ -237,11 +237,13 @@ class Kernel:
 
     def digest(self) -> str:
         """Return what is different when the source, that of a kernel called, or a constant is."""
-        kernels = list(self._with_called())
-        codes = [_parts(kernel.source.__code__) for kernel in kernels]
+        kernels = list(dict.fromkeys(self._with_called()))
         constants = sorted({pair for kernel in kernels for pair in kernel._constants()})
-        facts = sys.implementation.cache_tag, codes, constants
-        return f"{zlib.crc32(repr(facts).encode()):08x}"
+        text = repr((sys.implementation.cache_tag, constants))
+        checksum = zlib.crc32(text.encode())
+        for kernel in kernels:
+            checksum = _add_to(checksum, kernel.source.__code__)
+        return f"{checksum:08x}"
 
     def _with_called(self) -> Iterator[Kernel]:
         yield self
@@ -386,11 +388,15 @@ def _flatten(values: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> Non
             raise TypeError(f"kernels take no {kind.__name__}")
 
 
-def _parts(code: CodeType) -> tuple[Any, ...]:
-    constants = [
-        _parts(value) if isinstance(value, CodeType) else value for value in code.co_consts
-    ]
-    return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount
+def _add_to(checksum: int, code: CodeType) -> int:
+    """Go on with a checksum over what a function does, wherever it stands in its file."""
+    plain = [value for value in code.co_consts if not isinstance(value, CodeType)]
+    text = repr((plain, code.co_names, code.co_varnames, code.co_argcount))
+    checksum = zlib.crc32(code.co_code, zlib.crc32(text.encode(), checksum))
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            checksum = _add_to(checksum, value)
+    return checksum
 
 
 def _is_worth(cells: int, limit: int) -> bool:
