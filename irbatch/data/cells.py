@@ -23,7 +23,7 @@ from irbatch.runtime.arrays import (
     to_numpy,
     without_mask,
 )
-from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, is_whole, number_problem
+from irbatch.runtime.numbers import LARGEST_WHOLE, check_choice, number_problem
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
 
@@ -34,6 +34,7 @@ IGNORED = -100  # the label that Hugging Face and torch give to padding
 Queries = Sequence[Any]
 Shape = tuple[int, int]
 Labels = npt.NDArray[Any]
+NO_LABELS = np.empty(0, np.int64)
 
 
 # ---------------------------------------------------------------- checks
@@ -63,10 +64,7 @@ def check_real(
 def check_shape(values: Any, shape: Shape, source: str) -> None:
     """Reject an array that has not the shape of the scores."""
     if tuple(values.shape) != shape:
-        hint = ""
-        if source == "relevance" and len(values.shape) == 1:
-            hint = "; columns of relevant candidates are positives="
-        problem = f"it is of shape {tuple(values.shape)}, the scores are of shape {shape}{hint}"
+        problem = f"it is of shape {tuple(values.shape)}, the scores are of shape {shape}"
         raise InputError(problem, source=source)
 
 
@@ -163,8 +161,7 @@ class GradedCandidates:
 
 
 def _not_a_column(document: Any, shape: Shape, source: str, query: Any) -> InputError:
-    hint = f"; padding is {IGNORED}" if source == "positives" and is_whole(document) else ""
-    candidates = f"the {shape[1]} candidates, counted from 0{hint}"
+    candidates = f"the {shape[1]} candidates, counted from 0; padding is {IGNORED}"
     problem = f"column {shown(document)} is not one of {candidates}"
     return InputError(problem, source=source, query=query, value=document)
 
@@ -172,19 +169,14 @@ def _not_a_column(document: Any, shape: Shape, source: str, query: Any) -> Input
 def _read_matrix(matrix: Any, queries: Queries, source: str) -> GradedCandidates:
     """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
     n_rows = matrix.shape[0]
-    if is_tensor(matrix) and is_sparse(matrix):
-        tensor = matrix.detach().to_sparse_coo().coalesce()
+    if is_tensor(matrix) and (is_sparse(matrix) or is_on_accelerator(matrix)):
+        tensor = matrix.detach().to_sparse_coo().coalesce()  # only what is not 0 travels
         rows, columns = to_numpy(tensor.indices(), source)
         cells = GradedCandidates(rows, columns, to_numpy(tensor.values(), source), n_rows)
         if ((rows < 0) | (rows >= n_rows)).any():  # as if of another query
             problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
             raise InputError(problem, source=source)
         cells.check_columns(matrix.shape, queries, source)
-    elif is_on_accelerator(matrix):
-        places = (matrix.detach() != 0).nonzero().T  # only what is not 0 travels
-        rows, columns = to_numpy(places, source)
-        values = to_numpy(matrix[places[0], places[1]], source)
-        cells = GradedCandidates(rows, columns, values, n_rows)
     elif is_sparse(matrix):
         compressed = read_compressed(matrix, source)
         rows, columns = row_index_of(compressed.indptr), compressed.indices.astype(np.int64)
@@ -204,21 +196,54 @@ def _read_matrix(matrix: Any, queries: Queries, source: str) -> GradedCandidates
     return cells.where(cells.grades != 0)
 
 
-def _read_lists(lists: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
-    """Read one list or set of columns a query, or mapping of columns to grades; else 1."""
+def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
+    """Read candidates by their columns; their grade is 1.
+
+    There is one column a query, or `IGNORED` for none; a matrix of columns in which that is
+    padding; or a list or set of columns for each query.
+    """
+    if str(getattr(columns, "dtype", "")) == "object" and columns.ndim == 1:
+        columns = list(columns)  # lists of each query, or numbers
+    if isinstance(columns, Sequence) and any(
+        hasattr(entry, "__len__") and getattr(entry, "ndim", 1) for entry in columns
+    ):
+        rows, flat = _read_lists(columns, shape, queries, source)
+    else:
+        array = to_numpy(columns, source)
+        if (mask := mask_of(columns)) is not None and array.dtype.kind in "iu":
+            array = np.where(mask, IGNORED, array.astype(np.int64))
+        if array.size and array.dtype.kind not in "iu":
+            raise InputError(f"columns are whole numbers, not {array.dtype}", source=source)
+        if array.ndim not in (1, 2) or len(array) != shape[0]:
+            expected = f"each of {many(shape[0], 'query')} has a column, or a row of them"
+            problem = f"{expected}, not an array of shape {array.shape}"
+            raise InputError(problem, source=source)
+        flat = array.ravel()
+        rows = np.repeat(np.arange(shape[0]), flat.size // max(shape[0], 1))[flat != IGNORED]
+        flat = flat[flat != IGNORED]
+    cells = GradedCandidates(rows, flat.astype(np.int64), np.ones(flat.size), shape[0])
+    cells.check_columns(shape, queries, source)
+    return cells
+
+
+def _read_lists(
+    lists: Sequence[Any], shape: Shape, queries: Queries, source: str
+) -> tuple[Ints, Labels]:
+    """Return the row and the column of each entry of one list a query."""
     if len(lists) != shape[0]:
         problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
         raise InputError(problem, source=source)
+    for query, entry in zip(queries, lists, strict=True):
+        if isinstance(entry, Mapping):
+            problem = "columns are a list; grades of candidates are given as relevance"
+            raise InputError(problem, source=source, query=query, value=entry)
     table = read_lists(lists, as_ids(list(queries), "query", source), source)
-    columns = np.empty(0, np.int64)
     if not isinstance(table.documents, TextColumn):
-        columns = np.asarray(table.documents, np.int64)
-    elif len(table.documents):
+        return table.row_index, table.documents
+    if len(table.documents):
         place = table.where(0)
         raise _not_a_column(place["document"], shape, source, place["query"])
-    cells = GradedCandidates(table.row_index, columns, table.numbers, shape[0])
-    cells.check_columns(shape, queries, source)
-    return cells
+    return table.row_index, np.empty(0, np.int64)
 
 
 def read_labels(
@@ -250,75 +275,37 @@ def read_labels(
 
 
 def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCandidates:
-    """Read the relevant candidates' columns.
-
-    They are one column a query, or `IGNORED` for none; a matrix of columns in which that is
-    padding; for each query a sequence or set of columns, or a mapping of columns to grades; or
-    ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
-    """
+    """Read the relevant candidates' columns, see `irbatch.evaluate_scores`."""
     source = "positives"
     if isinstance(positives, str):
         check_choice(source, positives, ("diagonal", "first"))
         positives = np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], int)
-    if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
-        positives = list(positives)  # lists of each query, or numbers
-    is_array = is_tensor(positives) or hasattr(positives, "__array__")
-    if not is_array and not isinstance(positives, Sequence):
-        problem = f"positives are a sequence, one entry a query, not {kind_of(positives)}"
+    if getattr(positives, "shape", None) == shape and shape[0] > 1:
+        problem = f"an array of shape {shape}, as the scores: labels of all are relevance"
         raise InputError(problem, source=source)
-    if not is_array and any(
-        hasattr(entry, "__len__") and getattr(entry, "ndim", 1) for entry in positives
-    ):
-        cells = _read_lists(positives, shape, queries, source)
-    else:
-        cells = _read_columns(positives, shape)
-        cells.check_columns(shape, queries, source)
+    cells = _read_columns(positives, shape, queries, source)
     keys = np.sort(cells.keys(shape))
     for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():
         row, column = divmod(key, shape[1])
         problem = f"column {column} comes twice"
         raise InputError(problem, source=source, query=queries[row], value=column)
-    return cells.where(cells.grades != 0)
-
-
-def _read_columns(positives: Any, shape: Shape) -> GradedCandidates:
-    """Read one column a query, or a row of columns padded with `IGNORED`."""
-    columns = to_numpy(positives, "positives")
-    if (mask := mask_of(positives)) is not None and columns.dtype.kind in "iu":
-        columns = np.where(mask, IGNORED, columns.astype(np.int64))
-    problem = None
-    if columns.shape == shape and shape[0] > 1:
-        hint = "labels of all candidates are relevance"
-        problem = f"an array of shape {shape}, as the scores: {hint}"
-    elif columns.size and columns.dtype.kind not in "iu":
-        problem = f"positives are whole numbers, not {columns.dtype.name}"
-    elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
-        expected = f"each of {many(shape[0], 'query')} has a column, or a row of them"
-        problem = f"{expected}, not an array of shape {columns.shape}"
-    if problem is not None:
-        raise InputError(problem, source="positives")
-    rows, flat = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1)), columns.ravel()
-    ones = np.ones(flat.size)
-    return GradedCandidates(rows, flat.astype(np.int64), ones, shape[0]).where(flat != IGNORED)
+    return cells
 
 
 def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
     """Read which candidates to leave out.
 
-    Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or lists of columns,
-    the cells' rows and columns, int64, each once, in order.
+    Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or columns, the cells'
+    rows and columns, int64, each once, in order.
     """
     source = "exclude"
-    is_array = hasattr(excluded, "__array__") or hasattr(excluded, "__dlpack__")
     if is_sparse(excluded):
         check_shape(excluded, shape, source)
         cells = _read_matrix(excluded, queries, source)
-    elif is_array and excluded.ndim == 2:
+    elif getattr(excluded, "ndim", 1) == 2:
         return read_mask(excluded, shape, source)
-    elif isinstance(excluded, str) or not hasattr(excluded, "__len__"):
-        raise InputError("columns to exclude are lists, one a query", source=source)
     else:
-        cells = _read_lists(excluded, shape, queries, source)
+        cells = _read_columns(excluded, shape, queries, source)
     rows, columns = np.divmod(np.unique(cells.keys(shape)), max(shape[1], 1))
     return rows, columns
 
@@ -348,30 +335,21 @@ class LabelRows:
                 problem = f"labels are 2-D, queries x ranks, not of shape {self._labels.shape}"
                 raise InputError(problem, source=name)
             check_real(self._labels, "labels", name, queries)
-            widths = np.full(len(self._labels), self._labels.shape[1], np.int64)
             self.depths = _count_unmasked(labels, self._labels.shape, name)
         elif isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
             raise InputError(f"{kind_of(labels)} is not a matrix of labels", source=name)
         else:
-            rows = [np.empty(0, np.int64)]
-            depths = []
+            rows = []
             for row, values in enumerate(labels):
                 query = row if queries is None or row >= len(queries) else queries[row]
-                labels_of_row = _read_row(values, name, query)
-                rows.append(labels_of_row)
-                depth = labels_of_row.size
-                if mask_of(values) is not None:
-                    depth = int(_count_unmasked(values, (1, depth), name)[0])
-                depths.append(depth)
-            widths = np.array([row.size for row in rows[1:]], np.int64)
-            self._labels = np.concatenate([row for row in rows if row.size] or rows)
-            self.depths = np.array(depths, np.int64)
-        self._starts = offsets_of(widths)
-        self.queries = check_query_ids(queries, widths.size, name)
+                rows.append(_read_row(values, name, query))
+            self.depths = np.array([row.size for row in rows], np.int64)
+            # Empty ones are left out: they would make floats of whole numbers.
+            self._labels = np.concatenate([row for row in rows if row.size] or [NO_LABELS])
+        self._starts = offsets_of(self.depths)
+        self.queries = check_query_ids(queries, self.depths.size, name)
         if lengths is not None:
-            if (self.depths != widths).any():
-                raise InputError("give a mask or lengths=, not both", source=name)
-            self.depths = read_counts("lengths", lengths, widths, self.queries)
+            self.depths = read_counts("lengths", lengths, self.depths, self.queries)
 
     def __len__(self) -> int:
         return self.depths.size
@@ -431,7 +409,7 @@ def _read_row(values: Any, source: str, query: Any) -> Labels:
         raise InputError(problem, source=source, query=query, value=values)
     if row.size:
         check_real(row, what, source, [query])
-    return row
+    return row[: _count_unmasked(values, (1, row.size), source)[0]]
 
 
 def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:

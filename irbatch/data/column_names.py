@@ -44,7 +44,6 @@ ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "strata": {**JUDGED, "stratum": (STRATA,)},
     "probabilities": {**JUDGED, "probability": (PROBABILITIES,)},
     "interactions": {"user": (USERS, QUERIES), "item": ITEM},
-    "popularity": {"item": ITEM, "popularity": (POPULARITIES,)},
     "run": {"query": QUERY, "document": DOCUMENT, "score": (SCORES,)},
     "ranking": {"query": QUERY, "document": DOCUMENT, "rank": (RANKS,)},
 }

@@ -104,7 +104,7 @@ def _open(table: Any, kind: str) -> Opened:
         if fits(table):
             return open_table(table)
     hint = ""
-    if isinstance(table, str | os.PathLike) and kind != "popularity":
+    if isinstance(table, str | os.PathLike):
         reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
         hint = f"; files are read by irbatch.{reader}({os.fspath(table)!r}, …)"
     elif kind in RECORDS:

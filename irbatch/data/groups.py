@@ -1,4 +1,4 @@
-"""The groups that items belong to, and the share of attention that each should get."""
+"""The groups that items belong to, and the share of attention that is due to each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irbatch.data.frames import is_series, rows_by_label
 from irbatch.data.ids import check_id, same_kind
 from irbatch.engine.items import UNGROUPED, GroupShares
 from irbatch.errors import InputError, kind_of, many, shown
-from irbatch.runtime.numbers import check_choice, missed_limit
+from irbatch.runtime.numbers import missed_limit
 
 SOURCE = "groups"  # what errors call them
 ROUNDING = 1e-6  # by which shares may miss 1 together, as those of float32 do
@@ -23,12 +23,11 @@ class Groups:
 
     Args:
         members: item id to the name of its group, or to shares of several groups, which add up
-            to 1. Names are text or whole numbers. Or a series of pandas, indexed by items.
+            to 1. Names are text or whole numbers. Or a series of pandas, indexed by items. An item
+            whose shares are all 0, or ``{}``, has no group: it takes its rank, but no group gets
+            that rank's attention.
         target: group to its share, which add up to 1, for all queries; or query id to such shares.
             A group left out should get nothing.
-        ungrouped: what an item without a group is, an ``"error"``, or left out (``"ignore"``): it
-            takes its rank, but no group gets that rank's attention. Items whose shares are all 0
-            have no group.
 
     Raises:
         InputError: naming the item, or the query, and the share that is negative, not a number, or
@@ -39,13 +38,7 @@ class Groups:
     (['new', 'old'], 2)
     """
 
-    def __init__(
-        self,
-        members: Any,
-        target: Mapping[Any, Any] | None = None,
-        ungrouped: str = "error",
-    ) -> None:
-        check_choice("ungrouped", ungrouped, ("error", "ignore"))
+    def __init__(self, members: Any, target: Mapping[Any, Any] | None = None) -> None:
         members = rows_by_label(members) if is_series(members) else members
         if not isinstance(members, Mapping):
             problem = (
@@ -54,54 +47,34 @@ class Groups:
             raise InputError(f"groups are {problem}", source=SOURCE)
         if not members:
             raise InputError("there are no items", source=SOURCE)
-        self.ungrouped = ungrouped
         same_kind(members, "document", SOURCE)
-        # Each membership once: items of one group share theirs.
-        memberships: dict[Any, int] = {}
+        memberships: dict[Any, int] = {}  # each once: items of one group share theirs
         self._codes: dict[Any, int] = {}
         for item, member in members.items():
             if isinstance(member, Mapping):
                 _check_shares(member, "share", {"document": item}, may_be_none=True)
-                member = tuple(member.items())
             else:
                 check_id(member, "group", SOURCE)
-            self._codes[item] = memberships.setdefault(member, len(memberships))
-        shares = [
-            membership if isinstance(membership, tuple) else ((membership, 1.0),)
-            for membership in memberships
-        ]
-        self.names = list(dict.fromkeys(group for pairs in shares for group, _ in pairs))
+                member = {member: 1.0}
+            self._codes[item] = memberships.setdefault(tuple(member.items()), len(memberships))
+        self.names = list(dict.fromkeys(group for shares in memberships for group, _ in shares))
         same_kind(self.names, "group", SOURCE)
         if not self.names:
             raise InputError("no item belongs to a group", source=SOURCE)
-        self._vectors = np.array([self._vector(dict(pairs)) for pairs in shares])
-        nothing = frozenset(np.flatnonzero(~self._vectors.any(axis=1)).tolist())
-        for item, code in self._codes.items() if nothing else ():
-            if code in nothing:
-                self._check_ungrouped(item)
-                self._codes[item] = UNGROUPED
-        self._target, self._targets = self._read_target(target)
+        self._vectors = np.array([self._vector(dict(shares)) for shares in memberships])
+        self._target = None if target is None else self._read_target(target)
 
     def _vector(self, shares: Mapping[Any, Any]) -> Floats:
         return np.array([float(shares.get(name, 0.0)) for name in self.names])
 
-    def _check_ungrouped(self, item: Any) -> None:
-        if self.ungrouped == "error":
-            problem = 'it belongs to no group; Groups(…, ungrouped="ignore") leaves such items out'
-            raise InputError(problem, source=SOURCE, document=item)
-
-    def _read_target(
-        self, target: Mapping[Any, Any] | None
-    ) -> tuple[Floats | None, dict[Any, Floats] | None]:
-        """Return the shares wanted of all queries, or of each; None of what is not given."""
-        if target is None:
-            return None, None
+    def _read_target(self, target: Mapping[Any, Any]) -> Floats | dict[Any, Floats]:
+        """Return the shares due for all queries, or for each."""
         if not isinstance(target, Mapping) or not target:
             problem = f"of groups to shares, or of queries to such mappings, not {shown(target)}"
             raise InputError(f"the target is a mapping {problem}", source=SOURCE, value=target)
         if not any(isinstance(shares, Mapping) for shares in target.values()):
-            return self._read_shares(target), None
-        return None, {query: self._read_shares(shares, query) for query, shares in target.items()}
+            return self._read_shares(target)
+        return {query: self._read_shares(shares, query) for query, shares in target.items()}
 
     def _read_shares(self, shares: Any, query: Any = None) -> Floats:
         place = {"query": query}
@@ -128,17 +101,20 @@ class Groups:
         counts = f"{many(len(self), 'item')}, {many(len(self.names), 'group')}"
         return f"<{type(self).__name__}: {counts}>"
 
-    def align(self, ids: Iterable[Any]) -> GroupShares:
+    def align(self, ids: Iterable[Any], *, every: bool = True) -> GroupShares:
         """Return what is known of some items, in their order.
 
         Raises:
-            InputError: naming the first that belongs to no group, if that is an error.
+            InputError: naming the first that is not among `ids`, unless not `every` one has to be.
         """
         ids = list(ids)
         codes = np.array([self._codes.get(item, UNGROUPED) for item in ids], np.int64)
-        for row in np.flatnonzero(codes == UNGROUPED)[:1].tolist():
-            self._check_ungrouped(ids[row])
-        return GroupShares(tuple(self.names), codes, self._vectors, self._target, self._targets)
+        for row in np.flatnonzero(codes == UNGROUPED)[:1].tolist() if every else ():
+            problem = "its group is not given; that of an item without one is {}"
+            raise InputError(problem, source=SOURCE, document=ids[row])
+        belongs = np.asarray(self._vectors.max(axis=1) > 0)
+        codes[~belongs[codes]] = UNGROUPED
+        return GroupShares(tuple(self.names), codes, self._vectors, self._target)
 
 
 def _check_shares(

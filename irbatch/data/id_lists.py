@@ -91,12 +91,10 @@ def _read_different(lists: Any, queries: IdColumn, source: str, pad: object) -> 
     return table
 
 
-def read_lists(
-    lists: Any, queries: IdColumn, source: str, pad: object = None, value: str = "grade"
-) -> QueryTable:
+def read_lists(lists: Any, queries: IdColumn, source: str, pad: object = None) -> QueryTable:
     """Read ids that are text or fit int64: a list or a set of each query, with 1 for each id.
 
-    Or mappings of ids to numbers, each of which errors call a `value`.
+    Or mappings of ids to grades.
     """
     is_matrix = isinstance(lists, np.ndarray) and lists.ndim == 2 and not is_masked(lists)
     if is_matrix and lists.dtype.kind in "iu" and lists.dtype != np.uint64:
@@ -121,7 +119,7 @@ def read_lists(
         values = []
         for row, own_ids in zip(rows, ids, strict=True):
             values.extend(row.values() if isinstance(row, Mapping) else [1] * len(own_ids))
-    return read_ragged(queries, ids, values, value, source)
+    return read_ragged(queries, ids, values, "grade", source)
 
 
 def _ones(documents: IdColumn) -> Any:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.data.columns import QueryTable, as_ids, check_numbers, read_sparse
 from irbatch.data.frames import by_label, is_series, read_named
 from irbatch.data.groups import Groups
 from irbatch.data.id_lists import read_lists
-from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, first_repeated, item_of
+from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, item_of
 from irbatch.data.lookup import IdLookup, first_rows, number_ids, order_groups
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -22,8 +22,6 @@ from irbatch.engine.items import (
     OUTSIDE,
     Histories,
     ItemArrays,
-    Propensities,
-    QueryPropensities,
     Vectors,
 )
 from irbatch.errors import InputError, many, shown
@@ -76,8 +74,7 @@ class Items:
             keys of `popularity`, or else the items of `interactions`, `groups` or `propensities`.
             Of a score matrix they are the columns.
         popularity: how many interactions each item has had; a mapping may leave out those without
-            any. Also a table with columns such as ``item_id`` and ``count``. Default: as
-            `interactions` have them.
+            any. Default: as `interactions` have them.
         interactions: what users have had before: user to items, or to mappings of items to grades,
             above 0 where there was something; `Qrels`; a table with columns such as ``user_id`` and
             ``item_id``; or a sparse matrix of users by items. A user's later interactions with an
@@ -87,8 +84,7 @@ class Items:
         similarity: ``(items, items)``, any measure of it.
         groups: `Groups`, or what makes them: item to group, or to shares of groups.
         propensities: how likely a relevant item is to be known as relevant, above 0 and at most 1,
-            see `irbatch.data.label_propensities`; or query to item to that, as of clicks, which
-            depend on where an item was shown.
+            see `irbatch.data.label_propensities`.
         outside: what a document does that is not an item: it is an ``"error"``, or ``"ignore"``: it
             keeps its rank, and is not counted.
 
@@ -121,10 +117,8 @@ class Items:
         self.outside = outside
         is_matrix = hasattr(interactions, "tocsr")
         had = None if interactions is None else read_interactions(interactions)
-        popularity = None if popularity is None else read_popularity(popularity)
         if groups is not None and not isinstance(groups, Groups):
             groups = Groups(groups)
-        propensities = _read_propensities(propensities)
         if items is None and is_matrix and popularity is None:
             items = interactions.shape[1]
         elif items is None:
@@ -155,11 +149,9 @@ class Items:
                 raise InputError(problem, source=SOURCE)
         if groups is not None:
             self.arrays.groups = groups.align(self.ids.tolist())
-        if isinstance(propensities, QueryTable):
-            self.arrays.propensities = self._align_propensities(propensities)
-        elif propensities is not None:
-            of_items = self.by_item("propensities", propensities, **PROPENSITY)
-            self.arrays.propensities = Propensities(of_items)
+        if propensities is not None:
+            limits = {"above": 0.0, "most": 1.0}
+            self.arrays.propensities = self.by_item("propensities", propensities, **limits)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -202,23 +194,14 @@ class Items:
         if ids is None and numbers.size != len(self):
             problem = f"{name} is one number for each of {len(self)} items, not {numbers.size}"
             raise InputError(problem, source=SOURCE)
-        if ids is None:
-            return numbers
-        values = np.full(len(self), math.nan if missing is None else missing)
-        values[self._rows_of(name, ids)] = numbers
-        for row in np.flatnonzero(np.isnan(values))[:1].tolist():
-            raise InputError(f"{name} is not given", source=SOURCE, document=self.id_at(row))
-        return values
+        return numbers if ids is None else self._in_order(name, ids, numbers, missing)
 
     def matrix(self, name: str, given: Any) -> Floats:
         """Read numbers of each item, float64 ``(items, n)``: an array, or a mapping of ids."""
         labelled = by_label(given)
         if isinstance(labelled, Mapping):
-            rows = self._rows_of(name, list(labelled))
-            if len(labelled) < len(self):
-                item = self.id_at(int(np.setdiff1d(np.arange(len(self)), rows)[0]))
-                raise InputError(f"{name} are not given", source=SOURCE, document=item)
-            labelled = to_numpy(list(labelled.values()), name)[np.argsort(rows)]
+            vectors = to_numpy(list(labelled.values()), name)
+            labelled = self._in_order(name, list(labelled), vectors)
         table = to_numpy(labelled, name)
         if table.ndim != 2 or len(table) != len(self) or table.dtype.kind not in "biuf":
             problem = f"{name} are numbers, one row for each of {len(self)} items, not"
@@ -230,24 +213,21 @@ class Items:
             raise InputError(problem, source=SOURCE, document=item, value=value)
         return table
 
-    def _align_propensities(self, table: QueryTable) -> QueryPropensities:
-        """Return query to item to propensity by rows of the catalogue."""
-        check_numbers("propensity", table.numbers, table.where, "propensities", PROPENSITY)
-        rows = self._rows_of("propensities", table.documents)
-        keys = table.row_index * len(self) + rows
-        order = np.argsort(keys, kind="stable")
-        return QueryPropensities(
-            len(self), table.places, keys[order], table.numbers[order], self.id_at
-        )
-
-    def _rows_of(self, name: str, ids: list[Any] | IdColumn) -> Ints:
-        """Return the rows of ids that have to be items."""
+    def _in_order(
+        self, name: str, ids: list[Any], rows: Any, missing: float | None = None
+    ) -> NDArray[Any]:
+        """Return the rows of some ids in the order of the items, see `by_item`."""
         column = as_ids(ids, "item", SOURCE)
-        rows = self.find(column)
-        for place in np.flatnonzero(rows == OUTSIDE)[:1].tolist():
+        places = self.find(column)
+        for row in np.flatnonzero(places == OUTSIDE)[:1].tolist():
             problem = f"{name} of an item that is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, document=item_of(column, place))
-        return rows
+            raise InputError(problem, source=SOURCE, document=item_of(column, row))
+        if missing is None and len(ids) < len(self):
+            item = self.id_at(int(np.setdiff1d(np.arange(len(self)), places)[0]))
+            raise InputError(f"{name} of this item are not given", source=SOURCE, document=item)
+        in_order = np.full((len(self), *rows.shape[1:]), missing or 0, rows.dtype)
+        in_order[places] = rows
+        return in_order
 
     def _add_interactions(self, had: QueryTable, *, are_rows: bool) -> None:
         """Count interactions, and keep who had what; items may be rows of the catalogue already."""
@@ -270,14 +250,14 @@ class Items:
 
 def _list_items(popularity: Any, had: Any, groups: Groups | None, propensities: Any) -> Any:
     """Return the items of the first of these that is there, or how many it has."""
-    if popularity is not None:
-        return list(popularity) if isinstance(popularity, Mapping) else len(popularity)
-    if had is None and groups is not None:
+    if popularity is None and had is not None:
+        return had.documents.take(number_ids(had.documents)[1])
+    if popularity is None and groups is not None:
         return groups.ids
-    table = propensities if had is None else had
-    if isinstance(table, QueryTable):
-        return table.documents.take(number_ids(table.documents)[1])
-    return list(table) if isinstance(table, Mapping) else None
+    numbers = by_label(propensities if popularity is None else popularity)
+    if isinstance(numbers, Mapping):
+        return list(numbers)
+    return None if numbers is None else len(numbers)
 
 
 def _read_catalogue(items: Any) -> IdColumn:
@@ -341,7 +321,7 @@ def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vecto
     return Vectors(starts, users[order_groups(items, starts)], numbers, n_users, squares)
 
 
-# ---------------------------------------------------------------- interactions, popularity
+# ---------------------------------------------------------------- interactions
 
 
 def read_interactions(interactions: Any, users: IdColumn | None = None) -> QueryTable:
@@ -385,23 +365,7 @@ def read_seen(interactions: Any, queries: IdColumn | None = None) -> QueryTable:
         raise problem.with_fields(source="exclude") from problem.__cause__
 
 
-def read_popularity(popularity: Any) -> Any:
-    """Return how often each item was had: a mapping of ids, or what is in the order of items."""
-    popularity = by_label(popularity) if is_series(popularity) else popularity
-    is_table = hasattr(popularity, "columns") or hasattr(popularity, "column_names")
-    is_table = is_table or getattr(getattr(popularity, "dtype", None), "names", None) is not None
-    if isinstance(popularity, Mapping) or not is_table:
-        return popularity
-    ids, counts = read_named(popularity, "popularity", {})
-    items = as_ids(ids, "item", SOURCE).tolist()
-    if (twice := first_repeated(items)) is not None:
-        raise InputError("this item has two popularities", source=SOURCE, document=twice)
-    return dict(zip(items, counts, strict=True))
-
-
 # ---------------------------------------------------------------- propensities
-
-PROPENSITY = {"above": 0.0, "most": 1.0}  # its limits
 
 
 def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: float = 1.5) -> Any:
@@ -467,21 +431,6 @@ def _apply_formula(
     ids, numbers = read_by_id("frequency", frequencies, "frequencies", limits)
     results = formula(numbers)
     return results if ids is None else dict(zip(ids, results.tolist(), strict=True))
-
-
-def _read_propensities(propensities: Any) -> Any:
-    """Return propensities of queries' items as a table, those of items as they are."""
-    if not isinstance(propensities, Mapping) or not any(
-        isinstance(numbers, Mapping) for numbers in propensities.values()
-    ):
-        return propensities
-    source = "propensities"
-    for query, numbers in propensities.items():
-        if not isinstance(numbers, Mapping):
-            problem = f"propensities by query are items to numbers, not {shown(numbers)}"
-            raise InputError(problem, source=source, query=query, value=numbers)
-    queries = as_ids(list(propensities), "query", source)
-    return read_lists(propensities, queries, source, value="propensity")
 
 
 # ---------------------------------------------------------------- costs

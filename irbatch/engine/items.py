@@ -25,14 +25,13 @@ class GroupShares(NamedTuple):
 
     `vectors` has each distinct membership once, float64 ``(memberships, groups)``; `codes` says
     which of them an item has, int64 ``(items,)``, or `UNGROUPED`. `target` are the shares due
-    for every query, float64 ``(groups,)``, `targets` those by query id.
+    for every query, float64 ``(groups,)``, or those by query id.
     """
 
     names: tuple[Any, ...]
     codes: Ints
     vectors: Floats
-    target: Floats | None
-    targets: Mapping[Any, Floats] | None
+    target: Floats | Mapping[Any, Floats] | None
 
     def targets_of(self, queries: Sequence[Any]) -> Floats:
         """Return the shares due for some queries: float64 ``(queries, groups)``.
@@ -40,15 +39,15 @@ class GroupShares(NamedTuple):
         Raises:
             InputError: if no target is given, or none for one of them.
         """
-        if self.target is not None:
-            return np.tile(self.target, (len(queries), 1))
-        if self.targets is None:
+        if self.target is None:
             problem = "no target is given: say Groups(…, target=…), or AWRF(target=uniform)"
             raise InputError(f"{problem} and the like", source="groups")
+        if isinstance(self.target, np.ndarray):
+            return np.tile(self.target, (len(queries), 1))
         for query in queries:
-            if query not in self.targets:
+            if query not in self.target:
                 raise InputError("it has no target", source="groups", query=query)
-        targets = [self.targets[query] for query in queries]
+        targets = [self.target[query] for query in queries]
         return np.array(targets).reshape(len(queries), len(self.names))
 
     def place_of(self, name: str) -> int:
@@ -70,40 +69,6 @@ class GroupShares(NamedTuple):
         shares = np.concatenate([self.vectors, none])[self.codes[rows[rows >= 0]]]
         sums = [np.bincount(queries, share, starts.size - 1) for share in shares.T]
         return np.stack(sums, axis=1).astype(np.float64, copy=False)
-
-
-class Propensities(NamedTuple):
-    """Those of items, float64 ``(items,)``."""
-
-    of_items: Floats
-
-    def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
-        """Return those of items at `rows`, each of the query at its `row_index`: ``(rows,)``."""
-        return self.of_items[rows]
-
-
-class QueryPropensities(NamedTuple):
-    """Those of items in queries, as of clicks, which depend on the rank that an item was shown at.
-
-    `keys`, ascending, are a query's place x the number of items + an item, `values` theirs.
-    """
-
-    size: int  # items of the catalogue
-    places: Mapping[Any, int]  # of queries
-    keys: Ints
-    values: Floats
-    id_at: Callable[[int], Any]  # from an item's row to its id
-
-    def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
-        """Do as `Propensities`; InputError for one that is not given."""
-        places = np.array([self.places.get(query, -1) for query in queries], np.int64)[row_index]
-        at = np.where(places >= 0, _find(self.keys, places * self.size + rows), -1)
-        if (at < 0).any():
-            lacking = int(np.argmin(at))
-            query, document = queries[int(row_index[lacking])], self.id_at(int(rows[lacking]))
-            problem = "it is relevant, and its propensity in this query is not given"
-            raise InputError(problem, source="propensities", query=query, document=document)
-        return self.values[at]
 
 
 def _find(keys: Ints, others: Ints) -> Ints:
@@ -172,7 +137,8 @@ class ItemArrays:
             are as similar as the cosine of who had them.
         similarity: float64 ``(items, items)``.
         groups: who belongs to which.
-        propensities: how likely relevant ones are to be known, above 0 and at most 1.
+        propensities: float64 ``(items,)``, how likely relevant ones are to be known, above 0 and
+            at most 1.
         fingerprint: tells catalogues apart.
     """
 
@@ -185,7 +151,7 @@ class ItemArrays:
     embeddings: Vectors | None = None
     similarity: Floats | None = None
     groups: GroupShares | None = None
-    propensities: Propensities | QueryPropensities | None = None
+    propensities: Floats | None = None
     fingerprint: str = ""
     _tables: dict[object, Floats] = field(default_factory=dict)
 

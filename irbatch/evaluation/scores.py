@@ -321,13 +321,13 @@ def evaluate_scores(
             says that there is no candidate.
         measures, cutoffs, no_relevant, rel, threads: as in `irbatch.evaluate`.
         positives: instead of `relevance`, the relevant candidates' columns: one a query (-100 for
-            none), a matrix of them padded with -100, lists, or mappings of columns to grades;
-            ``"diagonal"`` (row i's is column i, as in a batch of pairs) or ``"first"`` (column 0,
-            followed by sampled negatives). A query without any is as `no_relevant` says.
+            none), a matrix of them padded with -100, or lists; ``"diagonal"`` (row i's is column i,
+            as in a batch of pairs) or ``"first"`` (column 0, followed by sampled negatives). A
+            query without any is as `no_relevant` says.
         mask: ``(queries, candidates)`` bools, True for a candidate.
         lengths: ``(queries,)``, how many cells of each row, from the first, are candidates.
         exclude: candidates to leave out, such as what a user has seen: bools of the scores'
-            shape, a sparse matrix, or lists of columns.
+            shape, a sparse matrix, or columns as of `positives`.
         n_relevant: ``(queries,)``, how many relevant documents there are in all where some are
             not among the candidates; for labels 0 and 1.
         ties: what becomes of candidates that share a score, as in `irbatch.evaluate`: by default

@@ -64,8 +64,8 @@ def evaluate_groups(
     judgments, ranked = evaluation.judgments(qrels), evaluation.rankings(run)
     in_order = evaluation._replace(order_by="score")  # as it was read
     documents = [document for of_query in judgments.to_dict().values() for document in of_query]
-    groups = groups if isinstance(groups, Groups) else Groups(groups, ungrouped="ignore")
-    shares, grades = groups.align(documents), judgments.grades
+    groups = groups if isinstance(groups, Groups) else Groups(groups)
+    shares, grades = groups.align(documents, every=False), judgments.grades
     results = SystemResults()
     for name, belongs in zip(shares.names, shares.vectors.T > 0, strict=True):
         keeps = (belongs[shares.codes] & (shares.codes >= 0)) | (grades <= 0)

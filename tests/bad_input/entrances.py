@@ -376,8 +376,8 @@ def candidates_in_lists(problem: Problem, folder: Path) -> tuple[Any, ...]:
 
 def candidates_and_positives(problem: Problem, folder: Path) -> tuple[Any, ...]:
     parts, scores, _ = candidates(problem, folder)
-    require(all(type(cell) is int and cell >= 0 for row in parts.labels for cell in row))
-    parts.more["positives"] = [{i: x for i, x in enumerate(r) if x} for r in parts.labels]
+    require(all(type(cell) is int and cell in (0, 1) for row in parts.labels for cell in row))
+    parts.more["positives"] = [[i for i, x in enumerate(r) if x] for r in parts.labels]
     return parts, scores, None
 
 

@@ -37,13 +37,11 @@ def test_numbers_are_ids_and_groups() -> None:
 
 
 def test_items_without_a_group() -> None:
-    members = {"a": "A", "b": {"A": 0, "B": 0}}
-    input_error(lambda: Groups(members), "no group", "ignore", document="b")
-    input_error(lambda: Groups(members, ungrouped="no"), "ungrouped='no'")
-    known = Groups(members, ungrouped="ignore")
-    assert known.align(["b", "a", "x"]).codes.tolist() == [-1, 0, -1]
+    groups = Groups({"b": {"A": 0, "B": 0}, "a": "A", "c": {}})
+    assert groups.align(["b", "a", "c"]).codes.tolist() == [-1, 1, -1]
+    assert groups.align(["x", "a"], every=False).codes.tolist() == [-1, 1]
     whole = Groups({"a": "A"})
-    input_error(lambda: whole.align(["a", "x"]), "no group", document="x")
+    input_error(lambda: whole.align(["a", "x"]), document="x")
     input_error(lambda: irbatch.Items(["a", "x"], groups=whole), document="x")
     input_error(lambda: irbatch.Items(groups=[1]), "mapping", source="groups")
 

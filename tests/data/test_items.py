@@ -69,15 +69,11 @@ def test_sparse_interactions(kind: str) -> None:
 
 def test_popularity_in_every_form() -> None:
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    had = {"item_id": list("cabaa")}
-    users = pd.DataFrame({"user_id": [1, 1, 2, 3, 3], **had}, index=range(3, 8))
+    users = pd.DataFrame({"user_id": [1, 1, 2, 3, 3], "item_id": list("cabaa")}, index=range(3, 8))
     for given in (
         {"a": 3, "b": 1, "c": 1},
         users.item_id.value_counts(),
         users.groupby("item_id").size(),
-        users.item_id.value_counts().reset_index(),
-        users.item_id.value_counts().reset_index(name="popularity"),
-        pl.DataFrame(had)["item_id"].value_counts(),
     ):
         assert popularity(Items(popularity=given)) == {"a": 3.0, "b": 1.0, "c": 1.0}
         ordered = Items(["c", "a", "b", "x"], popularity=given)
@@ -105,9 +101,8 @@ def test_labels_of_pandas_are_ids() -> None:
     assert irbatch.Groups(pd.Series({"a": "new", "b": "old"})).ids == ["a", "b"]
     twice = pd.Series([1, 2], index=["a", "a"])
     input_error(lambda: Items(popularity=twice), "label 'a' of a Series comes twice")
-    frame = pd.DataFrame({"item": ["a", "a"], "count": [1, 2]})
-    input_error(lambda: Items(popularity=frame), "'a'): this item has two popularities")
-    input_error(lambda: Items(popularity=frame[["item"]]), "no column is the popularity:")
+    frame = pd.DataFrame({"item": ["a", "b"], "count": [1, 2]})
+    input_error(lambda: Items(popularity=frame), "shape (2, 2)")
 
 
 def test_an_item_had_twice_is_popular_twice_and_had_once() -> None:
@@ -154,7 +149,7 @@ def test_embeddings_of_any_size(scale: float) -> None:
         ({"items": 2, "embeddings": [[1, 2]]}, "one row for each of 2 items"),
         ({"items": 2, "embeddings": [[1, 2], [np.inf, 1]]}, "(document 1): embeddings have inf"),
         ({"items": 2, "embeddings": [[1, 2], [1]]}, "rows are not of one length"),
-        ({"items": 2, "embeddings": {0: [1.0]}}, "(document 1): embeddings are not given"),
+        ({"items": 2, "embeddings": {0: [1.0]}}, "(document 1): embeddings of this item"),
         ({"items": 2, "similarity": [[1, 2]]}, "one row for each of 2 items"),
         ({"items": 2, "similarity": [[1], [2]]}, "similarity is (items, items)"),
         ({"interactions": {"u": "abc"}}, "items are a list of ids, not a str"),

@@ -127,7 +127,7 @@ POSITIVES: dict[str, Callable[[list[list[int]]], Any]] = {
     "arrays": lambda lists: [np.array(each, np.uint16) for each in lists],
     "padded": padded,
     "padded in front, int16": lambda lists: padded(lists)[:, ::-1].astype(np.int16),
-    "mappings": lambda lists: [dict.fromkeys(each, 1) for each in lists],
+    "sets": lambda lists: [*map(set, lists)],
     "objects": lambda lists: np.array([*lists, None], object)[:-1],  # as pandas holds them
 }
 
@@ -137,12 +137,6 @@ POSITIVES: dict[str, Callable[[list[list[int]]], Any]] = {
 def test_positives_in_place_of_labels(form: str, ties: str) -> None:
     expected = values(SCORES, LABELS, ties=ties)
     assert values(SCORES, positives=POSITIVES[form](columns(LABELS)), ties=ties) == expected
-    expected = values(SCORES, GRADES, ties=ties)
-    assert values(SCORES, positives=graded(GRADES), ties=ties) == expected
-
-
-def graded(grades: np.ndarray) -> list[dict[int, int]]:
-    return [{column: grade for column, grade in enumerate(row) if grade} for row in grades.tolist()]
 
 
 def test_one_positive_a_query() -> None:
@@ -178,7 +172,6 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "some masked, some excluded": {"mask": KEPT | HALF, "exclude": LOST & HALF},
     "sparse label -100": {"relevance": sp.csr_array(np.where(KEPT, GRADES, -100))},
     "label nan that is masked": {"relevance": np.ma.masked_invalid(np.where(KEPT, GRADES, np.nan))},
-    "positives": {"relevance": None, "positives": graded(GRADES), "exclude": columns(LOST)},
 }
 
 

@@ -153,9 +153,11 @@ def test_twin(seed: int) -> None:
         target: dict[str, Any] = {"A": 0.5, "7": 0.5}
         targets = dict.fromkeys(qrels, target) | {"q0": {"B": 1}}
         catalogue = [f"d{i}" for i in range(30)]
+        there = catalogue if number % 2 else list(members)
+        of_items = {item: members.get(item, {}) for item in there}
         items = irbatch.Items(
-            catalogue if number % 2 else None,
-            groups=irbatch.Groups(members, targets if number % 3 else target, ungrouped="ignore"),
+            there,
+            groups=irbatch.Groups(of_items, targets if number % 3 else target),
             outside="ignore",
         )
         given = targets if number % 3 else dict.fromkeys(qrels, target)
@@ -169,7 +171,7 @@ def test_twin(seed: int) -> None:
                 judged=judged,
                 belongs=shares_of(members),
                 given=given[query],
-                there=catalogue if number % 2 else members,
+                there=there,
             )
             for each in WANTED:
                 value = found.per_query(each)[query]

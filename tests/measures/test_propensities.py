@@ -60,33 +60,6 @@ def test_worked_example() -> None:
     assert found == pytest.approx(expected, rel=1e-14)
 
 
-def test_clicks() -> None:
-    """Joachims et al. 2017: propensities are of the ranks that a query's items were shown at."""
-    clicks = {"a": {"x": 1, "y": 1}, "b": {"x": 1, "z": 0}, "c": {"z": 1}}
-    shown = {"a": {"x": 0.5, "y": 0.25}, "b": {"x": 1.0, "z": 0.1}, "c": {"z": 0.2}}
-    run = {"a": {"y": 2.0, "z": 1.0, "x": 0.5}, "b": {"z": 2.0, "x": 1.0}}
-    names = ["IPS(discount=rank)@5", "SNIPS(discount=rank)@5", "SNIPS(discount=rank,over=all)@5"]
-    results = irbatch.evaluate(clicks, run, names, items=known(shown))
-    assert results.per_query(names[0]) == {"a": 4 + 2 / 3, "b": 0.5, "c": 0}
-    assert results[names[1]] == pytest.approx(((4 + 2 / 3) / 6 + 0.5) / 3, rel=1e-15)
-    assert results[names[2]] == pytest.approx((4 + 2 / 3 + 0.5) / 12, rel=1e-15)
-    del shown["a"]["y"]
-    items = irbatch.Items(["x", "y", "z"], propensities=shown)
-    input_error(
-        lambda: irbatch.evaluate(clicks, run, names, items=items), "propensity",
-        query="a", document="y",
-    )  # fmt: skip
-    del shown["c"]
-    input_error(
-        lambda: irbatch.evaluate({"c": {"z": 1}}, run | {"c": {}}, names, items=known(shown)),
-        query="c", document="z",
-    )  # fmt: skip
-    for value in (0, -1.0, 1.5, math.nan, "x"):
-        wrong = {"a": {"x": 0.5, "y": value}}
-        input_error(lambda given=wrong: known(given), query="a", document="y")
-    input_error(lambda: known({"a": {"x": 0.5}, "b": 0.5}), "items to numbers", query="b")
-
-
 def test_a_ratio_of_means_is_no_mean_of_ratios() -> None:
     qrels, run = {"a": {"d1": 1}, "b": {"d4": 1, "d5": 1}}, {"a": {"d1": 1.0}, "b": {"d4": 1.0}}
     results = irbatch.evaluate(qrels, run, "PSP@1 SNIPS@1", items=known(PROPENSITIES))

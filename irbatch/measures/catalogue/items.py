@@ -312,24 +312,23 @@ LOG2 = Discount("log2")
 of_weights = functools.partial(builtin, reads="items")
 
 
-def _weights_of(r: ItemRanks, row_index: Ints, rows: Ints, relevant: Bools) -> Floats:
-    """Return what items of queries weigh, 0 if they are not relevant: float64 ``(items,)``."""
-    propensities = r.items.need("propensities")
+def _weights_of(r: ItemRanks, rows: Ints, relevant: Bools) -> Floats:
+    """Return what items weigh, 0 if they are not relevant: float64 ``(items,)``."""
     weights = np.zeros(rows.size)
-    weights[relevant] = 1.0 / propensities.find(r.queries, row_index[relevant], rows[relevant])
+    weights[relevant] = 1.0 / r.items.need("propensities")[rows[relevant]]
     return weights
 
 
 def _weights_of_judged(r: ItemRanks) -> Floats:
     """Return what the judged items weigh; those that are not items weigh nothing."""
-    starts, rows, grades = r.judged
-    return _weights_of(r, row_index_of(starts), rows, (grades >= r.rel) & (rows >= 0))
+    _, rows, grades = r.judged
+    return _weights_of(r, rows, (grades >= r.rel) & (rows >= 0))
 
 
 def _weight_gained(r: ItemRanks, discount: str = "none") -> Floats:
     """Add up what a ranking's items weigh, discounted."""
     divisors = divisors_of(discount, r.rows.shape[1])
-    return r.add_up(_weights_of(r, r.row_index, r.listed, r.relevant) / divisors[r.ranks - 1])
+    return r.add_up(_weights_of(r, r.listed, r.relevant) / divisors[r.ranks - 1])
 
 
 def _ideal_weight(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
