@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import fields, replace
-from shlex import quote
 
 from irbatch import compare
 from irbatch.cli.inputs import name_runs, read_groups
@@ -19,16 +17,13 @@ from irbatch.cli.options import (
     add_settings,
     check_sort,
     judge,
-    tell,
+    read_conditions,
 )
 from irbatch.cli.terminal import note
-from irbatch.cli.writing import TABLES, WRITTEN, Output, add_output, add_paper, chosen
+from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
-from irbatch.comparing.compare import check_baseline
 from irbatch.comparing.comparison import tell_queries
 from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
-from irbatch.comparing.gate import MISSING, Limit, parse_condition
-from irbatch.errors import InputError
 from irbatch.measures import measure, parse_measures
 from irbatch.report import axes
 
@@ -57,7 +52,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = add_output(
         parser,
         digits="means and differences",
-        beside=WRITTEN,
         plot="draw differences on the first measure",
         sort=True,
     )
@@ -82,15 +76,14 @@ def run(options: argparse.Namespace) -> int:
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     runs = name_runs(options.runs)
     check_sort(options.sort, measures)
-    _check(options, runs, [str(parsed) for parsed in measures])  # before anything is read
+    read_conditions(options)  # what is wrong with them is said before a file is read
     judged = [options.qrels, *filter(None, [options.model_qrels])]
     output = Output(options, {"qrels": judged, "run": runs.values()})
     settings = chosen(options, (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels"))
     groups = None if options.groups is None else read_groups(options.groups)
     comparison = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.
-    outcomes = judge(options, comparison)
-    status = tell((outcome.passed, outcome.told) for outcome in outcomes)
+    outcomes, status = judge(options, comparison)
     names = {str(parsed): parsed.spelled(options.names) for parsed in measures}
     if options.sort is not None:
         options.sort = names[str(measure(options.sort))]
@@ -98,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     output.write_report(shown, json={"gates": outcomes})
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
-    if options.output is not None or output.form not in TABLES:  # which say it
+    if not set(TABLES).intersection(output.forms.values()):  # which say it
         for sentence in tell_queries(comparison):
             note(sentence)
     return status
@@ -108,19 +101,3 @@ def _renamed(comparison: Comparison, names: list[str]) -> Comparison:
     """Call the measures otherwise, in groups too."""
     groups = {group: _renamed(of_group, names) for group, of_group in comparison.groups.items()}
     return replace(comparison, measures=names, groups=groups)
-
-
-def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[str]) -> None:
-    """Check what comparisons are of, before a file is read."""
-    for text, required in options.conditions:
-        condition = parse_condition(text, required=required)
-        name, word = condition.form.name, "--require" if required else "--fail-if"
-        if options.baseline is None and not isinstance(condition.form, Limit):
-            raise InputError(f"{word} needs --baseline", source="baseline")
-        if options.groups is None and condition.scope is not None:
-            raise InputError(f"{word} {text!r} needs --groups", source="groups")
-        if name not in (*measures, MISSING):
-            problem = f"{name} is not compared: add -m {quote(name)}"
-            raise InputError(f"condition {text!r}: {problem}", value=text)
-    if options.baseline is not None:
-        check_baseline(options.baseline, list(runs))

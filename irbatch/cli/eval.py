@@ -17,7 +17,7 @@ from irbatch.cli.options import (
     add_settings,
     check_sort,
     judge,
-    tell,
+    read_conditions,
 )
 from irbatch.cli.terminal import note, shows_progress
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, write_tsv
@@ -68,7 +68,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
     # All that can be rejected without reading anything is rejected first.
-    measures = _with_required(options, parse_measures(options.measures or DEFAULT_MEASURES))
+    names = options.measures or DEFAULT_MEASURES
+    measures = parse_measures([*names, *read_conditions(options, alone=True)])
     check_sort(options.sort, measures)
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     output = Output(options, inputs, FORMS, default_form)
     results = _evaluate(options, runs, measures)
     own = {"names": options.names, "per_query": options.per_query, "intervals": options.bounds}
-    outcomes = judge(options, results)
+    outcomes, status = judge(options, results)
     gates = {"json": {"gates": outcomes}}
     output.write(
         lambda form, **shaped: _report(results, form, **own, **shaped, **gates.get(form, {}))
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     asked = tell_different_queries(results), ask_about_parts(results)
     for text in filter(None, [*list_notes(results), *asked]):
         note(text)
-    return tell((outcome.passed, outcome.told) for outcome in outcomes)
+    return status
 
 
 def _evaluate(
@@ -117,19 +118,3 @@ def _report(results: SystemResults, form: str, **shaped: Any) -> str:
         heads, rows = list_values(results, **shaped)
         return write_tsv([heads, *(row.values() for row in rows)])
     return str(getattr(results, f"to_{form}")(**shaped))
-
-
-def _with_required(
-    options: argparse.Namespace, measures: tuple[Measure, ...]
-) -> tuple[Measure, ...]:
-    """Add the measures that conditions are of, which are read here first."""
-    if not options.conditions:
-        return measures
-    from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
-
-    conditions = [
-        parse_condition(text, required=required, alone=True)
-        for text, required in options.conditions
-    ]
-    names = [condition.form.name for condition in conditions if condition.form.name != MISSING]
-    return parse_measures([*measures, *names])

@@ -11,7 +11,6 @@ from irbatch.comparing.explain import SIDES, explain
 from irbatch.measures import measure
 
 FORMS = ("text", "markdown", "html", "json")
-WRITTEN = ("html", "markdown", "json")
 OPTIONS = ("queries", "most", "only", "depth", "topics", "documents", *SETTINGS)
 
 
@@ -24,7 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "example: irbatch explain qrels.txt old.run new.run -m nDCG@10 --only worse "
-        "--topics queries.tsv --documents corpus.jsonl --html why.html"
+        "--topics queries.tsv --documents corpus.jsonl -o why.html"
     )
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
@@ -42,12 +41,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     text = "texts of {}: lines of an id, a tab and the text, or of JSON as BEIR has them"
     add("--topics", metavar="FILE", help=text.format("queries"))
     add("--documents", metavar="FILE", help=text.format("documents"))
-    add_output(parser, FORMS, beside=WRITTEN)
+    add_output(parser, FORMS)
     add_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain, print, and write files."""
+    """Explain, and print or write."""
     parsed = measure(",".join(options.measures or ["nDCG@10"]))
     texts = {name: [path] for name, path in chosen(options, ("topics", "documents")).items()}
     inputs = {"qrels": [options.qrels], "run": [options.a, options.b], **texts}

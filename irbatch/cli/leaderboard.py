@@ -8,15 +8,14 @@ import re
 import sys
 from pathlib import Path
 
-from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, tell
-from irbatch.cli.writing import SHAPING, TABLES, WRITTEN, Output, add_output, add_paper, chosen
+from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, judge
+from irbatch.cli.writing import SHAPING, TABLES, Output, add_output, add_paper, chosen
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.study import check_board, parse_on_board
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.resampling import check_level
 
 EXAMPLE = (
     '{"systems": [{"system": "bm25", "accuracy": {"RR@10": 0.187}, "latency": {"mean": 8}}, …]}'
@@ -60,7 +59,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     text = "mark systems not significantly worse than the best (all pairs, Holm)"
     add("--significance", action="store_true", default=None, help=text)
     text = "draw --y against --x, and the frontier"
-    add = add_output(parser, digits="measures", beside=WRITTEN, plot=text)
+    add = add_output(parser, digits="measures", plot=text)
     add("--x", metavar="AXIS", help="across the picture")
     add("--y", metavar="AXIS", help="along the picture (default: the first measure)")
     add("--intervals", action="store_true", help="show them in tables")
@@ -83,7 +82,15 @@ def _axes(text: str) -> list[str]:
 
 def run(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
-    output = _check(options)
+    for text, required in options.conditions:
+        parse_on_board(text, required=required)
+    for name, other in NEEDS.items():
+        if getattr(options, name) is not None and getattr(options, other) is None:
+            raise InputError(f"--{name} needs --{other}")
+    if options.qrels is not None:
+        options.measures = parse_measures(options.measures or DEFAULT_MEASURES)
+    inputs = {"leaderboard": [options.systems], "qrels": [*filter(None, [options.qrels])]}
+    output = Output(options, inputs, shaping=SHAPED)
     board = _read(options)
     if options.prices:
         board = board.priced(dict(options.prices))
@@ -91,12 +98,7 @@ def run(options: argparse.Namespace) -> int:
     if options.significance:
         board = board.tested(**chosen(options, ["level"]))
     picture = None if options.plot is None else board.plot(options.x, options.y)
-    outcomes = [
-        outcome
-        for text, required in options.conditions
-        for outcome in check_board(board, [text], required=required)
-    ]
-    status = tell((outcome.passed, outcome.told) for outcome in outcomes)
+    outcomes, status = judge(options, board, check_board)
     if options.frontier is None and options.x is not None:
         options.frontier = [options.y or board.measures[0], options.x]
     page = {"x": options.x, "y": options.y}
@@ -104,21 +106,6 @@ def run(options: argparse.Namespace) -> int:
     if picture is not None:
         axes.save(picture, options.plot)
     return status
-
-
-def _check(options: argparse.Namespace) -> Output:
-    """Reject what can be rejected without reading anything."""
-    for text, required in options.conditions:
-        parse_on_board(text, required=required)
-    for name, other in NEEDS.items():
-        if getattr(options, name) is not None and getattr(options, other) is None:
-            raise InputError(f"--{name} needs --{other}")
-    if options.level is not None:
-        check_level(options.level)
-    if options.qrels is not None:
-        options.measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    inputs = {"leaderboard": [options.systems], "qrels": [*filter(None, [options.qrels])]}
-    return Output(options, inputs, shaping=SHAPED)
 
 
 def _read(options: argparse.Namespace) -> Leaderboard:

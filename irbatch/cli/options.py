@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from shlex import quote
 from typing import Any
@@ -123,23 +123,35 @@ def _condition(required: bool, text: str) -> tuple[str, bool]:
     return text, required
 
 
-def judge(options: argparse.Namespace, systems: Any) -> list[Any]:
-    """Return the outcomes of all conditions for results or a comparison."""
+def read_conditions(options: argparse.Namespace, *, alone: bool = False) -> list[str]:
+    """Name the measures of all conditions; those on systems `alone` can have no baseline."""
     if not options.conditions:
         return []
-    from irbatch.comparing.gate import check  # for those who have a gate
+    from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
 
-    return [
+    texts = options.conditions
+    forms = [parse_condition(text, required=so, alone=alone).form for text, so in texts]
+    return [form.name for form in forms if form.name != MISSING]
+
+
+def judge(options: argparse.Namespace, systems: Any, check: Any = None) -> tuple[list[Any], int]:
+    """Check conditions, say what has passed and then what failed; return outcomes and status.
+
+    Args:
+        options: of the command, those of `add_gate` among them.
+        systems: results, a comparison, or what else `check` takes.
+        check: of which outcomes come; default: `irbatch.comparing.gate.check`.
+    """
+    if not options.conditions:
+        return [], 0
+    if check is None:
+        from irbatch.comparing.gate import check  # for those who have a gate
+
+    outcomes = [
         outcome
         for text, required in options.conditions
         for outcome in check(systems, [text], required=required)
     ]
-
-
-def tell(verdicts: Iterable[tuple[bool, str]]) -> int:
-    """Say what has passed, then what failed, and return the exit status."""
-    status = 0
-    for passed, text in sorted(verdicts, key=lambda verdict: not verdict[0]):
-        say("passed" if passed else "failed", text)
-        status = status if passed else GATE_FAILED
-    return status
+    for outcome in sorted(outcomes, key=lambda outcome: not outcome.passed):
+        say("passed" if outcome.passed else "failed", outcome.told)
+    return outcomes, 0 if all(outcome.passed for outcome in outcomes) else GATE_FAILED

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from irbatch.cli.options import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
-from irbatch.cli.writing import WRITTEN, Output, add_output, chosen
+from irbatch.cli.writing import Output, add_output, chosen
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.measures import parse_measures
 
@@ -36,12 +36,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     text = "rankings are compared down to this one (default: 1000)"
     add("--depth", metavar="RANK", type=int, default=1000, help=text)
     add("-p", metavar="P", type=float, default=0.95, help="persistence of RBO (default: 0.95)")
-    add_output(parser, beside=WRITTEN)
+    add_output(parser)
     add_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, print, and write files."""
+    """Compare, and print or write."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     pairs = options.baseline, options.advanced
     runs = [path for pair in filter(None, pairs) for path in pair]

@@ -16,12 +16,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile, and say what was done."""
-    compiled = len(warmup())
-    if not compiled:
-        print("the kernels are compiled already: there is nothing to do")
-    elif Kernel.is_kept:
-        print(f"{compiled} kernels are compiled and cached")
-    else:
+    """Compile, and say how much."""
+    print(f"kernels compiled: {len(warmup())}")
+    if not Kernel.is_kept:
         say("error", "nothing can be kept; NUMBA_CACHE_DIR= names a folder that can be written to")
     return int(not Kernel.is_kept)

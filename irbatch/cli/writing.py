@@ -24,12 +24,12 @@ ENDINGS = {  # of files: the form that they are of
 }
 TABLES = ("text", "markdown", "latex", "html")  # forms that people read; others have every digit
 FORMS = (*TABLES, "csv", "json")
-WRITTEN = ("html", "latex", "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for
     **dict.fromkeys(("digits", "intervals", "judged", "pairs", "sort"), TABLES),
     "power": FORMS,
     **dict.fromkeys(("caption", "label", "environment"), ("latex",)),
 }
+PRINTED = "-"  # in place of a file's name
 
 
 def add_output(
@@ -38,7 +38,6 @@ def add_output(
     *,
     default: str = "text",
     digits: str | None = "values",
-    beside: Iterable[str] = (),
     plot: str | None = None,
     sort: bool = False,
 ) -> Any:
@@ -49,21 +48,19 @@ def add_output(
         forms: those that the result has.
         default: the form that is printed, as help says it.
         digits: what has decimals; None: nothing has.
-        beside: forms that are also written, beside what is printed.
         plot: what the picture shows, if there is one.
         sort: whether systems can be sorted by a measure.
     """
     add = parser.add_argument_group("output").add_argument
     endings = " ".join(f".{ending}" for ending, form in ENDINGS.items() if form in forms)
     text = f"write the result to FILE instead of printing it, in the form of its ending: {endings}"
-    add("-o", "--output", metavar="FILE", help=text)
-    text = f"the form, whatever FILE ends in (default of what is printed: {default})"
+    text = f"{text}; repeat for more, - prints it, too"
+    add("-o", "--output", metavar="FILE", action="append", default=[], help=text)
+    text = f"the form of what is printed (default: {default}), or of a FILE of another ending"
     add("--format", choices=forms, help=text)
     if digits is not None:
         text = f"decimals of {digits}, in {join_words([form for form in forms if form in TABLES])}"
         add("--digits", metavar="N", type=int, help=f"{text} (default: 4)")
-    for form in beside:
-        add(f"--{form}", metavar="FILE", help=f"also write the report to FILE, as {form}")
     if sort:
         add("--sort", metavar="MEASURE", help="systems by its means, the best first, in tables")
     if plot is not None:
@@ -103,22 +100,23 @@ class Output:
         default: str = "text",
         shaping: Mapping[str, Sequence[str]] = SHAPING,
     ) -> None:
-        self._options, self._path, self._shaping = options, options.output, shaping
-        paths = {form: getattr(options, form, None) for form in forms}
-        self.files = {form: path for form, path in paths.items() if path is not None}
+        self._options, self._shaping = options, shaping
         plot = getattr(options, "plot", None)
-        read = chain.from_iterable(inputs.values())
-        _check_files({"output": self._path, **self.files, "plot": plot}, read)
-        self.form = options.format or _form_of(self._path, forms, default)
+        written = [("output", path) for path in options.output if path != PRINTED]
+        pictures = [] if plot is None else [("plot", plot)]
+        _check_files([*written, *pictures], chain.from_iterable(inputs.values()))
+        self.forms = {
+            path: _form_of(path, forms, options.format, default)
+            for path in options.output or [PRINTED]
+        }
+        if options.format not in (None, *self.forms.values()):
+            problem = "--format is for what is printed, and for files of other endings"
+            raise InputError(problem, value=options.format)
         for name, shaped in shaping.items():
             is_chosen = getattr(options, name, None) not in (None, False)
-            if is_chosen and not {self.form, *self.files}.intersection(shaped):
+            if is_chosen and not set(shaped).intersection(self.forms.values()):
                 problem = f"--{name.replace('_', '-')} is for {join_words(shaped)}"
                 raise InputError(problem, value=options.format)
-        if getattr(options, "digits", None) is not None:
-            from irbatch.report.numbers import check_digits  # for those who want them
-
-            check_digits(options.digits)
         if plot is not None:
             from irbatch.report.axes import check_picture  # for those who draw
 
@@ -126,24 +124,19 @@ class Output:
         check_there(inputs)
 
     def write(self, make: Callable[..., str]) -> None:
-        """Print a report, or write it where it is to go, and in the forms beside it.
+        """Print a report, or write it where it is to go.
 
         `make` returns the text of a form, shaped by the options for it. All are made first.
         """
-        texts = {path: make(form, **self._shaped(form)) for form, path in self.files.items()}
-        shown: dict[str, Any] = {}
-        if self.form == "text" and self._path is None and sys.stdout.isatty():
-            shown = {"ansi": True, "width": shutil.get_terminal_size().columns}
-        text = make(self.form, **self._shaped(self.form), **shown)
-        if self._path is None:
-            print(text, end="")
-        else:
-            texts[self._path] = text
-        if texts:
-            from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
-        for path, written in texts.items():
-            with replacing(path) as file:
-                file.write(written.encode(errors="backslashreplace"))  # names may be no text
+        texts = {path: make(form, **self._shaped(path, form)) for path, form in self.forms.items()}
+        for path, text in texts.items():
+            if path == PRINTED:
+                print(text, end="")
+            else:
+                from irbatch.runtime.files import replacing  # here: it takes 5 ms to import
+
+                with replacing(path) as file:
+                    file.write(text.encode(errors="backslashreplace"))  # names may be no text
 
     def write_report(self, report: Any, **own: dict[str, Any]) -> None:
         """Write a report in its forms; `own` are further options of one form."""
@@ -153,9 +146,11 @@ class Output:
 
         self.write(make)
 
-    def _shaped(self, form: str) -> dict[str, Any]:
-        names = [name for name, forms in self._shaping.items() if form in forms]
-        return chosen(self._options, names)
+    def _shaped(self, path: str, form: str) -> dict[str, Any]:
+        shaped = chosen(self._options, [k for k, forms in self._shaping.items() if form in forms])
+        if form == "text" and path == PRINTED and sys.stdout.isatty():
+            shaped |= {"ansi": True, "width": shutil.get_terminal_size().columns}
+        return shaped
 
 
 def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
@@ -169,35 +164,33 @@ def write_tsv(rows: Iterable[Iterable[object]]) -> str:
     return "".join("\t".join(map(on_one_line, row)) + "\n" for row in rows)
 
 
-def _form_of(path: str | None, forms: Sequence[str], default: str) -> str:
-    """Return the form that the ending of a file's name asks for."""
-    if path is None or _is_device(path):
-        return default
+def _form_of(path: str, forms: Sequence[str], asked: str | None, default: str) -> str:
+    """Return the form that the ending of a file's name asks for, or the one asked for."""
+    if path == PRINTED or _is_device(path):
+        return asked or default
     form = ENDINGS.get(os.path.splitext(path)[1][1:].lower())  # noqa: PTH122 - pathlib takes 5 ms to import
-    if form is None or form not in forms:
+    if form is not None and form in forms:
+        return form
+    if asked is None:
         endings = [f".{ending}" for ending, its_form in ENDINGS.items() if its_form in forms]
         problem = f"--output: the name ends in none of {', '.join(endings)}; or say --format"
         raise InputError(problem, path=path)
-    return form
+    return asked
 
 
-def _check_files(paths: dict[str, str | None], inputs: Iterable[str]) -> None:
-    """Check, before anything is read, that files can be written and replace none that is read."""
+def _check_files(written: Iterable[tuple[str, str]], inputs: Iterable[str]) -> None:
+    """Check options' files before anything is read: they can be written and replace no input."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
-    for name, path in paths.items():
-        if path is None:
-            continue
+    for option, path in written:
         place = os.path.realpath(path)
-        if path in ("", "-") or os.path.isdir(path) or place in taken:  # noqa: PTH112 - as above
-            raise InputError(f"--{name} needs a file of its own", path=path)
-        if _is_device(path):
-            if not os.access(place, os.W_OK):
-                raise InputError(f"--{name}: it cannot be written", path=path)
-            continue
+        if not path or os.path.isdir(path) or place in taken:  # noqa: PTH112 - as above
+            raise InputError(f"--{option} needs a file of its own", path=path)
         folder = os.path.dirname(place)  # noqa: PTH120 - as above
-        if not os.access(folder, os.W_OK):
-            problem = "cannot be written" if os.path.isdir(folder) else "is not there"  # noqa: PTH112
-            raise InputError(f"--{name}: its folder {problem}", path=path)
+        if not os.access(place if _is_device(path) else folder, os.W_OK):
+            problem = "it cannot be written"
+            if not os.path.isdir(folder):  # noqa: PTH112
+                problem = "its folder is not there"
+            raise InputError(f"--{option}: {problem}", path=path)
         taken.add(place)
 
 

@@ -161,7 +161,7 @@ class Explanation(Reported):
         )
         if any(len(query.documents) > most for query in self.queries):
             caption += f" Of each query no more than {most} documents"
-            caption += "; --html shows more." if most == FEW_DOCUMENTS else "."
+            caption += "; HTML shows more." if most == FEW_DOCUMENTS else "."
         where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
         legend = [
             (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),

@@ -27,8 +27,8 @@ def explained(**options: Any) -> irbatch.comparing.Explanation:
 def test_choices(cli: Cli) -> None:
     words = ["-m", "RR@3", "--query", "q3", "--query", "q1", "--depth", "2", "--digits", "2"]
     words += ["--max-depth", "4", "--names", "trec_eval"]
-    _, printed, _ = cli("explain", *FILES, *words, "--html", "out/x.html", "--markdown", "out/x.md",
-                        "--json", "out/x.json")  # fmt: skip
+    _, printed, _ = cli("explain", *FILES, *words, "-o", "out/x.html", "-o", "out/x.md",
+                        "-o", "out/x.json", "-o", "-")  # fmt: skip
     assert printed.startswith("RR@3 from old (0.50) to worse (0.00). Of 12 queries 12 worse")
     found = json.loads(Path("out/x.json").read_text())
     assert [each["query"] for each in found["queries"]] == ["q3", "q1"]
@@ -155,7 +155,7 @@ def test_reproducibility_is_that_of_python(cli: Cli, folder: Path) -> None:
         "run1",
         "run2",
     ]
-    status, out, err = cli(*pairs, "-m", "RR", "--format", "json", "--csv", "all.csv")
+    status, out, err = cli(*pairs, "-m", "RR", "--format", "json", "-o", "-", "-o", "all.csv")
     found = reproducibility("qrels.txt", ("run3", "run4"), ("run1", "run2"), "RR")
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads(found.to_json())

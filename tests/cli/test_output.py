@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -13,24 +14,23 @@ from irbatch.cli.writing import ENDINGS
 
 REPORT = ("text", "markdown", "latex", "html", "csv", "json")
 RUNS = ["qrels.txt", "old.run", "new.run", "-m", "RR"]
-# Each command's words, the forms of its result, and those that it writes beside it.
-COMMANDS: dict[str, tuple[list[str], tuple[str, ...], tuple[str, ...]]] = {
-    "eval": (RUNS, (*REPORT, "tsv"), ()),
-    "compare": (RUNS, REPORT, ("html", "latex", "csv", "json")),
-    "explain": (RUNS, ("text", "markdown", "html", "json"), ("html", "markdown", "json")),
-    "reproducibility": (["qrels.txt", "--baseline", "old.run", "new.run", "-m", "RR"], REPORT,
-                        ("html", "latex", "csv", "json")),
-    "overlap": (["old.run", "new.run", "-q"], ("tsv", "csv", "json"), ()),
-    "leaderboard": (["systems.json"], REPORT, ("html", "latex", "csv", "json")),
-}  # fmt: skip
+# Each command's words, and the forms of its result.
+COMMANDS: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "eval": (RUNS, (*REPORT, "tsv")),
+    "compare": (RUNS, REPORT),
+    "explain": (RUNS, ("text", "markdown", "html", "json")),
+    "reproducibility": (["qrels.txt", "--baseline", "old.run", "new.run", "-m", "RR"], REPORT),
+    "overlap": (["old.run", "new.run", "-q"], ("tsv", "csv", "json")),
+    "leaderboard": (["systems.json"], REPORT),
+}
 DRAWING = {"compare": [], "leaderboard": ["--x", "latency"]}
 pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_form_goes_to_a_file(cli: Cli, command: str) -> None:
-    """In the form of the name's ending, of --format, or beside what is printed."""
-    words, forms, beside = COMMANDS[command]
+    """In the form of the name's ending, or of --format; several, and printed, in one go."""
+    words, forms = COMMANDS[command]
     status, usual, _ = cli(command, *words)
     assert status == 0
     assert usual.endswith("\n")
@@ -46,32 +46,34 @@ def test_every_form_goes_to_a_file(cli: Cli, command: str) -> None:
         assert cli(command, *words, "--output", out)[:2] == (0, "")
         assert cli(command, *words, "-o", "out/other", "--format", form)[:2] == (0, "")
         assert Path(out).read_text() == Path("out/other").read_text() == printed
-        if form in beside:
-            path = Path("out/beside")
-            path.write_text("old content")
-            assert cli(command, *words, f"--{form}", path)[1] == usual
-            assert path.read_text() == printed
+        more = Path("out/more.json")
+        more.write_text("old content")
+        assert cli(command, *words, "-o", out, "-o", more, "-o", "-")[:2] == (0, usual)
+        assert json.loads(more.read_text())
+        assert out.read_text() == printed
     assert cli(command, *words, "-o", os.devnull)[:2] == (0, ""), "a device needs no ending"
+    said = "--format is for what is printed, and for files of other endings"
+    assert said in cli(command, *words, "-o", "out/x.json", "--format", forms[0])[2]
 
 
-@pytest.mark.parametrize("option", ["output", "html", "plot"])
+@pytest.mark.parametrize("option", ["output", "plot"])
 def test_files_that_cannot_be_written_are_told_first(cli: Cli, option: str) -> None:
     pytest.importorskip("matplotlib")
     Path("link.svg").symlink_to("old.run")
     before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     own = f"--{option} needs a file of its own"
     for path, said in (
-        *((each, own) for each in ("qrels.txt", "./old.run", "link.svg", "-", "", "out")),
+        *((each, own) for each in ("qrels.txt", "./old.run", "link.svg", "", "out")),
         ("out/none/report.svg", f"--{option}: its folder is not there"),
     ):
         told = f"irbatch: error: {path!r}: {said}\n"
         assert cli("compare", *RUNS, f"--{option}", path) == (2, "", told)
     assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
-    for words in (["--topics", "new.run", "--json", "new.run"], ["--html", "a", "--json", "a"]):
+    for words in (["--topics", "a.json", "-o", "a.json"], ["-o", "a.json", "-o", "./a.json"]):
         assert "needs a file of its own" in cli("explain", *RUNS, *words)[2]
 
 
-@pytest.mark.parametrize("option", ["output", "html", "plot"])
+@pytest.mark.parametrize("option", ["output", "plot"])
 def test_a_failing_write_leaves_the_old_file(
     cli: Cli, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,8 +108,8 @@ def test_options_of_other_forms(cli: Cli, command: str, words: str, forms: str) 
     given = [command, *COMMANDS[command][0], *words.split()]
     said = f"irbatch: error: {words.split()[0]} is for {forms}\n"
     assert cli(*given) == (2, "", said)
-    if command != "eval" and "latex" in forms:
-        assert cli(*given, "--latex", "out/a.tex")[0] == 0, "which is written, too"
+    if "--format" not in given:
+        assert cli(*given, "-o", "out/a.tex", "-o", "-")[0] == 0, "which is written, too"
 
 
 @pytest.mark.parametrize("command", DRAWING)
@@ -131,13 +133,13 @@ def test_pictures(cli: Cli, command: str, monkeypatch: pytest.MonkeyPatch) -> No
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
     said = "irbatch: error: for plots: pip install 'irbatch[plot]'\n"
-    assert cli(*words, "out/z.svg", "--html", "out/z.html") == (2, "", said)
+    assert cli(*words, "out/z.svg", "-o", "out/z.html") == (2, "", said)
     assert not Path("out/z.html").exists()
-    assert cli(*words[:-1], "--html", "out/z.html")[0] == 0, "a page draws without it"
+    assert cli(*words[:-1], "-o", "out/z.html")[0] == 0, "a page draws without it"
 
 
 def test_a_name_that_is_no_text(cli: Cli) -> None:
     path = Path(os.fsdecode(b"\xff.run"))
     path.write_text(ranking(1))
-    words = ["qrels.txt", "old.run", path, "-m", "RR", "--csv", "out/a.csv"]
+    words = ["qrels.txt", "old.run", path, "-m", "RR", "-o", "out/a.csv"]
     assert cli("compare", *words)[0] == 0

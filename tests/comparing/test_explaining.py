@@ -297,7 +297,7 @@ def test_long_lists_are_cut() -> None:
     assert all(len(query.documents) == 80 for query in found.queries)
     listed = [line.split()[1] for line in str(found).splitlines() if line.startswith("[1]")]
     assert listed == ["d000", "d001", "d002", "d003", "d079"] * 4
-    assert "no more than 5 documents; --html shows more" in str(found)
+    assert "no more than 5 documents; HTML shows more" in str(found)
     assert found.to_markdown().count("**1** d") == 4 * 50
 
 

@@ -259,7 +259,7 @@ def test_where_nothing_can_be_kept(
 
     monkeypatch.setattr("irbatch.cli.warmup.warmup", list)
     assert main(["warmup"]) == 0
-    assert "there is nothing to do" in capsys.readouterr().out
+    assert "compiled: 0" in capsys.readouterr().out
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
     monkeypatch.setattr("irbatch.cli.warmup.warmup", lambda: ["_largest"])
