@@ -147,8 +147,7 @@ def measure_system(
     larger = measure_search(system.search_many, queries, batch_size=100, warmup=1).record
     return measure_search(
         system.search, queries, system=name, repeat=3, dataset="digits, moved and with noise",
-        throughput=larger.throughput, throughput_batch_size=100, price_per_hour=price,
-        currency="USD",
+        throughput=larger.throughput, price_per_hour=price, currency="USD",
         index_memory=sum(array.nbytes for array in index.values()) / 1e6,
         index_disk=file.stat().st_size / 1e6,
     )  # fmt: skip

@@ -5,10 +5,10 @@ several. `measure_search` has one query come when the last one is answered (a cl
 `measure_load` has them come at a rate (an open loop).
 """
 
+from irbatch.efficiency.fields import Quantity
 from irbatch.efficiency.interchange import annotate_run
 from irbatch.efficiency.load import Load, LoadAtRate, measure_load
 from irbatch.efficiency.measure import Indexing, Measurement, measure_indexing, measure_search
-from irbatch.efficiency.quantities import Quantity
 from irbatch.efficiency.record import QUANTITIES, EfficiencyRecord, Hardware, Latency
 
 __all__ = [

@@ -1,8 +1,9 @@
-"""Frozen dataclasses whose annotations say what values they take, and a strict reader of JSON.
+"""The fields of records: what values they take, their units and labels; a strict reader of JSON.
 
-A field is a text (``str``), a finite number from 0 on (``float``), a whole number (`Whole`,
-`Count`), true or false, another dataclass, or a list or a mapping of these; with ``| None`` it may
-be unknown.
+The annotations of a frozen dataclass say what values its fields take: a text (``str``), a finite
+number from 0 on (``float``), a whole number (`Whole`, `Count`), another dataclass, or a list or a
+mapping of these; with ``| None`` it may be unknown. `told` adds what a field of a record is
+besides: a place in ir_metadata, a unit, a quantity that systems are compared by.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, field, fields, is_dataclass
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, kind_of, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE, check_number, check_whole
@@ -23,7 +24,75 @@ from irbatch.runtime.numbers import LARGEST_WHOLE, check_number, check_whole
 Whole = Annotated[int, 0]
 Count = Annotated[int, 1]  # the least that it may be
 
+LOWER, HIGHER = "lower", "higher"  # is better
 BLANK = "\ufeff \t\r\n"  # before JSON
+
+
+class Quantity(NamedTuple):
+    """Something that a record tells of a system."""
+
+    name: str  # in records, constraints and axes
+    unit: str  # of its numbers
+    better: str  # `LOWER` or `HIGHER`
+    label: str  # for the heads of tables and the axes of pictures
+
+    @property
+    def heading(self) -> str:
+        """Its label, with the unit where it has one."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    @property
+    def sign(self) -> float:
+        """1 where higher is better, else -1."""
+        return 1.0 if self.better == HIGHER else -1.0
+
+
+def told(
+    keys: str = "", unit: str = "", label: str = "", *, better: str = LOWER, **more: Any
+) -> Any:
+    """Return a field of a dataclass: its keys in ir_metadata, its unit, its label as a quantity."""
+    if "default_factory" not in more:
+        more.setdefault("default", None)
+    about = {"keys": keys, "unit": unit, "label": label, "better": better}
+    return field(metadata=about, **more)
+
+
+def list_quantities(owner: Any, before: str = "") -> list[Quantity]:
+    """Return the quantities among the fields of a dataclass."""
+    return [
+        Quantity(before + own.name, about["unit"], about["better"], about["label"])
+        for own in fields(owner)
+        if (about := own.metadata).get("label")
+    ]
+
+
+def list_places(owner: Any, before: str = "", part: str = "") -> dict[str, tuple[str, Any]]:
+    """Return where fields stand in ir_metadata, and each one's unit there, or its type without."""
+    places = {}
+    for own in fields(owner):
+        if own.metadata.get("keys"):
+            unit, (kind, _) = own.metadata["unit"], kinds_of(owner)[own.name]
+            kind = int if kind in (Whole, Count) else kind
+            form = unit.partition(" ")[0] if unit and "{" not in unit else kind
+            keys = own.metadata["keys"]
+            is_whole = keys.startswith(("method: ", "data: "))
+            places[part + own.name] = keys if is_whole else before + keys, form
+    return places
+
+
+def with_currency(unit: str, currency: str | None) -> str:
+    """Return a unit, which may be of money; where no currency is said, none is shown."""
+    if currency is None and "{currency}" in unit:
+        return "per hour" if unit.endswith("/h") else ""
+    return unit.format(currency=currency)
+
+
+# ---------------------------------------------------------------- checks
+
+
+def of_system(system: object) -> str:
+    """Name the record of a system, for errors."""
+    return f"record of {shown(system)}"
 
 
 def field_error(source: str, field: str, problem: str, value: object) -> InputError:
@@ -41,11 +110,11 @@ def kinds_of(owner: Any) -> dict[str, tuple[Any, bool]]:
     """Return the kind of each field of a dataclass, and whether it may be None."""
     hints = inspect.get_annotations(owner, eval_str=True)
     kinds: dict[str, tuple[Any, bool]] = {}
-    for field in fields(owner):
-        kind = hints[field.name]
+    for own in fields(owner):
+        kind = hints[own.name]
         origin: Any = get_origin(kind)
         options = get_args(kind) if origin in (Union, UnionType) else (kind,)
-        kinds[field.name] = options[0], NoneType in options
+        kinds[own.name] = options[0], NoneType in options
     return kinds
 
 
@@ -73,7 +142,7 @@ def check_value(name: str, kind: Any, value: Any) -> Any:
         if not isinstance(value, str) or not value.strip():
             raise InputError(f"{name} is {shown(value)}, which is not a text", value=value)
         return value
-    if origin in (list, Sequence):
+    if origin is list:
         if not isinstance(value, list | tuple):
             raise InputError(f"{name}: {shown(value)} is not a list", value=value)
         return [check_value(f"{name}, {k}", inner[0], part) for k, part in enumerate(value, 1)]
@@ -88,37 +157,30 @@ def check_value(name: str, kind: Any, value: Any) -> Any:
             problem = f"{name} is {shown(value)}, not {len(inner)} values"
             raise InputError(problem, value=value)
         return tuple(check_value(name, *pair) for pair in zip(inner, value, strict=True))
-    if isinstance(value, Mapping) and hasattr(kind, "from_dict"):
-        return kind.from_dict(value)
     if is_dataclass(kind) and isinstance(value, Mapping):
         return read_fields(kind, value, name)
     if not isinstance(value, kind):
-        wanted_kind = "true or false" if kind is bool else f"an object of {kind.__name__}"
-        raise InputError(
-            f"{name} is {shown(value)}, {kind_of(value)}, not {wanted_kind}", value=value
-        )
+        problem = f"is {shown(value)}, {kind_of(value)}, not an object of {kind.__name__}"
+        raise InputError(f"{name} {problem}", value=value)
     return value
 
 
-def read_fields(owner: Any, values: Any, name: str = "", also: Mapping[str, str] = {}) -> Any:
-    """Make a dataclass of an object of JSON, in which None is as if it weren't there.
+# ---------------------------------------------------------------- JSON
 
-    `also` maps what is not a field to the field that may be meant.
-    """
+
+def read_fields(owner: Any, values: Mapping[str, Any], name: str = "") -> Any:
+    """Make a dataclass of an object of JSON, in which None is as if it weren't there."""
     inside = f"{name}: " if name else ""
-    if not isinstance(values, Mapping):
-        problem = f"{name or 'it'} is {shown(values)}, {kind_of(values)}, not an object"
-        raise InputError(problem, value=values)
     kinds = kinds_of(owner)
     for key, value in values.items():
         if key not in kinds:
-            hint = f"; did you mean {also[key]}?" if key in also else did_you_mean(key, kinds)
+            hint = did_you_mean(key, kinds)
             raise InputError(f"{inside}{shown(key)} is not known{hint}", value=value)
     present = only_known(values)
-    for field in fields(owner):
-        needed = field.default is MISSING and field.default_factory is MISSING
-        if needed and field.name not in present:
-            raise InputError(f"{inside}{field.name} is missing")
+    for own in fields(owner):
+        needed = own.default is MISSING and own.default_factory is MISSING
+        if needed and own.name not in present:
+            raise InputError(f"{inside}{own.name} is missing")
     try:
         return owner(**present)
     except InputError as problem:

@@ -11,14 +11,14 @@ import io
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import of_system
+from irbatch.efficiency.fields import field_error, of_system
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.files import replacing
@@ -79,22 +79,22 @@ def _in_each(value: Any, change: Callable[[Any], Any]) -> Any:
 def read_ir_metadata(source: Any, system: str | None, places: Places) -> dict[str, Any]:
     """Return a record as a dict; keys that have no place in it are not read."""
     if isinstance(source, str) and "\n" in source:
-        source = _read_yaml(source, "it is not a mapping in YAML")
+        document = _read_yaml(source, "it is not a mapping in YAML")
     elif isinstance(source, str | PathLike):
         with ErrorsIn(path=fspath(source)):
-            source = _read_file(source)
-    elif not isinstance(source, Mapping):
-        problem = f"it is read from a path, YAML or a mapping, not from {kind_of(source)}"
+            document = _read_file(source)
+    else:
+        problem = f"it is read from a path or YAML, not from {kind_of(source)}"
         raise InputError(problem, source=SOURCE, value=source)
-    name = system or _read_place(SOURCE, source, *places["system"])
-    name = name or _read_place(SOURCE, source, "tag", str)
+    name = system or _read_place(SOURCE, document, *places["system"])
+    name = name or _read_place(SOURCE, document, "tag", str)
     if name is None:
         problem = "it names no system, neither as method: name nor as tag; say system="
         raise InputError(problem, source=SOURCE)
     record: dict[str, Any] = {}
     for field, place in places.items():
         part, _, last = field.rpartition(".")
-        value = _read_place(of_system(name), source, *place)
+        value = _read_place(of_system(name), document, *place)
         if value is not None:
             (record.setdefault(part, {}) if part else record)[last] = value
     return {**record, "system": name}
@@ -114,15 +114,11 @@ def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
         return None
     if isinstance(form, str):
         return _in_each(value, partial(_read_amount, source, keys, form))
-    text = value.isoformat() if hasattr(value, "isoformat") else str(value)  # of a date
-    try:
-        if isinstance(value, Mapping | list):
-            raise ValueError
-        return form(text)
-    except ValueError:
-        kind = "text" if form is str else "number"
-        problem = f"is {shown(value)}, which is not a {kind}"
-        raise field_error(source, keys, problem, value) from None
+    with suppress(ValueError):
+        if isinstance(value, str):
+            return form(value)
+    problem = f"is {shown(value)}, which is not a {'text' if form is str else 'number'}"
+    raise field_error(source, keys, problem, value)
 
 
 def _read_amount(source: str, keys: str, unit: str, value: Any) -> float:
@@ -207,12 +203,7 @@ def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]
     raise InputError(problem, source=file.source, path=file.path, line=len(lines))
 
 
-def annotate_run(
-    path: str | PathLike[str],
-    record: Any,
-    *,
-    replace: bool = False,
-) -> None:
+def annotate_run(path: str | PathLike[str], record: Any) -> None:
     r"""Write a record into a run file, as its header; the run stays as it is.
 
     A header is lines that begin with ``#`` between ``# ir_metadata.start``, the first one, and
@@ -223,10 +214,9 @@ def annotate_run(
         path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It
             is replaced whole or not at all, and never held in memory.
         record: the `EfficiencyRecord` of the system, or the `Measurement` or `Load` that has it.
-        replace: write the header in place of another.
 
     Raises:
-        InputError: if the file cannot have a header, or has one that is not to be replaced.
+        InputError: if the file cannot have a header, or has one.
         ImportError: naming the extra, when PyYAML is not installed.
         OSError: as the system says; the file is as it was then.
 
@@ -247,12 +237,11 @@ def annotate_run(
     with ErrorsIn(source="run", path=name):
         if name == "-" or (Path(name).exists() and not Path(name).is_file()):
             raise InputError("it is not a file that can be replaced")
-        with open_input(name, "run") as file:
+        with replacing(name, pack=True) as new, open_input(name, "run") as file:
             if file.is_parquet:
                 raise InputError("it is Parquet, which has no header")
-            if _split_header(file)[0] is not None and not replace:
-                raise InputError("it has a header; replace=True replaces it")
-        with replacing(name, pack=True) as new, open_input(name, "run") as file:
+            header, pieces = _split_header(file)
+            if header is not None:
+                raise InputError("it has a header already")
             new.write("\n".join([START, *(f"# {line}" for line in lines), END, ""]).encode())
-            for piece in _split_header(file)[1]:
-                new.write(piece)
+            new.writelines(pieces)

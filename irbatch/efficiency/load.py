@@ -1,8 +1,6 @@
 """A search under load: its latency at each rate, and the highest rate within a bound.
 
 A query is sent when it is due, or when one of so many callers is free: they take queries in order.
-What is kept tells apart what the search took, how long a query waited for others, and by how much
-the sender itself was late.
 """
 
 from __future__ import annotations
@@ -15,26 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from operator import itemgetter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.efficiency.fields import (
-    Count,
-    Whole,
-    check_fields,
-    field_error,
-    only_known,
-    read_fields,
-    read_object,
-)
+from irbatch.efficiency.fields import field_error, of_system, only_known
 from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller, describe, is_async, loop_for
-from irbatch.efficiency.quantities import STATISTICS, of_system
 from irbatch.efficiency.record import (
     ARRIVALS,
     OPEN,
     POISSON,
+    STATISTICS,
     EfficiencyRecord,
     Hardware,
     Latency,
@@ -42,12 +32,11 @@ from irbatch.efficiency.record import (
 )
 from irbatch.errors import ErrorsIn, InputError, join_words, many, shown
 from irbatch.report.document import Column, Document, Record, list_records, make_table
-from irbatch.report.numbers import show, show_quantity
-from irbatch.report.reported import Path, Reported
+from irbatch.report.numbers import show_quantity
+from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
 
 SHOWN = ("p50", "p95", "p99")  # of latency, for people
-LATE = 0.1  # share of the latency that the sender itself may add
 MOST_DUE = 10_000_000  # queries at one rate
 SECONDS = 10  # in which queries are due at each rate, where nothing else is said
 MOST_TRIED = 20  # rates, where they are looked for
@@ -65,12 +54,9 @@ class LoadAtRate:
         rate: queries a second that were due.
         achieved: queries a second that were answered, until the last one was.
         latency: from when a query was due; see `Latency` for errors and time-outs.
-        busy: share of the callers' time in which they called; None where their number is open.
         growing: whether the queue grew to the end: in the last half every query found the callers
             busy, and in the last quarter latencies were longer than in the second. In a longer run
             they would be longer yet.
-        lateness: ms by which the sender itself was late, 99th percentile: a query was due and a
-            caller was free, but the call began later. Latencies contain it.
         wall_time: from the start to the last answer, in s.
         problem: what the first call that failed raised.
     """
@@ -78,24 +64,14 @@ class LoadAtRate:
     rate: float
     achieved: float
     latency: Latency
-    busy: float | None = None
     growing: bool = False
-    lateness: float = 0.0
     wall_time: float = 0.0
     problem: str | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self, "load")
 
     @property
     def p99(self) -> float:
         """The 99th percentile of latency, in ms; infinite where it falls on a call that failed."""
         return math.inf if self.latency.p99 is None else self.latency.p99
-
-    @property
-    def kept_up(self) -> bool:
-        """Whether the sender was late by no more than a tenth of the latency."""
-        return self.lateness <= LATE * self.p99
 
     def holds(self, within: float) -> bool:
         """Tell whether p99 is within so many ms, and no queue grows."""
@@ -116,26 +92,16 @@ class Load(Reported):
         timeout: ms after which a query counted as out of time, or None.
         within: the bound on p99, in ms, that rates were measured for, or None.
         seed: of the arrivals.
-
-    Raises:
-        InputError: naming the field, if there is no rate, one is there twice, or a number is wrong.
     """
 
     _label = "tab:load"
 
     about: EfficiencyRecord
     rates: Sequence[LoadAtRate]
-    callers: Count | None = None
+    callers: int | None = None
     timeout: float | None = None
     within: float | None = None
-    seed: Whole = 0
-
-    def __post_init__(self) -> None:
-        check_fields(self, "load")
-        rates = {at_rate.rate: at_rate for at_rate in self.rates}
-        if not rates or len(rates) < len(self.rates):
-            raise field_error("load", "rates", "are none, or one is there twice", list(rates))
-        object.__setattr__(self, "rates", tuple(rates[rate] for rate in sorted(rates)))
+    seed: int = 0
 
     def __repr__(self) -> str:
         queries, rates = self.about.n_queries or 0, many(len(self.rates), "rate")
@@ -163,7 +129,7 @@ class Load(Reported):
         if self.within is None and len(self.rates) > 1:
             problem = f"there are several, {self._numbers}, and no bound: use record_at"
             raise field_error("load", "rates", problem, None)
-        if self.within is not None and not self.sustained_rate:
+        if self.sustained_rate == 0:
             return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
         return self.record_at(self.sustained_rate or self.rates[0].rate)
 
@@ -188,14 +154,6 @@ class Load(Reported):
     @property
     def _numbers(self) -> str:
         return join_words([show_quantity(at_rate.rate) for at_rate in self.rates])
-
-    @classmethod
-    def from_json(cls, source: Path) -> Self:
-        """Read what `to_json` wrote, a path or JSON; `InputError` naming what cannot be read."""
-        values = read_object(source, "load")
-        with ErrorsIn(source="load"):
-            load: Self = read_fields(cls, values)
-        return load
 
     def _everything(self) -> dict[str, Any]:
         rates = [
@@ -236,10 +194,7 @@ def _columns(load: Load) -> list[Column]:
         column("calls", "calls", **count),
         column("errors", "errors" * failed, **count),
         column("timeouts", "time-outs" * failed, **count),
-        column("busy", "busy (%)", show=lambda share: show(100 * share, 0)),
         column("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
-        column("lateness", "sent late (ms)",
-               meaning="99th percentile of what the sender itself adds to latency"),
         column("wall_time", ""),
     ]  # fmt: skip
 
@@ -262,14 +217,9 @@ def _caption(load: Load) -> str:
         held = load.sustained_rate
         up_to = f"up to {show_quantity(held)} queries/s" if held else "at none"
         sentences.append(f"p99 within {show_quantity(load.within)} ms {up_to}.")
-    late = [show_quantity(at_rate.rate) for at_rate in load.rates if not at_rate.kept_up]
-    if late:
-        sentences.append(
-            f"At {join_words(late)} a second the sender itself didn't keep up: the machine did "
-            "other work, or calls are too short to be timed so."
-        )
-    problems = [at_rate.problem for at_rate in load.rates if at_rate.problem is not None]
-    sentences += [f"First error: {problem}." for problem in problems[:1]]
+    problem = next((at_rate.problem for at_rate in load.rates if at_rate.problem), None)
+    if problem is not None:
+        sentences.append(f"First error: {problem}.")
     return " ".join(sentences)
 
 
@@ -297,8 +247,9 @@ def measure_load(
     Benchmark, ISCA 2020) and of wrk2. Latency counts from when a query was *due*, not from when it
     was sent: if a call holds up those behind it, all of them took longer. One that fails, or is out
     of time, ends nothing: it is counted, and by percentiles as longer than all. Each rate starts
-    with nothing waiting, and ends when all queries are done. Of the answers only that to the first
-    query of the warm-up is read.
+    with nothing waiting, and ends when all queries are done. Where the sender itself is late, on a
+    busy machine, latencies contain that. Of the answers only that to the first query of the warm-up
+    is read.
 
     Args:
         search: answers a query, ``search(query)``, or awaits it where it is ``async def``.
@@ -322,8 +273,7 @@ def measure_load(
         InputError: before anything is called, naming the system and the argument, if one is wrong;
             in the warm-up, naming the query, if the first answer is none.
 
-    What `search` raises in the warm-up is raised as it is. Reports say where the sender itself was
-    late by more than a tenth of p99: see `LoadAtRate.kept_up`.
+    What `search` raises in the warm-up is raised as it is.
 
     >>> import time
     >>> load = measure_load(lambda query: time.sleep(0.01) or ["d1"], ["cat", "dog"], calls=4,
@@ -366,6 +316,7 @@ def measure_load(
         if not listed and within is not None:
             start = SECOND / max(float(took.mean()), 1.0) / 2
             look_for_rate(start, lambda rate: measure(rate).holds(within))
+    at_rates.sort(key=lambda at_rate: at_rate.rate)
     return Load(
         about=record, rates=at_rates, callers=callers, timeout=timeout, within=within, seed=seed
     )
@@ -424,8 +375,7 @@ class Sending:
 
     Attributes:
         due: int64 ``(calls,)``, ns from the start.
-        ready: when a query could be sent: it was due, and a caller was free.
-        sent: when it was.
+        sent: when it was sent: it was due, and a caller was free.
         done: when the answer was there, or the time was out.
         outcome: int8 ``(calls,)``: `ANSWERED`, `FAILED` or `OUT_OF_TIME`.
         problem: what the first call that failed raised, or None.
@@ -436,7 +386,7 @@ class Sending:
     ) -> None:
         self._search, self._queries = search, queries
         self.due, self._timeout = due, math.inf if timeout is None else timeout * MILLISECOND
-        self.ready, self.sent, self.done = (np.zeros(due.size, np.int64) for _ in range(3))
+        self.sent, self.done = np.zeros(due.size, np.int64), np.zeros(due.size, np.int64)
         self.outcome = np.zeros(due.size, np.int8)
         self.problem: str | None = None
         self._next, self._lock = 0, threading.Lock()
@@ -463,7 +413,6 @@ class Sending:
                 self._next += 1
             if number >= self.due.size:
                 return
-            free = self._now()
             while (early := int(self.due[number]) - self._now()) > 0:
                 time.sleep(early / SECOND)
             sent, outcome = self._now(), OUT_OF_TIME
@@ -476,7 +425,7 @@ class Sending:
                 except BaseException:
                     self._next = self.due.size
                     raise
-            self._keep(number, free, sent, outcome)
+            self._keep(number, sent, outcome)
 
     async def as_tasks(self, callers: int | None) -> None:
         """Await all queries, by so many callers; without a number each is sent when it is due."""
@@ -486,20 +435,18 @@ class Sending:
         idle = asyncio.Semaphore(callers or self.due.size)
         tasks = set()
         for number in range(self.due.size):
-            waits = idle.locked()
             await idle.acquire()
-            free = self._now() if waits else 0
             early = 1
             while early > 0:
                 early = int(self.due[number]) - self._now()
                 await asyncio.sleep(max(early, 0) / SECOND)  # of no time lets the others go on
-            task = asyncio.create_task(self._await(number, free))
+            task = asyncio.create_task(self._await(number))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
             task.add_done_callback(lambda task: idle.release())
         await asyncio.gather(*tasks)
 
-    async def _await(self, number: int, free: int) -> None:
+    async def _await(self, number: int) -> None:
         import asyncio
 
         sent, outcome = self._now(), OUT_OF_TIME
@@ -510,7 +457,7 @@ class Sending:
                     await self._search(self._queries[number % len(self._queries)])
             except Exception as problem:
                 outcome = OUT_OF_TIME if limit.expired() else self._note(problem)
-        self._keep(number, free, sent, outcome)
+        self._keep(number, sent, outcome)
 
     def _now(self) -> int:
         return time.perf_counter_ns() - self._start
@@ -519,11 +466,9 @@ class Sending:
         """Return the ns until a query is out of time."""
         return int(self.due[number]) + self._timeout - now
 
-    def _keep(self, number: int, free: int, sent: int, outcome: int) -> None:
-        done = self._now()
-        self.ready[number] = max(int(self.due[number]), free)
-        self.sent[number], self.done[number] = sent, done
-        is_late = outcome == ANSWERED and self._left(number, done) <= 0
+    def _keep(self, number: int, sent: int, outcome: int) -> None:
+        self.sent[number], self.done[number] = sent, self._now()
+        is_late = outcome == ANSWERED and self._left(number, int(self.done[number])) <= 0
         self.outcome[number] = OUT_OF_TIME if is_late else outcome
 
     def _note(self, problem: Exception) -> int:
@@ -550,9 +495,7 @@ def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None)
             errors=int((sending.outcome == FAILED).sum()),
             timeouts=int((sending.outcome == OUT_OF_TIME).sum()),
         ),
-        busy=callers and float((sending.done - sending.sent).sum()) / SECOND / (callers * end),
         growing=is_growing(sending, times, callers or 1),
-        lateness=float(np.quantile((sending.sent - sending.ready) / MILLISECOND, 0.99)),
         wall_time=end,
         problem=sending.problem,
     )

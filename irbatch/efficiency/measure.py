@@ -19,8 +19,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
-from irbatch.efficiency.fields import Whole, check_value, field_error, only_known
-from irbatch.efficiency.quantities import of_system
+from irbatch.efficiency.fields import field_error, of_system, only_known
 from irbatch.efficiency.readings import Watch, size_on_disk
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
@@ -35,9 +34,9 @@ MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 Ranking = dict[Any, float]
 
 ABOUT = (  # fields of a record that measuring a search doesn't tell
-    *("dataset", "source", "hardware", "price_per_hour", "currency", "stated_cost"),
+    *("dataset", "source", "hardware", "price_per_hour", "currency"),
     *("flops", "energy", "emissions", "model_memory", "index_memory", "model_disk", "index_disk"),
-    *("indexing_time", "indexing_memory", "throughput", "throughput_batch_size"),
+    *("indexing_time", "indexing_memory", "throughput"),
 )
 FORMS = (
     "an answer is a mapping of documents to scores, (document, score) pairs, document ids from the "
@@ -207,7 +206,7 @@ def measure_search(
     next one that it measures. The peak of memory, from the warm-up on, is exact where calls take
     more than the process has ever held; else it is the most that was seen every 10 ms of the
     warm-up and between timed calls. Memory on accelerators is that of torch's tensors, without its
-    cache. Pages that children share count for each of them; their CPU time is exact to some 10 ms.
+    cache, whose mark of the most begins anew. What child processes take doesn't count.
 
     Args:
         search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of
@@ -222,8 +221,8 @@ def measure_search(
         **about: fields of the `EfficiencyRecord` that calls don't tell: ``dataset``, ``source``,
             ``price_per_hour``, ``currency``, ``flops``, ``model_disk``, ``**built.fields`` of what
             `measure_indexing` found, and others; ``hardware``, or what the provider calls this
-            machine; default: this machine; ``throughput`` and ``throughput_batch_size``, where
-            larger calls reach a higher one than the timed calls.
+            machine; default: this machine; ``throughput``, where larger calls reach a higher one
+            than the timed calls.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument
@@ -250,24 +249,24 @@ def measure_search(
         measure_search, search, queries, system, about, batch_size=batch_size, warmup=warmup,
         repeat=repeat,
     )  # fmt: skip
-    source = of_system(record.system)
-    with ErrorsIn(source=source):
-        check_value("warmup", Whole, warmup)
-    with loop_for(source, search) as runner:
+    with loop_for(of_system(record.system), search) as runner:
         answer = f"answer of {shown(record.system)}"
         caller = Caller(answer, search, runner, record.batch_size)
         watch = Watch()
         with watch.looking():
             caller.ask(ids, asked, warmup)
-        watch.start()
+        begin, cpu_begin = time.perf_counter(), time.process_time()
         times: list[Ints] = []
         for _ in range(record.repeat):
             answers: list[Any] = []  # no longer those of the last pass
             taken, answers = caller.ask(ids, asked, look=watch.look)
             times.append(taken)
-        measured: dict[str, Any] = {**watch.times(), **watch.memory()}
+        wall, cpu = time.perf_counter() - begin, time.process_time() - cpu_begin
+    measured: dict[str, Any] = {**watch.memory(), "wall_time": wall}
+    if wall:  # or the clock stood still
+        measured["cpu_used"] = cpu / wall
     spent = sum(int(taken.sum()) for taken in times)
-    if spent and record.throughput is None:  # or the clock stood still
+    if spent and record.throughput is None:
         measured["throughput"] = len(ids) * record.repeat / (spent / SECOND)
     milliseconds: Floats = np.stack(times) / MILLISECOND
     milliseconds.flags.writeable = False
@@ -409,7 +408,7 @@ class Indexing:
     Attributes:
         index: what the function returned that built it.
         time: in s.
-        memory: the most that the process held meanwhile, and its children, in MB.
+        memory: the most that the process held meanwhile, in MB.
         disk: what the index takes on disk, in MB.
     """
 
@@ -431,7 +430,7 @@ def measure_indexing(
     """Build an index once, and tell what that took.
 
     Memory is read as `measure_search` reads it, every 10 ms where it stays below what the process
-    has ever held; to it the most is added that was seen of child processes.
+    has ever held.
 
     Args:
         build: builds the index; what it returns is `Indexing.index`.
@@ -461,7 +460,6 @@ def measure_indexing(
         begin = time.perf_counter()
         index = build()
         taken = time.perf_counter() - begin
-    held = watch.memory()
-    most = (held["peak_memory"] or 0.0) + (held["children_memory"] or 0.0)
+    most = watch.memory()["peak_memory"]
     disk = None if index_path is None else size_on_disk(index_path)
     return Indexing(index=index, time=taken, memory=most, disk=disk)

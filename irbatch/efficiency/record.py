@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import pairwise
 from os import PathLike
@@ -18,28 +18,24 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency.fields import (
+    HIGHER,
+    LOWER,
     Count,
+    Quantity,
     Whole,
     check_fields,
     check_value,
     field_error,
-    only_known,
-    read_fields,
-    read_object,
-)
-from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
-from irbatch.efficiency.quantities import (
-    ALIASES,
-    DERIVED,
-    HIGHER,
-    PERCENTILES,
-    STATISTICS,
     list_places,
     list_quantities,
     of_system,
+    only_known,
+    read_fields,
+    read_object,
     told,
     with_currency,
 )
+from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
 from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
@@ -53,6 +49,15 @@ MILLISECOND = 1e-3  # seconds
 
 CLOSED, OPEN = "closed", "open"  # loops, see `Latency`
 ARRIVALS = POISSON, FIXED = "poisson", "fixed"
+PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
+STATISTICS = ("mean", *PERCENTILES)
+ALIASES = {
+    "latency": "latency_mean",
+    "qps": "throughput",
+    "memory": "peak_memory",
+    "gpu_memory": "peak_gpu_memory",
+    "cost": "cost_per_million",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +90,8 @@ class Hardware:
     def here(cls, instance: str | None = None) -> Hardware:
         """Describe this machine as the system tells it; `instance` is its name at a provider.
 
+        Accelerators are those that torch sees, if it is loaded.
+
         Raises:
             ImportError: naming the extra, when psutil is not installed.
         """
@@ -96,7 +103,7 @@ class Hardware:
             cpu=_cpu(),
             n_cpu=len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count(),
             gpu=gpus[0] if gpus else None,
-            n_gpu=len(gpus),
+            n_gpu=len(gpus) or None,
             ram_gb=round(psutil.virtual_memory().total / GIGA, 1),
         )
 
@@ -121,13 +128,10 @@ def _cpu() -> str | None:
 
 
 def _gpus() -> list[str]:
-    """Name the accelerators: those that a loaded torch sees, or NVIDIA's driver lists."""
+    """Name the accelerators that torch sees, if it is loaded."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        return [str(torch.cuda.get_device_name(i)) for i in range(torch.cuda.device_count())]
-    about = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
-    lines = (line for path in about for line in path.read_text(encoding="utf-8").splitlines())
-    return [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
+    count = torch.cuda.device_count() if torch is not None and torch.cuda.is_available() else 0
+    return [str(torch.cuda.get_device_name(device)) for device in range(count)]  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,26 +286,21 @@ class EfficiencyRecord:
         repeat: how often each query was timed.
         latency: of a call; a number is its mean, in ms.
         throughput: queries answered in a second.
-        throughput_batch_size: how many a call answered then, where that is not `batch_size`.
         sustained_rate: the most queries a second, in an open loop, whose p99 of latency was within
             a bound; see `measure_load`.
         sustained_p99: that bound, in ms.
         peak_memory: the most that the process held, in MB (10⁶ bytes); see `measure_search`.
-        peak_gpu_memory, children_memory: the most on its accelerators, and in child processes.
+        peak_gpu_memory: the most on its accelerators.
         model_memory, index_memory: what of it these take, in MB.
         model_disk, index_disk: their size on disk, in MB.
         indexing_time, indexing_memory: what building the index took, in s and in MB; see
             `measure_indexing`.
         cpu_used: cores that were busy, on average.
-        wall_time, user_time, system_time: of all timed calls, in s.
-        children_time: CPU time of child processes in these, user's and system's, in s.
-        start_time: when they began, as ISO 8601 writes it.
+        wall_time: of all timed calls, in s.
         flops: floating-point operations of a query.
         energy, emissions: of all timed calls, in J and in kg CO2eq.
         price_per_hour: of the hardware. None is built in: prices are yours to say.
         currency: of prices and costs; where it isn't said, they are shown without one.
-        stated_cost: the cost per million queries as it was published, where it is not to be
-            computed from the price.
 
     Raises:
         InputError: naming the system and the field, if a number is negative or not finite, or a
@@ -322,14 +321,12 @@ class EfficiencyRecord:
     repeat: Count = told("queries: repeats", default=1)
     latency: Latency | None = told(unit="ms")
     throughput: float | None = told("throughput: value", "queries/s", "throughput", better=HIGHER)
-    throughput_batch_size: Count | None = told("throughput: batch size")
     sustained_rate: float | None = told(
         "throughput: sustained", "queries/s", "sustained rate", better=HIGHER
     )
     sustained_p99: float | None = told("throughput: sustained within", "ms")
     peak_memory: float | None = told("ram: used process: max", "MB", "peak memory")
     peak_gpu_memory: float | None = told("memory: gpu", "MB", "peak GPU memory")
-    children_memory: float | None = told("memory: children", "MB", "peak memory of children")
     model_memory: float | None = told("memory: model", "MB", "model in memory")
     index_memory: float | None = told("memory: index", "MB", "index in memory")
     model_disk: float | None = told("disk: model", "MB", "model on disk")
@@ -338,21 +335,13 @@ class EfficiencyRecord:
     indexing_memory: float | None = told("memory: indexing", "MB", "peak memory of indexing")
     cpu_used: float | None = told("compute: cores used", "cores", "CPU used")
     wall_time: float | None = told("runtime: wallclock", "s")
-    user_time: float | None = told("runtime: user", "s")
-    system_time: float | None = told("runtime: system", "s")
-    children_time: float | None = told("runtime: children", "s")
-    start_time: str | None = told("runtime: start time")
     flops: float | None = told("compute: flops", "FLOPs/query", "FLOPs")
     energy: float | None = told("energy", "J")
     emissions: float | None = told("emissions", "kg CO2eq")
     price_per_hour: float | None = told("cost: price per hour", "{currency}/h", "price")
     currency: str | None = told("cost: currency")
-    stated_cost: float | None = told("cost: per million queries", "{currency}")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.system, str) or not self.system.strip():
-            problem = f"is {shown(self.system)}, which is not a name"
-            raise field_error("efficiency record", "system", problem, self.system)
         source = of_system(self.system)
         if isinstance(self.hardware, str):
             object.__setattr__(self, "hardware", {"instance": self.hardware})
@@ -371,34 +360,16 @@ class EfficiencyRecord:
     def cost_per_million(self) -> float | None:
         """Cost of a million queries, one call after the other (latency-bound).
 
-        ``price_per_hour / 3600 s * mean latency / queries a call * 1,000,000``; `stated_cost`,
-        where there is one. None where queries waited for others: see `Latency.loop`.
+        ``price_per_hour / 3600 s * mean latency / queries a call * 1,000,000``. None where queries
+        waited for others: see `Latency.loop`.
         """
-        if self.stated_cost is not None:
-            return self.stated_cost
-        if self.price_per_hour is None or self.latency is None or self.latency.mean is None:
+        latency, price = self.latency, self.price_per_hour
+        if latency is None or latency.mean is None or latency.loop == OPEN or price is None:
             return None
-        if self.latency.loop == OPEN:
-            return None
-        seconds = self.latency.mean * MILLISECOND / self.queries_per_call
-        return self.price_per_hour / HOUR * seconds * MILLION
-
-    @property
-    def queries_per_call(self) -> float:
-        """How many queries a timed call answered: fewer than `batch_size`, where some were left."""
-        if self.n_queries is None or self.latency is None or self.latency.calls is None:
-            return self.batch_size
-        return self.n_queries * self.repeat / self.latency.calls
-
-    @property
-    def throughput_cost_per_million(self) -> float | None:
-        """Cost of a million queries on always busy hardware (throughput-bound).
-
-        ``price_per_hour / 3600 s / throughput * 1,000,000``.
-        """
-        if self.price_per_hour is None or self.throughput is None:
-            return None
-        return self.price_per_hour / HOUR / self.throughput * MILLION
+        queries = float(self.batch_size)
+        if self.n_queries is not None and latency.calls is not None:  # the last call may be short
+            queries = self.n_queries * self.repeat / latency.calls
+        return price / HOUR * (latency.mean * MILLISECOND / queries) * MILLION
 
     @property
     def energy_per_query(self) -> float | None:
@@ -433,26 +404,23 @@ class EfficiencyRecord:
         if name.startswith("latency_"):
             return self.latency.intervals.get(name.removeprefix("latency_"))
         bounds, cost = self.latency.intervals.get("mean"), self.cost_per_million
-        follows = name == "cost_per_million" and self.stated_cost is None
-        if not follows or bounds is None or cost is None or not self.latency.mean:
+        if name != "cost_per_million" or bounds is None or cost is None or not self.latency.mean:
             return None
         low, high = (cost * bound / self.latency.mean for bound in bounds)
         return low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known as JSON has it; see `to_json`."""
+        """Return what is known as JSON has it, with units and what follows; see `to_json`."""
         parts = {
             "hardware": only_known(vars(self.hardware)) or None,
             "latency": self.latency and self.latency.to_dict(),
         }
         values = only_known({**vars(self), **parts})
         derived = only_known({name: getattr(self, name) for name in DERIVED})
-        if self.stated_cost is not None:
-            del derived["cost_per_million"]
         values["units"] = self._units([*values, *derived])
         return {**values, "derived": derived} if derived else values
 
-    def _units(self, names: Sequence[str]) -> dict[str, str]:
+    def _units(self, names: Iterable[str]) -> dict[str, str]:
         units = {name: with_currency(UNITS.get(name) or "", self.currency) for name in names}
         return {name: unit for name, unit in units.items() if unit}
 
@@ -466,17 +434,12 @@ class EfficiencyRecord:
         if not isinstance(values, Mapping):
             problem = f"a record is an object, not {kind_of(values)}"
             raise InputError(problem, source="efficiency record", value=values)
-        system = values.get("system")
-        if not isinstance(system, str):
-            raise InputError("a record names its system", source="efficiency record", value=system)
-        source = of_system(system)
-        fields_read = {key: v for key, v in values.items() if key not in ("units", "derived")}
-        if "stated_cost" not in values and "cost_per_million" in values:
-            fields_read["stated_cost"] = fields_read.pop("cost_per_million")
+        own = {key: value for key, value in values.items() if key not in ("units", "derived")}
+        source = of_system(values.get("system"))
         with ErrorsIn(source=source):
-            record: EfficiencyRecord = read_fields(cls, fields_read, also=ALIASES)
+            record: EfficiencyRecord = read_fields(cls, own)
             units = check_value("units", dict[str, str], values.get("units") or {})
-        own_units = record._units([*units])
+        own_units = record._units(units)
         for name, unit in units.items():
             if unit != own_units.get(name):
                 problem = f"is {shown(unit)}; it is read as {shown(own_units.get(name))}"
@@ -501,12 +464,14 @@ class EfficiencyRecord:
         return written(write_ir_metadata(self.to_dict(), PLACES), path)
 
     @classmethod
-    def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
+    def from_ir_metadata(
+        cls, source: str | PathLike[str], *, system: str | None = None
+    ) -> EfficiencyRecord:
         """Read ir_metadata: what `to_ir_metadata` wrote, or a run file's header has.
 
         Args:
-            source: a path of a YAML file or of a run with a header, packed or not; the YAML
-                itself, a text of several lines; or the mapping that it holds.
+            source: a path of a YAML file or of a run with a header, packed or not; or the YAML
+                itself, a text of several lines.
             system: the system's name; default: ``method: name``, or else ``tag``.
 
         Raises:
@@ -516,6 +481,14 @@ class EfficiencyRecord:
         return cls.from_dict(read_ir_metadata(source, system, PLACES))
 
 
+DERIVED = {  # quantities that follow from fields of a record
+    quantity.name: quantity
+    for quantity in (
+        Quantity("energy_per_query", "J", LOWER, "energy per query"),
+        Quantity("emissions_per_query", "kg CO2eq", LOWER, "emissions per query"),
+        Quantity("cost_per_million", "{currency}", LOWER, "cost per million queries"),
+    )
+}
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
-from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER
-from irbatch.efficiency.record import OPEN
+from irbatch.efficiency.fields import HIGHER, LOWER
+from irbatch.efficiency.record import ALIASES, OPEN
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
 from irbatch.report.document import Column

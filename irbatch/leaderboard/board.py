@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -12,8 +13,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.gate import Outcome, failed
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
-from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import of_system, with_currency
+from irbatch.efficiency.fields import field_error, of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
@@ -31,7 +31,6 @@ from irbatch.leaderboard.study import (
     Pareto,
     Significance,
     check_board,
-    find_broken,
     find_pareto,
     find_significance,
 )
@@ -41,7 +40,6 @@ from irbatch.statistics.resampling import check_level
 
 NEEDS = {  # what quantities that are worked out follow from
     "cost_per_million": ": it takes price_per_hour and a mean latency",
-    "throughput_cost_per_million": ": it takes price_per_hour and throughput",
     "energy_per_query": ": it takes energy and n_queries",
     "emissions_per_query": ": it takes emissions and n_queries",
 }
@@ -81,7 +79,7 @@ class Leaderboard(Reported):
 
     Raises:
         InputError: naming the system and the field, if a value is not a finite number, a system has
-            none of the measures, or prices and costs are in several currencies.
+            none of the measures, or prices are in several currencies.
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `columns`,
     axes by any of their names, ``"hardware"``, or any other column of `to_csv`, such as ``"gpu"``
@@ -217,22 +215,21 @@ class Leaderboard(Reported):
         `left_out` says what it lacks.
 
         Args:
-            *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``,
-                ``"RR@10 lower bound >= 0.3"``.
+            *constraints: requirements, as of `unmet`: ``"latency_p95 < 50"``, ``"RR@10 lower bound
+                >= 0.3"``.
 
         Raises:
-            InputError: if a constraint has another form, or no system has a value of its axis.
+            InputError: as `unmet`, if there is a constraint; if no system has a value of an axis.
         """
-        stated: list[str] = []
         broken: dict[str, list[str]] = {}
-        for text in constraints:
-            constraint, reasons = find_broken(self, text)
-            stated.append(constraint)
-            for system, reason in reasons.items():
-                broken.setdefault(system, []).append(reason)
+        for outcome in check_board(self, constraints, required=True) if constraints else ():
+            if not outcome.passed:
+                lack = outcome.told.removeprefix(f"{printable(outcome.system)}: ")
+                reason = lack if math.isnan(outcome.value) else outcome.condition
+                broken.setdefault(outcome.system, []).append(reason)
         left = self.at([i for i, system in enumerate(self.systems) if system not in broken])
         return left._with(
-            constraints=[*self.constraints, *stated], left_out={**self.left_out, **broken}
+            constraints=[*self.constraints, *constraints], left_out={**self.left_out, **broken}
         )
 
     def priced(self, prices: Mapping[str, float], currency: str | None = None) -> Self:
@@ -240,7 +237,7 @@ class Leaderboard(Reported):
 
         Raises:
             InputError: if no system was measured on an instance, a price is not a number of at
-                least 0, or other prices and costs are in another currency.
+                least 0, or other prices are in another currency.
 
         >>> from irbatch.efficiency import EfficiencyRecord, Latency
         >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
@@ -262,7 +259,7 @@ class Leaderboard(Reported):
             record = row.record
             if (price := prices.get(record.hardware.instance or "")) is not None:
                 own = currency or record.currency
-                record = replace(record, price_per_hour=price, stated_cost=None, currency=own)
+                record = replace(record, price_per_hour=price, currency=own)
             rows.append(replace(row, record=record))
         one_currency(rows)
         return self._with(rows=rows)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Load, Measurement
-from irbatch.efficiency.fields import field_error
-from irbatch.efficiency.quantities import ALIASES, of_system
+from irbatch.efficiency.fields import field_error, of_system
+from irbatch.efficiency.record import ALIASES
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import name_systems
@@ -123,11 +123,9 @@ def join_rows(
 
 
 def one_currency(rows: Iterable[Row]) -> str | None:
-    """Return the currency of prices and costs; None where none is said; reject several."""
+    """Return the currency of prices; None where none is said; reject several."""
     owners = {
-        row.record.currency: row.name
-        for row in rows
-        if row.record.price_per_hour is not None or row.record.stated_cost is not None
+        row.record.currency: row.name for row in rows if row.record.price_per_hour is not None
     }
     if len(owners) > 1:
         (one, system), (other, owner), *_ = owners.items()

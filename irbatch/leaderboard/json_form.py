@@ -20,11 +20,11 @@ from irbatch.efficiency.fields import (
     check_fields,
     field_error,
     is_json,
+    of_system,
     only_known,
     read_fields,
     read_object,
 )
-from irbatch.efficiency.quantities import of_system
 from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results

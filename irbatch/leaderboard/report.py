@@ -36,7 +36,7 @@ USUAL = (
 )
 MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "GPU",
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
-NO_FACTS = {*QUANTITIES, "system", "hardware", "latency", "stated_cost"}  # fields of records
+NO_FACTS = {*QUANTITIES, "system", "hardware", "latency"}  # fields of records
 OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
 OF_LATENCY = ("loop", "rate", "arrivals", "errors", "timeouts")
 QUERIES = "queries"
@@ -260,6 +260,3 @@ def _tell_conditions(board: Board) -> Iterator[str]:
         yield f"Times and rates are compared only within the same conditions ({named})."
     elif groups and UNSAID not in groups:
         yield f"Measured on {next(iter(groups))}."
-    sizes = {record.throughput_batch_size for record in board.records} - {None, 1}
-    if sizes:
-        yield f"Throughput of calls of {join_words([str(n) for n in sorted(sizes)], 'or')} queries."

@@ -234,22 +234,6 @@ def check_board(board: Board, conditions: Iterable[object], *, required: bool) -
     return outcomes
 
 
-def find_broken(board: Board, text: object) -> tuple[str, dict[str, str]]:
-    """Read a constraint; return it as it is said, and by which systems it is broken, and how."""
-    limit = read_limit(text) if isinstance(text, str) else None
-    if limit is None:
-        problem = "a constraint is AXIS < NUMBER, such as 'latency_p95 < 50'"
-        raise InputError(f"{problem}, not {shown(text)}", source="constraint", value=text)
-    limit = limit._replace(name=board.axis(limit.name).name)
-    bound = "" if limit.bound is None else (" lower bound", " upper bound")[limit.bound]
-    constraint = f"{limit.name}{bound} {limit}"
-    return constraint, {
-        system: lack or constraint
-        for system, value, lack in _look(board, limit)
-        if lack or not limit.holds(value)
-    }
-
-
 def _judge_dominated(board: Board, text: str, axes: list[str]) -> Iterator[Outcome]:
     """Yield of each system whether others dominate it; one that lacks an axis fails."""
     front = board.pareto(axes)

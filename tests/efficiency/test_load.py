@@ -7,7 +7,6 @@ import json
 import math
 import re
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,22 +53,11 @@ def taking(clock: Clock, milliseconds: float) -> Any:
     return search
 
 
-def sent(due: Any, done: Any, outcome: Any = None, ready: Any = None) -> Any:
-    """Return what became of queries, in ns."""
-    due, done = np.array(due, np.int64), np.array(done, np.int64)
-    ready = due if ready is None else np.array(ready, np.int64)
-    outcome = np.zeros(due.size) if outcome is None else np.array(outcome)
-    return SimpleNamespace(
-        due=due, done=done, sent=ready, ready=ready, outcome=outcome, problem=None
-    )
-
-
 def simulate(busy: float, calls: int, seed: int) -> Any:
     """Return what becomes of queries in an M/D/1 queue, whose service takes 1 ms."""
     due = due_times(1000 * busy, "poisson", seed, calls)
     work = np.arange(calls) * MS
-    ready = work + np.maximum.accumulate(due - work)
-    return sent(due, ready + MS, ready=ready)
+    return SimpleNamespace(due=due, done=work + np.maximum.accumulate(due - work) + MS)
 
 
 # Sending, against queues that are simulated event by event
@@ -90,11 +78,6 @@ def outcomes(found: Sending) -> list[tuple[int, int, str]]:
     return [(sent, done, NAMES[outcome]) for sent, done, outcome in ends]
 
 
-def check_nothing_is_late(found: Sending) -> None:
-    assert found.sent.tolist() == found.ready.tolist()
-    assert (found.ready >= found.due).all()
-
-
 @settings(deadline=None)
 @given(PLANS, TIMEOUTS)
 def test_one_caller_is_a_queue_with_one_server(
@@ -107,7 +90,6 @@ def test_one_caller_is_a_queue_with_one_server(
         found = Sending(lambda takes: clock.sleep(takes / 1e9), service, due, timeout)
         found.in_threads(1)
     assert outcomes(found) == queues.serve(due.tolist(), service, 1, limit)
-    check_nothing_is_late(found)
 
 
 class SendingOnClock(Sending):
@@ -133,7 +115,6 @@ def test_threads_are_a_queue_with_several_servers(
         found.clock = clock
         found.in_threads(callers)
     assert outcomes(found) == queues.serve(due.tolist(), service, callers, limit)
-    check_nothing_is_late(found)
 
 
 @settings(deadline=None, max_examples=40)
@@ -263,16 +244,6 @@ def test_a_queue_that_grows_is_told(calls: int) -> None:
     assert share(1.5) >= 0.97
 
 
-def test_a_sender_that_is_late_is_told(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    sleep = clock.sleep
-    monkeypatch.setattr(clock, "sleep", lambda seconds: sleep(seconds + 0.003))
-    load = quick(taking(clock, 5), QUERIES, rates=10, arrivals="fixed", calls=20)
-    found = load.rates[0]
-    assert (found.lateness, found.kept_up) == (3.0, False)
-    assert found.latency.p50 == 8.0, "it counts as latency"
-    assert "At 10 a second the sender itself didn't keep up" in str(load)
-
-
 # The highest rate within a bound
 
 
@@ -354,31 +325,12 @@ def test_records_for_leaderboards(clock: Clock) -> None:
     input_error(lambda: several.record, "record_at")
 
 
-def test_json(clock: Clock, tmp_path: Path) -> None:
+def test_json(clock: Clock) -> None:
     load = example(clock)
-    text = load.to_json(tmp_path / "load.json")
-    for again in (Load.from_json(text), Load.from_json(tmp_path / "load.json")):
-        assert again == load
-        assert type(again) is Load
-    said = json.loads(text)
+    said = json.loads(load.to_json())
     assert said["within"] == 150
     assert said["about"]["system"] == "bm25"
     assert said["rates"][0]["latency"]["p99"] == load.rates[0].p99
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"rates": []}, "are none"),
-        ({"rates": [{"rate": 1}]}, "achieved is missing"),
-        ({"rates": [{"rate": 1, "achieved": 1, "latency": {"p999": 4}}]}, "did you mean p99"),
-        ({"callers": 0}, "callers"),
-        ({"about": None}, "about is missing"),
-    ],
-)
-def test_json_that_cannot_be_read(clock: Clock, change: dict[str, Any], told: str) -> None:
-    said = {**example(clock).to_dict(), **change}
-    input_error(lambda: Load.from_json(json.dumps(said)), told)
 
 
 def test_faces(clock: Clock) -> None:
@@ -433,7 +385,7 @@ def test_an_async_search_is_awaited() -> None:
         return ["d"]
 
     load = measure_load(search, QUERIES, rates=2000, calls=10, timeout=100, warmup=1)
-    assert (load.callers, load.rates[0].busy) == (None, None)
+    assert load.callers is None
     assert load.rates[0].problem == "LookupError: 'q3'"
     assert load.rates[0].latency.errors == 1
     assert (load.rates[0].latency.timeouts or 0) >= 1

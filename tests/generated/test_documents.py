@@ -18,7 +18,7 @@ from support.efficiency_records import AS_YAML
 from support.generating import damaged, examples
 
 import irbatch
-from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
+from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.errors import InputError, printable
 from irbatch.report import html, latex, reported
 from irbatch.report.document import ISOLATED, Cell, Column, Document, Row, Table
@@ -101,11 +101,6 @@ def without_surrogates(text: str) -> str:
 # ---------------------------------------------------------------- records
 
 RECORD = EfficiencyRecord(system="bm25", latency=Latency(mean=9.0, p95=20.0), n_queries=50)
-LOAD = Load(
-    about=RECORD,
-    rates=[LoadAtRate(rate=5.0, achieved=5.0, latency=Latency(p99=9.0, loop="open", rate=5.0))],
-    within=20.0,
-)
 BOARD = irbatch.Leaderboard({"bm25": {"nDCG@10": 0.5, "AP": 0.25}}, [RECORD])
 JSON_TOKENS = (
     *("{", "}", "[", "]", '"', ":", ",", "null", "true", "1e400", "-1", "0", "NaN", "Infinity"),
@@ -125,10 +120,6 @@ def _board(text: str) -> str:
     return irbatch.Leaderboard.from_json(text).to_json()
 
 
-def _load(text: str) -> str:
-    return Load.from_json(text).to_json()
-
-
 def _metadata(text: str) -> str:
     return EfficiencyRecord.from_ir_metadata(text + "\n\n", system="x").to_json()
 
@@ -136,7 +127,6 @@ def _metadata(text: str) -> str:
 READERS: dict[str, tuple[Callable[[str], str], str]] = {
     "record": (_record, RECORD.to_json()),
     "board": (_board, BOARD.to_json()),
-    "load": (_load, LOAD.to_json()),
     "metadata": (_metadata, AS_YAML),
 }
 

@@ -106,7 +106,7 @@ def test_names_of_trec_eval(text: str, version: str) -> None:
 
 # ---------------------------------------------------------------- conditions
 
-RECORD = EfficiencyRecord(system="a", latency=Latency(p95=1), stated_cost=1, throughput=1)
+RECORD = EfficiencyRecord(system="a", latency=Latency(mean=1, p95=1), price_per_hour=1)
 BOARD = Leaderboard({"a": {"nDCG@10": 0.5, "AP(rel=2)@100": 0.5}}, RECORD)
 AXES = ("latency_p95", "p95", "cost", "nDCG@10", "ndcg_cut_10", "energy", "queries_per_second")
 SIGNS = ("<", "<=", ">", ">=", "==", "!=", "=", "<>")

@@ -86,7 +86,7 @@ NOTHING = irbatch.evaluate({"q": {"d": 0}}, {"q": {"d": 1.0}}, "RR", no_relevant
 ACCURACY = {"a": {"RR": 0.5, "AP": 0.3}, "b": {"RR": 0.4, "AP": 0.4}}
 RECORDS = [record("a", 3, price_per_hour=1), record("b", 5, throughput=2)]
 BOARD = Leaderboard(ACCURACY, RECORDS)
-NOBODY = BOARD.where("RR > 1")
+NOBODY = BOARD.where("RR > 0.9")
 HUGE = Leaderboard({"a": {"RR": 1}}, record("a", 1e308, price_per_hour=1e308))
 ON_C6G = Leaderboard({"a": {"RR": 1}}, record("a", 3, hardware="c6g"))
 NO_AXES = ["nDGC", "", "latency_p42", None, 5, NAN, b"RR"]
@@ -139,8 +139,8 @@ OF_BOARDS: list[Row] = [
      ("no system has a value of each of price_per_hour and throughput",)),
     *((act, ["cost_per_million"], ("'a'", "finite")) for act in (HUGE.values, HUGE.pareto)),
     (BOARD.where, ["", "RR", "RR >", "> 1", "RR = 1", "RR > x", "RR > nan", "RR > inf", "1 < RR",
-     "RR > 1 2", "RR > 0x10", "RR > \uff11", None, 5, [], ["RR > 1"], b"RR > 1", True],
-     ("constraint",)),
+     "RR > 1 2", "RR > 0x10", "RR > \uff11", None, 5, [], b"RR > 0.1", True],
+     ("condition",)),
     (BOARD.where, ["nDGC > 1", "latency_p42 < 5", "RR AP > 1"], ("axis",)),
     (BOARD.where, ["RR > 0 and AP > 0", "RR > 0 or AP > 0", "0 < RR < 1"], ("more than one",)),
     (NOBODY.pareto, ["RR"], ("no system is left",)),
@@ -167,12 +167,10 @@ def test_boards(row: int) -> None:
 
 OBJECTS: list[tuple[dict[Any, Any], tuple[str, ...]]] = [
     ({"thruput": 3}, ("thruput", "did you mean throughput?")),
-    ({"cost_per_million": -3}, ("cost",)),
-    ({"cost_per_million": 1, "stated_cost": 2}, ("cost_per_million",)),
+    ({"cost_per_million": 3}, ("'cost_per_million' is not known",)),
     ({"latency": -3}, ("latency", "mean", "-3")),
     ({"latency": "8 ms"}, ("latency",)),
     ({"latency": True}, ("latency",)),
-    ({"cost": 3}, ("did you mean cost_per_million?",)),
     ({"latency": {"avg": 1}}, ("latency", "avg")),
     ({"hardware": {"ncpu": 4}}, ("ncpu", "did you mean n_cpu?")),
     ({"units": ["ms"]}, ("units",)),

@@ -19,6 +19,11 @@ class Clock:
     def perf_counter_ns(self) -> int:
         return self.now
 
+    def perf_counter(self) -> float:
+        return self.now / SECOND
+
+    process_time = perf_counter
+
     def sleep(self, seconds: float) -> None:
         self.now += round(seconds * SECOND)
 

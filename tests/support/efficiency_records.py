@@ -29,12 +29,10 @@ FULL = EfficiencyRecord(
         timeouts=1,
     ),
     throughput=812.5,
-    throughput_batch_size=64,
     sustained_rate=200.0,
     sustained_p99=100.0,
     peak_memory=29.248,
     peak_gpu_memory=5.0,
-    children_memory=6.0,
     model_memory=1.0,
     index_memory=2.0,
     model_disk=3.0,
@@ -43,10 +41,6 @@ FULL = EfficiencyRecord(
     indexing_memory=7.0,
     cpu_used=1.5,
     wall_time=0.426,
-    user_time=0.13,
-    system_time=0.01,
-    children_time=0.25,
-    start_time="2026-11-21T19:30:25+00:00",
     flops=1e9,
     energy=3.2,
     emissions=0.001,
@@ -71,7 +65,6 @@ resources:
     repeats: 5
   throughput:
     value: 812.5 queries/s
-    batch size: 64
     sustained: 200 queries/s
     sustained within: 100 ms
   ram:
@@ -79,7 +72,6 @@ resources:
       max: 29.248 MB
   memory:
     gpu: 5 MB
-    children: 6 MB
     model: 1 MB
     index: 2 MB
     indexing: 7 MB
@@ -89,10 +81,6 @@ resources:
   runtime:
     indexing: 90 s
     wallclock: 0.426 s
-    user: 0.13 s
-    system: 0.01 s
-    children: 0.25 s
-    start time: '2026-11-21T19:30:25+00:00'
   compute:
     cores used: 1.5 cores
     flops: 1000000000 FLOPs/query
