@@ -5,7 +5,7 @@ Both add up over batches, partitions and processes, whatever the order, and are 
 
 from __future__ import annotations
 
-import copy
+import itertools
 import math
 import sys
 from base64 import b64decode, b64encode
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.data.ids import first_repeated, kinds_of
+from irbatch.data.ids import first_repeated, kinds_of, same_kind
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.queries import Counts, QueryMark, count_queries
@@ -25,14 +25,16 @@ from irbatch.evaluation.results import DAMAGED, Results
 from irbatch.evaluation.rows import Rows, RunItems, value_of, weight_column, with_weights
 from irbatch.evaluation.scores import ScoreBatch
 from irbatch.measures import Measure
-from irbatch.runtime.numbers import add_up, check_whole, is_whole, round_sum
+from irbatch.runtime.arrays import to_numpy
+from irbatch.runtime.numbers import add_up, check_whole, read_numbers, round_sum
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-FORMAT = 6
+FORMAT = 7
 KEEPS = ("queries", "sums")  # what may be kept
 REPEATED = ("error", "first")  # what becomes of a query that comes again, with other values
+COLUMNS = ("query_ids", "document_ids", "scores", "grades")  # of documents
 # Queries and graded candidates that wait to be evaluated together. What that costs once, a third
 # of a millisecond, is then less than a tenth of the time of updates with 32 queries each
 # (python -m benchmarks --only updates).
@@ -105,45 +107,50 @@ class Sums:
 
 
 class Accumulator:
-    """Queries that add up, those with ids once; some wait to be evaluated together."""
+    """Queries that add up, those with ids once.
+
+    Batches may wait to be evaluated together; documents in columns wait, as their query may go on.
+
+    Args:
+        keep: see `KEEPS`.
+        measures: what is kept of each query.
+        items: what is known of documents, where measures of the whole run read that.
+        repeated: see `REPEATED`.
+    """
 
     def __init__(
         self,
         keep: str,
         measures: Sequence[Measure],
         items: Items | None = None,
-        repeated: str = "error",
+        repeated: str = "first",
     ) -> None:
-        self.keep, self.measures, self._repeated = keep, measures, repeated
+        self.keep, self.measures, self._items, self._repeated = keep, measures, items, repeated
         of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
         self.settings: Mapping[str, str] = {}  # that shaped the numbers, all of those that differ
         self.extra = 0  # queries that were only in the run
-        self._size = 0
-        self.named: bool | None = None  # whether queries have ids, all or none; not known of sums
+        self.documents: dict[Any, dict[Any, tuple[float, float]]] = {}  # score and grade, by query
+        self._size = 0  # without these
+        self._named: bool | None = None  # whether queries have ids, all or none
         self._row_of: dict[Hashable, int] = {}  # of those that have
         nothing = RunItems(self.known, []) if self.known is not None else None
-        none = Rows(np.empty((0, len(self.columns))), np.empty(0, np.uint8), None, nothing)
+        none = Rows(np.empty((0, len(with_weights(measures)))), None, None, nothing)
         self._stored = [none]  # with keep="queries": what doesn't wait
         self._sums = Sums.of(measures, none) if keep == "sums" else None
         self._waiting: list[Batch] = []
         self._load = 0
 
-    @property
-    def columns(self) -> list[Measure]:
-        """What the columns of values are of: the measures, and weights, which don't pickle."""
-        return with_weights(self.measures)
-
     def __len__(self) -> int:
-        return self._size
+        return self._size + len(self.documents)
 
     @property
-    def ids(self) -> Collection[Hashable]:
+    def ids(self) -> Collection[Any]:
         """The ids of queries that have them, in the order of their rows."""
         return self._row_of.keys()
 
     def add(self, batch: Batch, ids: Sequence[Hashable] | None = None) -> None:
-        """Add queries.
+        """Add whole queries.
 
         Raises:
             InputError: if only some queries have ids, or one that came before has other values;
@@ -151,27 +158,79 @@ class Accumulator:
         """
         if self._sums is not None:
             ids = None
-        self.check_ids(ids is not None)
-        if ids and (len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids)):
-            rows = join_batches([batch])
-            fresh = self._fresh(rows, ids)
-            batch, ids = rows.take([*fresh.values()]), [*fresh]
+        self._check_named(ids is not None)
+        if ids:
+            if not self.documents.keys().isdisjoint(ids):
+                query = next(filter(self.documents.__contains__, ids))
+                raise InputError("it came in columns before", source="query_ids", query=query)
+            if len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids):
+                rows = join_batches([batch])
+                fresh = self._fresh(rows, ids)
+                batch, ids = rows.take([*fresh.values()]), [*fresh]
         if self._load >= MOST_WAITING:
             self._settle()
         self._waiting.append(batch)
         self._load += batch.size if isinstance(batch, ScoreBatch) else len(batch)
         self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
-        self.named = ids is not None
+        self._named = ids is not None
+
+    def add_documents(self, columns: Sequence[Any]) -> None:
+        """Add documents of queries that are not whole yet, each document once; see `COLUMNS`.
+
+        Raises:
+            InputError: as `irbatch.BatchEvaluator.update_columns`; nothing has changed then.
+        """
+        lists = [
+            column
+            if isinstance(column, list | tuple)
+            else np.atleast_1d(to_numpy(column, name)).tolist()
+            for column, name in zip(columns, COLUMNS, strict=True)
+        ]
+        if len(set(map(len, lists))) > 1:
+            pairs = zip(map(len, lists), COLUMNS, strict=True)
+            lengths = ", ".join(f"{many(size, 'entry')} in {name}" for size, name in pairs)
+            raise InputError(f"columns differ in length: {lengths}", source="update_columns")
+        queries, documents, *numbers = lists
+        if not queries:
+            return
+        self._check_named(True)
+        same_kind([*itertools.islice(self.documents, 1), *queries], "query", "query_ids")
+        before = next(iter(self.documents.values()), {})
+        same_kind([*before, *documents], "document", "document_ids")
+        names = [*zip(queries, documents, strict=True)]
+        scores, grades = (
+            read_numbers(what, column, names, source=f"{what}s").tolist()
+            for what, column in zip(("score", "grade"), numbers, strict=True)
+        )
+        fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
+        for name, now in zip(names, zip(scores, grades, strict=True), strict=True):
+            query, document = name
+            first = self.documents.get(query, {}).get(document) or fresh.setdefault(name, now)
+            problem = "its query came whole before" if query in self._row_of else ""
+            if first != now:
+                problem = "it came before with score {} and grade {}, now with {} and {}"
+                problem = problem.format(*first, *now)
+            if problem:
+                fields = {"query": query, "document": document, "value": now[0]}
+                raise InputError(problem, source="update_columns", **fields)
+        for (query, document), now in fresh.items():
+            self.documents.setdefault(query, {})[document] = now
+        self._named = True
 
     def note(self, settings: Mapping[str, str], extra: int = 0) -> None:
-        """Note what shaped the values, and how many more queries were only in the run."""
-        self.settings = join_settings(self.settings, settings)
+        """Note what shaped the values, both of what differs, and queries that were only in runs."""
+        if self.settings != settings:
+            joined = dict(self.settings)
+            for name, value in settings.items():
+                present = joined.get(name, value)
+                joined[name] = present if value in present.split("; ") else f"{present}; {value}"
+            self.settings = joined
         self.extra += extra
 
-    def check_ids(self, are_there: bool) -> None:
+    def _check_named(self, are_named: bool) -> None:
         """Reject queries with ids beside those without, and the other way round."""
-        if self._sums is None and self.named not in (None, are_there):
+        if self._sums is None and self._named not in (None, are_named):
             problem = (
                 "give ids in every update or in none: queries without ids cannot be told from "
                 "those with"
@@ -193,17 +252,15 @@ class Accumulator:
         return fresh
 
     def _check_alike(self, query: Any, before: Rows, now: Rows) -> None:
-        """Reject a query that has other values now than before."""
+        """Reject a query that has other values, or items, now than before."""
         old, new = before.values[0], now.values[0]
-        other = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
-        differences = [f"{self.columns[i]} was {old[i]:g}, not {new[i]:g}" for i in other[:1]]
         first, again = (() if rows.items is None else rows.items.lists[0] for rows in (before, now))
-        if not np.array_equal(first, again):
-            differences.append("had other items")
-        if differences:
-            advice = "are these ids the queries' own, not places in a batch?"
-            message = f"{differences[0]}; {advice} repeated='first' keeps the first"
-            raise InputError(f"it came before, and {message}", source="query_ids", query=query)
+        if np.array_equal(old, new, equal_nan=True) and np.array_equal(first, again):
+            return
+        what = f"with values {shown(old.tolist())}, now with {shown(new.tolist())}"
+        advice = "are these ids the queries' own, not places in a batch?"
+        message = f"it came before {what}; {advice} repeated='first' keeps the first"
+        raise InputError(message, source="query_ids", query=query)
 
     def _settle(self) -> None:
         """Evaluate what waits."""
@@ -222,30 +279,21 @@ class Accumulator:
             self._stored = [Rows.join(self._stored)]
         return self._stored[0]
 
-    def copy(self, without: Collection[Hashable] = ()) -> Accumulator:
-        """Return the same, which is added to apart, perhaps without some queries that have ids."""
-        rows = self.rows()
-        made = copy.copy(self)
-        made._stored, made._waiting, made._row_of = [rows], [], dict(self._row_of)
-        if without:
-            kept = [query for query in self._row_of if query not in without]
-            made._stored = [rows.take([self._row_of[query] for query in kept])]
-            made._row_of = {query: row for row, query in enumerate(kept)}
-            made._size = len(kept)
+    def merged(self, *others: Accumulator) -> Accumulator:
+        """Return what this one, and others of the same measures, have kept of whole queries."""
+        made = Accumulator(self.keep, self.measures, self._items, self._repeated)
+        for part in (self, *others):
+            rows = part.rows()
+            if made._sums is not None and part._sums is not None:
+                made._sums += part._sums
+                made._size += part._size
+            elif len(rows):
+                made.add(rows, [*part.ids] or None)
+            made.note(part.settings, part.extra)
         return made
 
-    def merge(self, other: Accumulator) -> None:
-        """Add what another of the same measures has kept."""
-        rows = other.rows()
-        if self._sums is not None and other._sums is not None:
-            self._sums += other._sums
-            self._size += len(other)
-        elif len(other):
-            self.add(rows, [*other.ids] or None)
-        self.note(other.settings, other.extra)
-
     def results(self, order: Iterable[Hashable] | None = None) -> Results:
-        """Return results of all queries; `order` names them, and perhaps others, in an order."""
+        """Return results of whole queries; `order` names them, and perhaps others, in an order."""
         rows = self.rows()
         if self._sums is not None:
             means = [self._sums.mean(column) for column in range(len(self.measures))]
@@ -258,11 +306,10 @@ class Accumulator:
         counts = count_queries(rows.marks, extra=self.extra)
         return Results(rows, queries, self.measures, counts, self.settings)
 
-    def state(self, **more: Any) -> dict[str, Any]:
+    def state(self, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """Return what is kept in numbers, texts and lists; values are their bytes to base 64."""
-        state: dict[str, Any] = {"format": FORMAT, "measures": list(map(str, self.measures))}
-        state |= {"keep": self.keep, "settings": dict(self.settings), **more}
-        state |= {"extra": self.extra, "items": None}
+        state = {"format": FORMAT, "measures": list(map(str, self.measures)), "keep": self.keep}
+        state |= {"options": options, "settings": dict(self.settings), "extra": self.extra, **more}
         rows, lists = self.rows(), list[Any]()
         if self._sums is not None:
             state |= {key: array.tolist() for key, array in self._sums.arrays.items()}
@@ -278,14 +325,22 @@ class Accumulator:
                 "judgment_counts": None if judged is None else judged.tolist(),
             }
             lists += [] if rows.items is None else [listed.tolist() for listed in rows.items.lists]
-        if self.known is not None:
-            state["items"] = {"catalogue": self.known.fingerprint, "lists": lists}
+        known = None if self.known is None else self.known.fingerprint
+        state["items"] = {"catalogue": known, "lists": lists}
+        waiting = [
+            (query, document, *now)
+            for query, documents in self.documents.items()
+            for document, now in documents.items()
+        ]
+        queries, documents, scores, grades = zip(*waiting, strict=True) if waiting else [()] * 4
+        columns = plain(queries), plain(documents), [*scores], [*grades]
+        state["columns"] = dict(zip(COLUMNS, columns, strict=True))
         return state
 
     def read(self, state: Mapping[str, Any]) -> None:
         """Add what a state holds that was written of the same measures."""
         catalogue = None if self.known is None else self.known.fingerprint
-        items = state["items"] or {"catalogue": None, "lists": []}
+        items = state["items"]
         if items["catalogue"] != catalogue:
             raise reject("items", items["catalogue"], f"those of catalogue {catalogue!r}")
         settings = {str(key): str(value) for key, value in state["settings"].items()}
@@ -303,13 +358,14 @@ class Accumulator:
             self._sums += Sums(self.measures, arrays, counts)
             self._size += int(arrays["counts"][0])
         self.note(settings, extra)
+        self.add_documents([state["columns"][name] for name in COLUMNS])
 
     def _read_rows(
         self, state: Mapping[str, Any], lists: Sequence[Any]
     ) -> tuple[Rows, list[Any] | None]:
         """Return what a state holds of each query, and the queries' ids."""
         marks = read_array("marks", state["marks"], [-1], (0, sum(QueryMark)), np.uint8)
-        shape = marks.size, len(self.columns)
+        shape = marks.size, len(with_weights(self.measures))
         values = read_array("values", state["values"], shape, FINITE, np.float64)
         ids = None if state["query_ids"] is None else list(state["query_ids"])
         if ids is not None and (
@@ -329,26 +385,13 @@ class Accumulator:
         return Rows(values, marks, judgments, items), ids
 
 
-def join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> Mapping[str, str]:
-    """Join settings: where they differ, both are told."""
-    if settings == more:
-        return settings
-    joined = dict(settings)
-    for name, value in more.items():
-        present = joined.get(name, value)
-        joined[name] = present if value in present.split("; ") else f"{present}; {value}"
-    return joined
-
-
 def reject(key: str, value: object, expected: str) -> InputError:
     """Return the error of a state that has another value under a key."""
     return InputError(f"{key!r} is {shown(value)}, not {expected}", source="state", value=value)
 
 
 @contextmanager
-def reading_state(
-    state: Any, what: str, like: Mapping[str, Any], same: Sequence[str]
-) -> Iterator[None]:
+def reading_state(state: Any, like: Mapping[str, Any], same: Sequence[str]) -> Iterator[None]:
     """Reject a state that has not the keys of another, and the same values of some of them.
 
     In the block, what is of another kind than was written is rejected, too.
@@ -363,7 +406,7 @@ def reading_state(
     except InputError as problem:
         raise problem if problem.source else problem.with_fields(source="state") from None
     except DAMAGED as problem:
-        text = f"not the state of a {what}, or a damaged one: {problem}"
+        text = f"not a state of this kind, or a damaged one: {problem}"
         raise InputError(text, source="state") from problem
 
 
@@ -392,13 +435,9 @@ def _read_counts(arrays: Any, *parts: Any) -> ItemCounts:
     return ItemCounts(arrays, keys, numbers, lists)
 
 
-def plain(values: Iterable[Any]) -> list[Any]:
-    """List ids and numbers as Python's own texts and numbers, which any reader takes."""
-    listed = list(values)
-    if set(map(type, listed)) <= {str, int, float}:
+def plain(ids: Iterable[Any]) -> list[Any]:
+    """List ids as Python's own texts and numbers, which any reader takes."""
+    listed = [*ids]
+    if set(map(type, listed)) <= {str, int}:
         return listed
-    return [str.__str__(value) if isinstance(value, str) else _number(value) for value in listed]
-
-
-def _number(value: Any) -> int | float:
-    return int(value) if is_whole(value) else float(value)
+    return [str.__str__(item) if isinstance(item, str) else int(item) for item in listed]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from irbatch.data.frames import pair_series
-from irbatch.data.ids import read_query_ids, same_kind
+from irbatch.data.ids import read_query_ids
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, many, warnings_kept
 from irbatch.evaluation.accumulator import (
+    COLUMNS,
     KEEPS,
     REPEATED,
     Accumulator,
     Batch,
-    plain,
     reading_state,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Measures
@@ -31,14 +30,14 @@ from irbatch.evaluation.scores import (
     has_no_rows,
 )
 from irbatch.measures import parse_measures
-from irbatch.runtime.arrays import to_numpy, uncompiled
-from irbatch.runtime.numbers import check_choice, check_keywords, read_numbers
+from irbatch.runtime.arrays import uncompiled
+from irbatch.runtime.numbers import check_choice, check_keywords
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-COLUMNS = ("query_ids", "document_ids", "scores", "grades")
 SHAPING = ("ties", "no_relevant", "rel")  # options that states must share to add up
+SHARED = ("no_relevant", "rel", "items", "threads")  # with verbs for documents with ids
 ALIKE = ("format", "measures", "keep", "options")  # in states that add up
 
 
@@ -91,20 +90,21 @@ class BatchEvaluator:
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(measure) for measure in self._measures]
-        shaping: dict[str, Any] = dict(zip(SHAPING, (ties, no_relevant, rel), strict=True))
-        more = {**shaping, "items": items, "nan": nan}
+        options: dict[str, Any] = {
+            "ties": ties, "no_relevant": no_relevant, "rel": rel,
+            "items": items, "threads": threads, "nan": nan,
+        }  # fmt: skip
         # Of documents without ids, and with them.
         self._scores, self._by_id = (
-            ScoreEvaluator(self._measures, document_ids=ids, threads=threads, **more)
-            for ids in (None, ())
+            ScoreEvaluator(self._measures, document_ids=ids, **options) for ids in (None, ())
         )
-        self._options = {**more, "keep": keep, "repeated": repeated, "threads": threads}
-        self._lock = threading.RLock()  # of everything that changes below
+        self._options = {**options, "keep": keep, "repeated": repeated}
+        self._lock = threading.RLock()  # of what is kept
         self.reset()
 
     def __len__(self) -> int:
         with self._lock:
-            return len(self._kept) + len(self._columns.queries)
+            return len(self._kept)
 
     def __repr__(self) -> str:
         return f"BatchEvaluator({' '.join(self.measures)!r}): {many(len(self), 'query')} so far"
@@ -173,7 +173,7 @@ class BatchEvaluator:
                 with another score or grade, or a query came whole before.
         """
         with self._lock:
-            self._columns.add((query_ids, document_ids, scores, grades), self._kept)
+            self._kept.add_documents((query_ids, document_ids, scores, grades))
 
     @uncompiled
     def compute(self) -> Results:
@@ -183,15 +183,21 @@ class BatchEvaluator:
             InputError: if there was no query yet.
         """
         with self._lock:
-            if not len(self):
-                raise InputError("there are no queries yet: update first")
             kept = self._kept
-            if self._columns.queries:
-                run, judgments = self._columns.by_query()
+            if not len(kept):
+                raise InputError("there are no queries yet: update first")
+            if kept.documents:
+                run, judgments = (
+                    {
+                        query: {document: numbers[place] for document, numbers in of_query.items()}
+                        for query, of_query in kept.documents.items()
+                    }
+                    for place in (0, 1)
+                )
                 ties = choose_ties(self._options["ties"], COLUMNS)
                 with warnings_kept():  # they are of all queries
                     results = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
-                kept = kept.copy()
+                kept = kept.merged()
                 kept.add(results.of_queries, results.query_ids)
                 kept.note(results.settings)
             results = kept.results()
@@ -201,7 +207,7 @@ class BatchEvaluator:
     def reset(self) -> None:
         """Forget all queries."""
         with self._lock:
-            self._kept, self._columns = self._nothing()
+            self._kept = self._nothing()
 
     def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
         """Add what other evaluators, or their states, have kept.
@@ -217,7 +223,7 @@ class BatchEvaluator:
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
-            return self._state(self._kept, self._columns)
+            return self._state_of(self._kept)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -236,8 +242,7 @@ class BatchEvaluator:
         self.load_state_dict(pickled["state"])
 
     def _shared(self) -> dict[str, Any]:
-        """Return the options of verbs for documents with ids, besides ties."""
-        return {name: self._options[name] for name in ("no_relevant", "rel", "items", "threads")}
+        return {name: self._options[name] for name in SHARED}
 
     def _read_ids(self, query_ids: object) -> tuple[list[Any] | None, list[Any] | None]:
         """Return the ids of a batch; and those it is evaluated with, if they are different ones."""
@@ -256,92 +261,22 @@ class BatchEvaluator:
             problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
             raise InputError(problem, source="query_ids")
         with self._lock:
-            if ids is not None and not self._columns.queries.keys().isdisjoint(ids):
-                query = next(filter(self._columns.queries.__contains__, ids))
-                raise InputError("it came in columns before", source="query_ids", query=query)
             self._kept.add(batch, ids)
             self._kept.note(settings, extra)
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
-        kept, columns = self._nothing()
-        like = self._state(kept, columns)
+        kept = self._nothing()
+        like = self._state_of(kept)
         for state in states:
-            with reading_state(state, "BatchEvaluator", like, ALIKE):
+            with reading_state(state, like, ALIKE):
                 kept.read(state)
-                columns.add([state["columns"][name] for name in COLUMNS], kept)
-        self._kept, self._columns = kept, columns
+        self._kept = kept
 
-    def _nothing(self) -> tuple[Accumulator, Columns]:
-        """Return the state that there is before the first update."""
+    def _nothing(self) -> Accumulator:
+        """Return what is kept before the first update."""
         keep, items, repeated = (self._options[name] for name in ("keep", "items", "repeated"))
-        return Accumulator(keep, self._measures, items, repeated), Columns()
+        return Accumulator(keep, self._measures, items, repeated)
 
-    def _state(self, kept: Accumulator, columns: Columns) -> dict[str, Any]:
-        options = {name: self._options[name] for name in SHAPING}
-        return kept.state(options=options, columns=columns.state())
-
-
-class Columns:
-    """Documents by query and id, with score and grade; a query may come in several batches."""
-
-    def __init__(self) -> None:
-        self.queries: dict[Any, None] = {}
-        self._rows: dict[tuple[Any, Any], tuple[float, float]] = {}
-
-    def add(self, columns: Sequence[Any], kept: Accumulator) -> None:
-        """Keep some documents, of other queries than are kept whole; each once.
-
-        If one is rejected, nothing has changed.
-        """
-        lists = [_as_list(*named) for named in zip(columns, COLUMNS, strict=True)]
-        if len(set(map(len, lists))) > 1:
-            pairs = zip(map(len, lists), COLUMNS, strict=True)
-            lengths = ", ".join(f"{many(size, 'entry')} in {name}" for size, name in pairs)
-            problem = f"columns are of one length, one entry a document, not {lengths}"
-            raise InputError(problem, source="update_columns")
-        if not lists[0]:
-            return
-        kept.check_ids(are_there=True)
-        for place, what in enumerate(("query", "document")):
-            first = [ids[place] for ids in itertools.islice(self._rows, 1)]
-            same_kind([*first, *lists[place]], what, f"{what}_ids")
-        for what, numbers in zip(("score", "grade"), lists[2:], strict=True):
-            read_numbers(what, numbers, zip(*lists[:2], strict=True), source=f"{what}s")
-        fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
-        for query, document, score, grade in zip(*lists, strict=True):
-            ids, now = (query, document), (score, grade)
-            before = self._rows.get(ids) or fresh.setdefault(ids, now)
-            problem = ""
-            if before != now:
-                problem = "it came before with score {} and grade {}, now with {} and {}"
-            elif query in kept.ids:
-                problem = "its query came whole before"
-            if problem:
-                fields = {"source": "update_columns", "query": query, "document": document}
-                raise InputError(problem.format(*before, *now), **fields, value=score)
-        self._rows.update(fresh)
-        self.queries.update(dict.fromkeys(lists[0]))
-        kept.named = True
-
-    def by_query(self) -> Iterator[dict[Any, dict[Any, float]]]:
-        """Yield query to document to score, and to grade."""
-        for place in range(2):
-            numbers: dict[Any, dict[Any, float]] = {query: {} for query in self.queries}
-            for (query, document), both in self._rows.items():
-                numbers[query][document] = both[place]
-            yield numbers
-
-    def state(self) -> dict[str, list[Any]]:
-        """Return the columns, as `add` takes them."""
-        rows = [(*ids, *both) for ids, both in self._rows.items()]
-        return {name: plain(row[i] for row in rows) for i, name in enumerate(COLUMNS)}
-
-
-def _as_list(column: Any, name: str) -> list[Any]:
-    if isinstance(column, list | tuple):
-        return list(column)
-    values = to_numpy(column, name)
-    if values.ndim != 1:
-        raise InputError(f"a column is 1-D, not of shape {values.shape}", source=name)
-    return values.tolist()
+    def _state_of(self, kept: Accumulator) -> dict[str, Any]:
+        return kept.state({name: self._options[name] for name in SHAPING})

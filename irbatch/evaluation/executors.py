@@ -30,7 +30,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn, warnings_kept
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings, is_file
-from irbatch.evaluation.partial import PartialResult, evaluate_part, merge_partials
+from irbatch.evaluation.partial import PartialResult, add_up, evaluate_part
 from irbatch.evaluation.results import Results
 from irbatch.formats.files import find_parts, open_run, read_rankings
 from irbatch.runtime.numbers import check_whole
@@ -183,9 +183,9 @@ def evaluate_partitions(
             by_score = evaluation._replace(order_by="score")
             part = evaluate_part(by_score, judgments, run_of_spanning)
             part.kept.settings = evaluation.signature()
-            parts = [*(part.without(spanning.keys()) for part in parts), part]
+            parts = [part, *parts]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
-    return merge_partials(parts).results(judgments, name=name)
+    return add_up(parts).results(judgments, name=name)
 
 
 def evaluate_systems(

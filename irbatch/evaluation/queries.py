@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Bools, Bytes, Positions
 from irbatch.data.ids import KINDS, form_hint, id_kind
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, keyword, warn
+from irbatch.errors import InputError, keyword, many, warn
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 ENOUGH = 10  # queries in which some document should be judged, or relevant
@@ -73,7 +73,7 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
 
 
 class Queries:
-    """How many queries there are, and some of their ids, for messages."""
+    """How many queries there are, and some of their ids if they are known, for messages."""
 
     def __init__(self, number: int, ids: Sequence[Any]) -> None:
         self.number, self.ids = number, ids
@@ -84,6 +84,8 @@ class Queries:
         return cls(len(ids), list(itertools.islice(ids, SAMPLES + 1)))
 
     def __str__(self) -> str:
+        if not self.ids:
+            return many(self.number, "query")
         shown = ", ".join(map(repr, self.ids[:SAMPLES]))
         return shown + (", …" if len(self.ids) > SAMPLES else "")
 
@@ -124,7 +126,7 @@ def check_answered(
     reject = functools.partial(InputError, source="run", path=name)
     if absent.number == judged.number and run.number:
         kinds = form_hint([*judged.ids, *run.ids])
-        if judged.ids and judged.kind != run.kind:
+        if judged.ids and run.ids and judged.kind != run.kind:
             kinds = (
                 f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text, "
                 "as they are in text files"
@@ -136,9 +138,10 @@ def check_answered(
     if not run.number:
         warn(f"{name_run(name)} is empty: every query scores 0")
     if absent.number and missing == "error":
+        such = f", such as {absent}" if absent.ids else ""
         raise reject(
-            f"{absent.number} of {judged.number} judged queries are missing, such as "
-            f"{absent}; {keyword('missing', 'zero')} scores them 0, 'skip' leaves them out"
+            f"{absent.number} of {judged.number} judged queries are missing{such}; "
+            f"{keyword('missing', 'zero')} scores them 0, 'skip' leaves them out"
         )
 
 
@@ -162,7 +165,7 @@ def name_run(name: str | None) -> str:
 def warn_of_run(results: Any, settings: Any, qrels: Qrels, *, any_judged: bool) -> None:
     """Warn of what makes means of a run's queries say little, or else than they seem to."""
     warn_of_empty(results.counts, settings, results.name)
-    if not any_judged:
+    if not any_judged and qrels.codes.size:
         warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
     warn(*notes_on(results))
 
@@ -199,8 +202,9 @@ def warn_of_empty(counts: Counts, settings: Any, name: str | None) -> None:
 
 def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
     """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
-    if document is not None and answered >= ENOUGH:
-        spelled = f"are ids spelled as in the qrels, such as {document!r}?{form_hint([document])}"
+    if answered >= ENOUGH:
+        such = "" if document is None else f", such as {document!r}"
+        spelled = f"are ids spelled as in the qrels{such}?{form_hint([document])}"
         warn(f"{name_run(name)}: none of its documents is judged; {spelled}")
 
 
