@@ -109,7 +109,7 @@ def test_columns_of_a_query_may_come_in_parts() -> None:
 BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = [
     (lambda e: e.update([[1, 2]], [[1]]), ("(1, 2)", "(1, 1)")),
     (lambda e: e.update([[1, 2]], positives=[0]), ("query_ids", "every update or in none")),
-    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "q0"]), ("'q0'", "values [")),
+    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "q0"]), ("'q0'", "values")),
     (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "n"]), ("'n'", "before")),
     (
         lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n"]),
