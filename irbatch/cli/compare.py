@@ -23,7 +23,7 @@ from irbatch.cli.terminal import note
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
 from irbatch.comparing.comparison import tell_queries
-from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
+from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.measures import measure, parse_measures
 from irbatch.report import axes
 
@@ -44,8 +44,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
     text = "lines of: query group, or query,group in a .csv; tables are broken down by group"
     add("--groups", metavar="FILE", help=text)
-    text = "a model's judgments of the same queries and more, which help to estimate means"
-    add("--model-qrels", metavar="QRELS", help=text)
     add_measures(parser)
     own = {row.name: row.metadata["option"] for row in fields(ComparisonSettings)}
     add_rows(parser.add_argument_group("tests and intervals"), own)
@@ -77,9 +75,8 @@ def run(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     check_sort(options.sort, measures)
     read_conditions(options)  # what is wrong with them is said before a file is read
-    judged = [options.qrels, *filter(None, [options.model_qrels])]
-    output = Output(options, {"qrels": judged, "run": runs.values()})
-    settings = chosen(options, (*ComparisonOptions.__annotations__, *SETTINGS, "model_qrels"))
+    output = Output(options, {"qrels": [options.qrels], "run": runs.values()})
+    settings = chosen(options, (*ComparisonOptions.__annotations__, *SETTINGS))
     groups = None if options.groups is None else read_groups(options.groups)
     comparison = compare(options.qrels, runs, measures, groups=groups, **settings)
     # First: a report that cannot be written must not hide it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack, cast
 
@@ -11,169 +11,18 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.comparison import Comparison
-from irbatch.comparing.differences import ComparisonOptions, ComparisonSettings
 from irbatch.comparing.read import Aligned, align, is_read, read_results
+from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.data.frames import is_series, rows_by_label
-from irbatch.errors import InputError, kind_of, many, warn
+from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
-from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs, name_systems
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.measures import MARKED, Measure, measure, parse_measures
+from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_keywords
-from irbatch.statistics.intervals import Intervals, as_linear, cut_intervals, find_intervals
-from irbatch.statistics.judges import ENOUGH_QUERIES, FEWEST, ModelValues
-from irbatch.statistics.resampling import Pairs, Sample, join_measures, measure_blocks
+from irbatch.statistics.intervals import Intervals, cut_intervals, find_intervals
+from irbatch.statistics.resampling import Sample, join_measures, measure_blocks
 from irbatch.statistics.tests import FAMILY_WISE, correct, honest_difference, p_values
-
-
-class Estimate(NamedTuple):
-    """What is estimated of systems ``(systems, measures)`` and of pairs ``(pairs, measures)``.
-
-    `varies` tells where differences are not the same in every query; `intervals` takes by how much
-    those of differences may miss.
-    """
-
-    means: Floats
-    differences: Floats
-    p_values: Floats
-    varies: Bools
-    intervals: Callable[[Floats], Intervals]
-
-
-def plain_estimate(
-    scaled: Floats,
-    pairs: Pairs,
-    settings: ComparisonSettings,
-    strata: Sequence[Any] | None,
-    geometric: Bools,
-    weights: Floats | None,
-) -> Estimate:
-    """Estimate from the values alone, each measure from the queries that have a value of it."""
-    blocks = measure_blocks(scaled)
-    values = [scaled] if len(blocks) == 1 else [scaled[:, rows][..., k] for k, rows in blocks]
-    sampling = pairs, settings.draws, settings.seed, settings.alternative
-    samples = [Sample(np.ascontiguousarray(own), *sampling) for own in values]
-
-    def find(of_sample: Callable[[Sample], Any]) -> Floats:
-        return np.asarray(join_measures([of_sample(sample) for sample in samples], blocks))
-
-    means = find(lambda sample: [_exact_means(system) for system in sample.values])
-    means[:, geometric] = np.exp(means[:, geometric])
-    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
-
-    def intervals(levels: Floats) -> Intervals:
-        parts = []
-        for sample, (columns, rows) in zip(samples, blocks, strict=True):
-            places = np.arange(scaled.shape[1])[rows]
-            groups = [np.flatnonzero(np.isin(places, group)) for group in strata or ()]
-            parts.append(find_intervals(
-                sample.values, pairs, settings.interval, settings.level, settings.draws,
-                settings.seed, [group for group in groups if group.size] or None,
-                geometric[columns], levels[:, columns],
-                None if weights is None else weights[rows][:, columns],
-            ))  # fmt: skip
-        bounds = Intervals(*(join_measures(ends, blocks) for ends in zip(*parts, strict=True)))
-        if not settings.simultaneous or settings.test not in FAMILY_WISE:
-            return bounds
-        reach = find(lambda sample: [honest_difference(sample, settings.test, settings.level)])
-        honest = np.stack([differences - reach, differences + reach], axis=-1)
-        return Intervals(bounds.means, np.where(geometric[:, None], bounds.differences, honest))
-
-    p = find(lambda sample: p_values(sample, settings.test))
-    varies = find(lambda sample: sample.find(lambda flat: np.ptp(flat, axis=0))) > 0
-    return Estimate(means, differences, p, varies, intervals)
-
-
-def _exact_means(values: Floats) -> list[float]:
-    """Return means of ``(queries, measures)``, exactly rounded as those of results are."""
-    return [math.fsum(column) / len(column) for column in values.T.tolist()]
-
-
-ONLY = {"test": "t", "interval": "t", "margin_test": "t"}
-"""What is defined with a model's judgments: Student's t of the combined means alone."""
-
-
-def _with_model(settings: Mapping[str, Any], groups: object) -> dict[str, Any]:
-    """Return the settings with a model's judgments; reject those that are not defined then."""
-    for name, value in {**ONLY, "groups": None}.items():
-        asked = groups if name == "groups" else settings.get(name, value)
-        if asked != value:
-            other = "leave it out" if value is None else f"it takes {value!r}"
-            problem = f"{name}={asked!r} is not defined with model_qrels=: {other}"
-            raise InputError(problem, source=name, value=asked)
-    return {**settings, **ONLY}
-
-
-def estimate_with_model(
-    values: Floats, pairs: Pairs, settings: ComparisonSettings, model: ModelValues
-) -> Estimate:
-    """Estimate from people's values of some queries, and a model's of these and of others."""
-    of_systems, of_pairs = (len(values), values.shape[2]), (len(pairs), values.shape[2])
-
-    def apart(values: Floats) -> Floats:
-        return values[[a for a, _ in pairs]] - values[[b for _, b in pairs]]
-
-    means = model.combine(values, lambda values: values, settings.level)
-    differences = model.combine(values, apart)
-    above = differences.tails
-    below = np.where(differences.error > 0, 1.0 - above, 1.0)
-    both = np.minimum(2.0 * np.minimum(above, below), 1.0)
-    p = {"two-sided": both, "greater": above, "less": below}[settings.alternative]
-
-    def intervals(levels: Floats) -> Intervals:
-        of_means = means.combined_bounds.reshape(*of_systems, 2)
-        bounds = model.combine(values, apart, levels.ravel()).combined_bounds
-        return Intervals(of_means, bounds.reshape(*of_pairs, 2))
-
-    return Estimate(
-        means.combined.reshape(of_systems),
-        differences.combined.reshape(of_pairs),
-        p.reshape(of_pairs),
-        (differences.error > 0).reshape(of_pairs),
-        intervals,
-    )
-
-
-def model_values(
-    results: Mapping[str, Results], queries: Sequence[Any], people: Collection[Any] = ()
-) -> ModelValues:
-    """Return a model's values of the queries that both judged, and of those that no people did."""
-    both = {*queries, *people}
-    first = next(iter(results.values()))
-    others = [query for query in first.rows if query not in both]
-    if len(queries) < FEWEST or len(others) < 2:
-        judged = f"both judged {many(len(queries), 'query')}, the model {len(others)} others"
-        raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model_qrels")
-    for name, own in results.items():
-        if own.rows.keys() != first.rows.keys():
-            problem = f"{name} has values of other queries than the first system: missing='zero'"
-            raise InputError(f"{problem} gives all the same", source="model_qrels", value=name)
-    if len(queries) < ENOUGH_QUERIES:
-        judged = f"people judged {many(len(queries), 'query')}"
-        few = f"intervals of fewer than {ENOUGH_QUERIES}"
-        warn(f"{judged}: {few} may miss more often than they say")
-    return ModelValues(values_of(results, queries), values_of(results, others))
-
-
-def values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
-    """Return values of queries, ``(systems, queries, measures)``; reject missing and NaN ones."""
-    values = []
-    for name, own in results.items():
-        for column in own.columns:
-            if column.aggregate != "mean":
-                problem = f"{column} has no arithmetic mean of queries"
-                raise InputError(problem, source=name, value=column)
-        for query in queries:
-            if query not in own.rows:
-                raise InputError("not judged by both judges", source=name, query=query)
-        values.append(own.values[[own.rows[query] for query in queries]])
-        if (empty := np.argwhere(np.isnan(values[-1]))).size:
-            row, column = empty[0].tolist()
-            problem = f"{own.measures[column]} is NaN: evaluate with no_relevant='zero'"
-            raise InputError(problem, source=name, query=queries[row])
-    return np.stack(values)
-
 
 # Rankings of several systems, or values by query of each: `compare` tells the forms.
 Systems: TypeAlias = Mapping[str, Any] | Iterable[Any]
@@ -190,7 +39,6 @@ def compare(
     cutoffs: Cutoffs = None,
     *,
     groups: Mapping[Any, str] | None = None,
-    model_qrels: Judgments | None = None,
     **settings: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare systems on the same queries, and tell which differences are more than chance.
@@ -238,10 +86,6 @@ def compare(
             geometric means, are tested by ``"t"`` from 30 queries on.
         groups: query id to the name of its group, a mapping or a series of pandas; tables are
             broken down by group, and the bootstrap draws from each apart.
-        model_qrels: a model's judgments of the same queries and of others, which only it judged:
-            means and differences are those of all queries under people's judgments, estimated with
-            the model's, see `irbatch.comparing.judges.combine`; tests, intervals and margins are
-            those of Student's t, groups are not defined.
         **settings: the keyword arguments of `irbatch.evaluate`, too.
 
     Raises:
@@ -265,27 +109,17 @@ def compare(
     own = ComparisonOptions.__annotations__
     chosen = {name: value for name, value in settings.items() if name in own}
     others: Any = {name: value for name, value in settings.items() if name not in own}
-    if model_qrels is not None:
-        chosen = _with_model(chosen, groups)
     options = ComparisonSettings.choose(**chosen)
-    judgments: Any = None if runs is None else qrels
-    systems = cast(Systems, qrels) if runs is None else runs
-    if measures is None or judgments is None:
-        ignored = {**others, "measures": measures, "model_qrels": model_qrels}
-        for name, value in ignored.items():
-            if value is not None or name in others:
-                problem = f"{name}= is for rankings with judgments: values are compared as they are"
-                raise InputError(problem, source=name)
-        return _compare_groups(align(read_results(systems, judgments)), options, groups)
-    columns = parse_measures(measures, cutoffs)
-    aligned = _evaluate(judgments, systems, columns, others)
-    if model_qrels is None:
+    if runs is not None and measures is not None:
+        columns = parse_measures(measures, cutoffs)
+        aligned = _evaluate(cast(Judgments, qrels), runs, columns, others)
         return _compare_groups(aligned, options, groups)
-    if np.isnan(aligned.values).any():
-        problem = "a query has no value of a measure for some system: leave the measure out"
-        raise InputError(problem, source="model_qrels")
-    results = evaluate_runs(model_qrels, systems, columns, **others)
-    return _make(aligned, options, model=model_values(results, aligned.query_ids))
+    for name in (*others, *(["measures"] if measures is not None else [])):
+        problem = f"{name}= is for rankings with judgments: values are compared as they are"
+        raise InputError(problem, source=name)
+    systems, judgments = (qrels, None) if runs is None else (runs, qrels)
+    results = read_results(cast(Systems, systems), cast(Judgments, judgments))
+    return _compare_groups(align(results), options, groups)
 
 
 def _evaluate(
@@ -295,22 +129,10 @@ def _evaluate(
     systems = name_systems(runs)
     read = {name: system for name, system in systems.items() if is_read(system)}
     rankings = {name: system for name, system in systems.items() if name not in read}
-    hidden = [] if read else _judged_at(measures, settings)
     results: dict[str, Any] = read_results(read, qrels)
     if rankings:
-        results |= evaluate_runs(qrels, rankings, [*measures, *hidden], **settings)
+        results |= evaluate_runs(qrels, rankings, measures, **settings)
     return align({name: results[name] for name in systems}, list(map(str, measures)))
-
-
-def _judged_at(measures: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
-    """Return what tells of ordered documents, with plain judgments, how many are judged."""
-    if settings.get("ties", "id") not in ("id", "id_ascending", "index"):
-        return []
-    if any(column.declaration.reads in MARKED for column in measures):
-        return []
-    cutoffs = sorted({column.cutoff for column in measures if column.cutoff is not None})
-    judged = [measure("Judged") @ cutoff for cutoff in cutoffs]
-    return [column for column in judged if column not in measures]
 
 
 def _compare_groups(
@@ -338,8 +160,7 @@ def _compare_groups(
             warn(f"group {name!r} has one query: it is not compared apart")
         else:
             compared[name] = _make(part, options)
-    alone = [name for name in rows if name not in compared]
-    return _make(aligned, options, _strata(rows.values()), groups=compared, alone=alone)
+    return _make(aligned, options, _strata(rows.values()), compared)
 
 
 def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
@@ -357,85 +178,136 @@ def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
 def _make(
     aligned: Aligned,
     options: ComparisonSettings,
-    strata: Sequence[Any] | None = None,
-    model: ModelValues | None = None,
-    **more: Any,
+    strata: Sequence[Positions] | None = None,
+    groups: Mapping[str, Comparison] | None = None,
 ) -> Comparison:
-    """Compare systems on all the queries."""
+    """Compare systems on all the queries, each measure on those that have a value of it."""
     if options.test in FAMILY_WISE:
         options = replace(options, correction="none")
-    measures = list(map(str, aligned.columns))
     ranges = np.array([column.range for column in aligned.columns]).T
-    scaled, geometric, weights = _scale(aligned)
+    scaled = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
-    if model is None:
-        estimate = plain_estimate(scaled, pairs, options, strata, geometric, weights)
-    else:
-        estimate = estimate_with_model(aligned.values, pairs, options, model)
-    corrected = correct(estimate.p_values, options.correction, options.family)
-    significant = corrected < options.level
-    intervals = _cut(estimate, options, significant, ranges)
+    sampled = Sampled(scaled, pairs, options)
+    means = sampled.find(lambda sample: [_exact_means(system) for system in sample.values])
+    means[:, scaled.geometric] = np.exp(means[:, scaled.geometric])
+    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
+    p = sampled.find(lambda sample: p_values(sample, options.test))
+    corrected = correct(p, options.correction, options.family)
+    levels = np.full(p.shape, options.level)
+    if options.simultaneous:
+        levels = options.corrected_levels(corrected < options.level, len(means))
+    bounds = sampled.intervals(differences, levels, strata)
+    reach = np.subtract(*ranges[::-1])
     arrays: dict[str, Any] = {
         "values": aligned.values,
-        "scaled": scaled,
-        "means": estimate.means,
-        "differences": estimate.differences,
-        "intervals": intervals.means,
-        "difference_intervals": intervals.differences,
-        "p_values": estimate.p_values,
+        "scaled": scaled.values,
+        "means": means,
+        "differences": differences,
+        "intervals": cut_intervals(bounds.means, means, *ranges),
+        "difference_intervals": _cut_side(
+            cut_intervals(bounds.differences, differences, -reach, reach), options.alternative
+        ),
+        "p_values": p,
         "corrected": corrected,
     }
+    varies = sampled.find(lambda sample: sample.find(lambda flat: np.ptp(flat, axis=0))) > 0
+    arrays["difference_intervals"][~varies] = np.nan
     for array in arrays.values():
         array.flags.writeable = False
-    plain = weights is None and not geometric.any()
     settings = {**aligned.settings, **options.described}
     if strata is not None and options.interval != "t":
         settings["draws"] += ", of each group apart"
-    if model is not None:
-        settings["model"] = f"{many(model.others.shape[1], 'query')} more; prediction-powered"
+    plain = scaled.weights is None and not scaled.geometric.any()
     return Comparison(
         systems=aligned.systems,
-        measures=measures,
+        measures=list(map(str, aligned.columns)),
         query_ids=aligned.query_ids,
         pairs=pairs,
         settings=settings,
         missing=aligned.missing,
         unanswered=aligned.unanswered,
-        signs=tuple(column.sign for column in aligned.columns),
-        ranges=ranges,
-        linear=None if plain else _as_linear(scaled, geometric, weights),
-        judged_shares=aligned.judged_shares,
-        model=model,
+        groups=groups or {},
+        signs=np.array([float(column.sign) for column in aligned.columns]),
+        ranges=ranges if plain else np.add(ranges, [[-np.inf], [np.inf]]),
+        geometric=scaled.geometric,
+        weights=scaled.weights,
         **options.options,
         **arrays,
-        **more,
     )
 
 
-def _cut(
-    estimate: Estimate, options: ComparisonSettings, significant: Bools, ranges: Floats
-) -> Intervals:
-    """Find intervals that end where no mean or difference can be; NaN where nothing varies."""
-    levels = np.full(significant.shape, options.level)
-    if options.simultaneous:
-        levels = options.corrected_levels(significant, len(estimate.means))
-    one_sided = options.alternative != "two-sided"
-    means, bounds = estimate.intervals(levels * (2.0 if one_sided else 1.0))
-    reach = np.subtract(*ranges[::-1])
-    bounds = cut_intervals(bounds, estimate.differences, -reach, reach)
-    if one_sided:
-        greater = options.alternative == "greater"
-        bounds[..., int(greater)] = np.inf if greater else -np.inf
-    bounds[~estimate.varies] = np.nan
-    return Intervals(cut_intervals(means, estimate.means, *ranges), bounds)
+def _exact_means(values: Floats) -> list[float]:
+    """Return means of ``(queries, measures)``, exactly rounded as those of results are."""
+    return [math.fsum(column) / len(column) for column in values.T.tolist()]
 
 
-def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
-    """Return values as their means are taken, which measures' means are geometric, and weights.
+def _cut_side(bounds: Floats, alternative: str) -> Floats:
+    """Open intervals to the side that a one-sided test does not look at."""
+    if alternative == "greater":
+        bounds[..., 1] = np.inf
+    elif alternative == "less":
+        bounds[..., 0] = -np.inf
+    return bounds
 
-    Values are multiplied by weights of mean 1: so their plain means are the weighted ones, and
-    under the hypothesis that values may change sides the signs of differences may.
+
+class Sampled:
+    """What is tested: scaled values, of measures together that the same queries have."""
+
+    def __init__(
+        self, scaled: Scaled, pairs: list[tuple[int, int]], options: ComparisonSettings
+    ) -> None:
+        self.scaled, self.options = scaled, options
+        self.blocks = measure_blocks(scaled.values)
+        whole = len(self.blocks) == 1
+        sampling = pairs, options.draws, options.seed, options.alternative
+        self.samples = [
+            Sample(np.ascontiguousarray(scaled.values if whole else
+                                        scaled.values[:, rows][..., columns]), *sampling)
+            for columns, rows in self.blocks
+        ]  # fmt: skip
+
+    def find(self, find: Callable[[Sample], Any]) -> Floats:
+        """Return ``(…, measures)`` of what is found of each sample."""
+        return np.asarray(join_measures([find(sample) for sample in self.samples], self.blocks))
+
+    def intervals(
+        self, differences: Floats, levels: Floats, strata: Sequence[Positions] | None
+    ) -> Intervals:
+        """Find intervals of means, and of differences that miss by levels ``(pairs, measures)``."""
+        options, (values, geometric, weights) = self.options, self.scaled
+        levels = levels * (1.0 if options.alternative == "two-sided" else 2.0)
+        parts = []
+        for sample, (columns, rows) in zip(self.samples, self.blocks, strict=True):
+            places = np.arange(values.shape[1])[rows]
+            groups = [np.flatnonzero(np.isin(places, group)) for group in strata or ()]
+            parts.append(find_intervals(
+                sample.values, sample.pairs, options.interval, options.level, options.draws,
+                options.seed, [group for group in groups if group.size] or None,
+                geometric[columns], levels[:, columns],
+                None if weights is None else weights[rows][:, columns],
+            ))  # fmt: skip
+        bounds = Intervals(*(join_measures(ends, self.blocks) for ends in zip(*parts, strict=True)))
+        if not options.simultaneous or options.test not in FAMILY_WISE:
+            return bounds
+        reach = self.find(lambda sample: [honest_difference(sample, options.test, options.level)])
+        honest = np.stack([differences - reach, differences + reach], axis=-1)
+        return Intervals(bounds.means, np.where(geometric[:, None], bounds.differences, honest))
+
+
+class Scaled(NamedTuple):
+    """Values ``(systems, queries, measures)`` as means of them are taken.
+
+    Of geometric means they are logarithms. Of weighted ones they are multiplied by weights of mean
+    1: so their plain means are the weighted ones, and under the hypothesis that values may change
+    sides the signs of differences may.
     """
+
+    values: Floats
+    geometric: Bools  # (measures,)
+    weights: Floats | None  # (queries, measures); None: all alike
+
+
+def _scale(aligned: Aligned) -> Scaled:
     geometric = np.array([column.aggregate == "geometric" for column in aligned.columns])
     weights = aligned.weights
     plain = weights is None and not geometric.any()
@@ -452,17 +324,7 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
             problem = "a geometric mean of values that are 0 cannot be compared"
             raise InputError(problem, source="measures")
         scaled[..., geometric] = np.log(scaled[..., geometric])
-    return scaled, geometric, weights
-
-
-def _as_linear(scaled: Floats, geometric: Bools, weights: Floats | None) -> Floats:
-    linear = np.full_like(scaled, np.nan)
-    for columns, rows in measure_blocks(scaled):
-        part = scaled[:, rows][..., columns]
-        of_part = None if weights is None else weights[rows][:, columns]
-        at = np.arange(scaled.shape[1])[rows][:, None], columns
-        linear[:, *at] = as_linear(part, geometric[columns], of_part)
-    return linear
+    return Scaled(scaled, geometric, weights)
 
 
 def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:

@@ -9,15 +9,21 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from irbatch.comparing.differences import Differences
+import numpy as np
+
+from irbatch.array_types import Floats
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.tests import DRAWN, FEWEST, Margin
+from irbatch.statistics.bounded import bounded_intervals
+from irbatch.statistics.tests import DRAWN, Margin
+
+Comparison = Any  # an `irbatch.Comparison`, whose module imports this one
 
 OPERATORS = {
     "<=": operator.le,
@@ -63,7 +69,7 @@ class Outcome(NamedTuple):
     """What checking a condition of one system gave, as JSON has it under ``gates``."""
 
     condition: str  # as it was written
-    system: str  # empty of a group that cannot be judged
+    system: str
     passed: bool
     value: float  # a mean, an end of an interval, or a difference; NaN if unknown
     limit: float  # what that was compared with: the number, or the margin
@@ -276,23 +282,20 @@ def failed(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def check(
-    systems: Differences | Results | Mapping[str, Results],
+    systems: Comparison | Results | Mapping[str, Results],
     texts: Iterable[object],
     *,
     required: bool,
 ) -> list[Outcome]:
     """Judge systems, compared or each alone, by conditions; errors as `failures`."""
     outcomes: list[Outcome] = []
-    alone = not isinstance(systems, Differences)
+    alone = isinstance(systems, Results | Mapping)
     for text in each_condition(texts):
         condition = parse_condition(text, required=required, alone=alone)
         form = condition.form
         for name, part in _parts_of(systems, condition.scope):
             scope = f"in {printable(name)}: " if name else ""
-            if part is None:
-                told = "it has one query, which says nothing of others"
-                judged = iter([Outcome(text, "", False, math.nan, math.nan, None, told)])
-            elif isinstance(form, Limit):
+            if isinstance(form, Limit):
                 judged = judge_limit(text, form, _values_of(part, form), required=required)
             else:
                 judged = _judge_pairs(part, text, form, required=required)
@@ -301,15 +304,15 @@ def check(
 
 
 def _parts_of(systems: Any, scope: str | None) -> list[tuple[str, Any]]:
-    """Return the groups of a comparison that a condition names; None for one of one query."""
+    """Return the groups of a comparison that a condition names."""
     if scope is None:
         return [("", systems)]
-    names = [*systems.groups, *systems.alone]
-    if not names or scope not in (EVERY, *names):
-        listed = join_words([shown(name) for name in names]) or "none: give groups= to compare"
+    names = [name for name in systems.groups if scope in (EVERY, name)]
+    if not names:
+        listed = join_words(list(map(shown, systems.groups))) or "none: give groups= to compare"
         problem = f"there is no group {shown(scope)} that is compared; there are {listed}"
         raise InputError(problem, source="groups", value=scope)
-    return [(name, systems.groups.get(name)) for name in names if scope in (EVERY, name)]
+    return [(name, systems.groups[name]) for name in names]
 
 
 def judge_limit(
@@ -325,7 +328,7 @@ def judge_limit(
 
 def _values_of(systems: Any, limit: Limit) -> list[tuple[str, float, str]]:
     """Return each system but the baseline, and what a limit looks at; NaN where it has none."""
-    if not isinstance(systems, Differences):
+    if isinstance(systems, Results | Mapping):
         by_name = {systems.name or "run": systems} if isinstance(systems, Results) else systems
         return [(name, _value_of(results, limit), "") for name, results in by_name.items()]
     values: Any
@@ -336,9 +339,19 @@ def _values_of(systems: Any, limit: Limit) -> list[tuple[str, float, str]]:
         column = systems.find_measure(limit.name)
         values = systems.means[:, column]
         if limit.bound is not None:
-            values = systems.sure_intervals(column)[:, limit.bound]
+            values = _sure_intervals(systems, column)[:, limit.bound]
     of_systems = zip(systems.systems, map(float, values), strict=True)
     return [(name, value, "") for name, value in of_systems if name != systems.baseline]
+
+
+def _sure_intervals(comparison: Comparison, column: int) -> Floats:
+    """Return intervals of means ``(systems, 2)``; of a known range, whatever the values."""
+    ranges = comparison.ranges[:, [column]]
+    if not np.isfinite(ranges).all():
+        return np.asarray(comparison.intervals[:, column])
+    values = comparison.values[..., column].T
+    lowest, highest = np.tile(ranges, len(comparison.systems))
+    return bounded_intervals(values[~np.isnan(values[:, 0])], lowest, highest, comparison.level)
 
 
 def _value_of(results: Results, limit: Limit) -> float:
@@ -353,7 +366,7 @@ def _value_of(results: Results, limit: Limit) -> float:
 
 
 def _judge_pairs(
-    comparison: Differences, condition: str, form: Verdict, *, required: bool
+    comparison: Comparison, condition: str, form: Verdict, *, required: bool
 ) -> Iterator[Outcome]:
     """Judge whether means have not changed as they must not, or are shown to be as good."""
     if comparison.baseline is None:
@@ -361,13 +374,12 @@ def _judge_pairs(
     column = comparison.find_measure(form.name)
     level = comparison.level if form.p is None else form.p
     margin, p_values = form.margin, comparison.corrected
-    side = form.side(comparison.sign_of(column))
+    side = form.side(int(comparison.signs[column]))
     if problem := _never(comparison, form, side):
         raise InputError(f"condition {shown(condition)}{problem}", value=condition)
-    what = "apart" if form.verb == "equivalent" else "worse"
     if required:
-        test = comparison.equivalent_to if what == "apart" else comparison.not_worse_than
-        p_values = test(str(margin) if margin.relative else margin.amount)
+        tested = replace(comparison, margin=str(margin) if margin.relative else margin.amount)
+        p_values = tested.equivalence_p if form.verb == "equivalent" else tested.not_worse_p
     for pair, (a, b) in enumerate(comparison.pairs):
         difference, share, p = (
             float(numbers[pair, column])
@@ -379,9 +391,9 @@ def _judge_pairs(
         text = f"{name}: {comparison.measures[column]} {difference:+.4f}{of_mean} against {other}, "
         if required:
             passed = p < level
+            what = "apart" if form.verb == "equivalent" else "worse"
             text += f"{'' if passed else 'not '}shown to be less than {margin} {what}, "
             text += f"p {show_p(p, level)}"
-            text += "" if passed else _why_not_shown(comparison, margin, (pair, column), level)
         else:
             # Of a mean of 0 any difference is more than a share.
             size = math.copysign(math.inf, difference) if math.isnan(value) else value
@@ -392,23 +404,7 @@ def _judge_pairs(
         yield Outcome(condition, comparison.systems[a], passed, value, margin.amount, p, text)
 
 
-def _why_not_shown(
-    comparison: Differences, margin: Margin, at: tuple[int, int], level: float
-) -> str:
-    """Say why a p-value of a margin is large though nothing is lost; nothing of other reasons."""
-    queries, least = comparison.counts[at[1]], comparison.queries_for(margin, at[1], level)
-    enough, when = (FEWEST, "can where a measure has no range")
-    if least is not None:
-        enough, when = (least, "could show it if none were lost")
-    test = comparison.margin_test
-    if test == "bounded" and queries < enough:
-        return f": {queries} queries are too few, {enough} {when}"
-    if least is None and not comparison.varies[at]:
-        return f": all queries differ alike, of which margin_test={test!r} says nothing"
-    return ""
-
-
-def _never(comparison: Differences, form: Verdict, side: int) -> str:
+def _never(comparison: Comparison, form: Verdict, side: int) -> str:
     """Say why a condition is of another baseline, or can never hold; nothing if it can."""
     if form.baseline not in (None, "baseline", comparison.baseline):
         return f": the baseline is {shown(comparison.baseline)}"

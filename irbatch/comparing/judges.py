@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.compare import compare, model_values, values_of
+from irbatch.comparing.compare import compare
 from irbatch.comparing.rankings import kendall_tau, rbo, tau_ap
-from irbatch.errors import InputError, kind_of, many
+from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
@@ -32,7 +32,13 @@ from irbatch.report.numbers import best_first, show, show_change, show_interval
 from irbatch.report.reported import Reported
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import cut_intervals, student_quantile
-from irbatch.statistics.judges import cohen_kappa, krippendorff_alpha
+from irbatch.statistics.judges import (
+    ENOUGH_QUERIES,
+    FEWEST,
+    cohen_kappa,
+    combine_means,
+    krippendorff_alpha,
+)
 
 write_value, write_change = partial(show, digits=4), partial(show_change, digits=4)
 write_share = "{:.1%}".format
@@ -135,9 +141,10 @@ def combine(
         problem = f"results are of {names[0]} by people, of {names[1]} by the model"
         raise InputError(problem, source="model")
     queries, results = _shared(first, second), next(iter(first.values()))
-    values = model_values(second, queries, results.rows.keys())
-    people_values = values_of(first, queries)
-    means = values.combine(people_values, lambda of: of, level)
+    others = _judged_alone(second, queries, results)
+    judged = _values_of(first, queries), _values_of(second, queries), _values_of(second, others)
+    one, same, alone = (np.moveaxis(values, 1, 0).reshape(values.shape[1], -1) for values in judged)
+    means = combine_means(one, same, alone, level)
     ranges = np.tile(np.array([column.range for column in results.columns]).T, len(first))
     columns = means._asdict() | {
         "combined_bounds": cut_intervals(means.combined_bounds, means.combined, *ranges),
@@ -151,7 +158,7 @@ def combine(
             ends = (f"{kind}_low", f"{kind}_high") if is_bounds else (name,)
             row |= zip(ends, np.atleast_1d(numbers[i]).tolist(), strict=True)
         rows.append(row)
-    return Combined(rows, len(queries), values.others.shape[1], level, results.signature)
+    return Combined(rows, len(queries), len(others), level, results.signature)
 
 
 def _by_name(results: Results | Mapping[str, Results]) -> Mapping[str, Results]:
@@ -166,6 +173,43 @@ def _shared(first: Mapping[str, Results], second: Mapping[str, Results]) -> list
     """Return the queries that both judges judged."""
     one, other = (next(iter(by_system.values())).rows for by_system in (first, second))
     return [query for query in one if query in other]
+
+
+def _judged_alone(model: Mapping[str, Results], both: Sequence[Any], people: Results) -> list[Any]:
+    """Return the queries that the model alone judged; reject too few, and warn of few."""
+    first = next(iter(model.values()))
+    others = [query for query in first.rows if query not in people.rows]
+    if len(both) < FEWEST or len(others) < 2:
+        judged = f"both judged {many(len(both), 'query')}, the model {len(others)} others"
+        raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model")
+    for name, own in model.items():
+        if own.rows.keys() != first.rows.keys():
+            problem = f"{name} has values of other queries than the first system: missing='zero'"
+            raise InputError(f"{problem} gives all the same", source="model", value=name)
+    if len(both) < ENOUGH_QUERIES:
+        judged = f"people judged {many(len(both), 'query')}"
+        few = f"intervals of fewer than {ENOUGH_QUERIES}"
+        warn(f"{judged}: {few} may miss more often than they say")
+    return others
+
+
+def _values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
+    """Return values of queries, ``(systems, queries, measures)``; reject missing and NaN ones."""
+    values = []
+    for name, own in results.items():
+        for column in own.columns:
+            if column.aggregate != "mean":
+                problem = f"{column} has no arithmetic mean of queries"
+                raise InputError(problem, source=name, value=column)
+        for query in queries:
+            if query not in own.rows:
+                raise InputError("not judged by both judges", source=name, query=query)
+        values.append(own.values[[own.rows[query] for query in queries]])
+        if (empty := np.argwhere(np.isnan(values[-1]))).size:
+            row, column = empty[0].tolist()
+            problem = f"{own.measures[column]} is NaN: evaluate with no_relevant='zero'"
+            raise InputError(problem, source=name, query=queries[row])
+    return np.stack(values)
 
 
 AGREEMENT = [
@@ -374,7 +418,7 @@ def _kindness(
     queries = _shared(first, second)
     if len(first) < 2:
         return
-    biases = values_of(second, queries) - values_of(first, queries)
+    biases = _values_of(second, queries) - _values_of(first, queries)
     kinder = biases - biases.mean(axis=0)
     n = len(queries)
     reach = student_quantile(level / 2, n - 1) * kinder.std(axis=1, ddof=1) / math.sqrt(n)

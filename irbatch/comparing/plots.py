@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.differences import Differences
 from irbatch.errors import InputError, many
 from irbatch.report import axes
 from irbatch.report.document import Figure, Figures
@@ -21,9 +20,11 @@ MOST_BARS = 200  # of more queries neighbours share a bar
 MOST_PAIRS = 45
 NAMED_AT_EITHER_END = 3
 
+Comparison = Any  # an `irbatch.Comparison`, whose module imports this one
+
 
 def plot_differences(
-    comparison: Differences, a: str, b: str, measure: str, *, ax: axes.Axes | None = None
+    comparison: Comparison, a: str, b: str, measure: str, *, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Plot by how much one system is better than another, one bar a query, the best ones first.
 
@@ -91,7 +92,7 @@ def plot_differences(
     return ax
 
 
-def plot_forest(comparison: Differences, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
+def plot_forest(comparison: Comparison, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
     """Plot the difference of every pair of systems with its interval, p-values at the side.
 
     Full dots are significant at the comparison's level after correction, hollow ones are not. Of
@@ -158,9 +159,9 @@ def _name_extremes(ax: axes.Axes, ids: list[str], differences: Floats, sign: int
             ax.text(x, y, listed, transform=ax.transAxes, ha=ha, va=va, **look)
 
 
-def plot_figures(compared: Differences) -> list[Figures]:
+def plot_figures(compared: Comparison) -> list[Figures]:
     """Return the forest of each measure, drawn when written; see `Comparison.to_html`."""
-    caption = f"Differences of means and their {compared.percent} intervals."
+    caption = f"Differences of means and their {compared.told_intervals}."
 
     def draw(measure: str) -> Callable[[], Any]:
         return lambda: plot_forest(compared, measure).get_figure()

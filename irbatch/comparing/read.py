@@ -40,7 +40,6 @@ class Aligned:
     settings: dict[str, str]
     missing: dict[str, list[Any]]
     unanswered: dict[str, list[Any]]
-    judged_shares: dict[int, Floats]  # by cutoff, see `Comparison`
     weights: Floats | None = None  # (queries, measures): of weighted means; None: all alike
 
     @property
@@ -59,7 +58,6 @@ class Aligned:
             self,
             query_ids=[self.query_ids[row] for row in rows],
             values=np.ascontiguousarray(self.values[:, rows]),
-            judged_shares={},
             weights=None if self.weights is None else self.weights[rows],
             missing=keep(self.missing),
             unanswered=keep(self.unanswered),
@@ -96,12 +94,6 @@ def align(
     )
     if question := ask_about_parts(by_system):
         warn(question)
-    judged = [
-        column for column in of_systems[0].columns
-        if column.name == "Judged" and column.cutoff is not None
-        and all(str(column) in own.measures for own in of_systems)
-    ]  # fmt: skip
-    shares = np.where(unanswered[..., None], np.nan, _stack(of_systems, rows, judged))
     alike = all(own.query_ids == of_systems[0].query_ids for own in of_systems)
     all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
     return Aligned(
@@ -118,17 +110,8 @@ def align(
             system: [queries[row] for row in np.flatnonzero(missing).tolist()]
             for system, missing in zip(systems, unanswered, strict=True)
         },
-        judged_shares={
-            column.cutoff or 0: _mean_shares(shares[..., k]) for k, column in enumerate(judged)
-        },
         weights=_weights(by_system, rows, queries, columns),
     )
-
-
-def _mean_shares(shares: Floats) -> Floats:
-    """Return means ``(systems,)`` of queries that have one; NaN of none."""
-    with np.errstate(invalid="ignore"):
-        return np.nansum(shares, axis=1) / (~np.isnan(shares)).sum(axis=1)
 
 
 def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:

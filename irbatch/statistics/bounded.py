@@ -74,12 +74,3 @@ def _bound_below(values: Floats, lowest: Floats, highest: Floats, level: float) 
         rejected = p <= level
         below, above = np.where(rejected, middle, below), np.where(rejected, above, middle)
     return below
-
-
-def least_queries(gain: float, lowest: float, level: float) -> int:
-    """Return how many values of `gain`, where none can be below `lowest`, show a mean above 0.
-
-    >>> least_queries(0.01, -0.99, 0.05)
-    368
-    """
-    return math.ceil(math.log(1 / (LARGEST * level)) / math.log1p(gain / -lowest))

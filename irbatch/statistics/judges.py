@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.statistics.intervals import student_quantile, student_tails
+from irbatch.statistics.intervals import student_quantile
 
 FEWEST = 3  # queries judged by people from which a spread beside the model's is known
 ENOUGH_QUERIES = 25  # from which intervals hold (the researchers' guide)
@@ -30,36 +29,9 @@ class CombinedMeans(NamedTuple):
     bias_bounds: Floats
     worth: Floats  # how many queries judged by people alone would have as small a standard error
 
-    @property
-    def tails(self) -> Floats:
-        """The chances of such means or more where they are 0; 1 of what does not vary."""
-        t = _divide(self.combined, self.error)
-        tails = [
-            student_tails(np.array([value]), freedom)[0]
-            for value, freedom in zip(t.tolist(), self.freedom.tolist(), strict=True)
-        ]
-        return np.where(self.error > 0, tails, 1.0)
-
-
-class ModelValues(NamedTuple):
-    """Values under a model's judgments ``(systems, queries, measures)``."""
-
-    same: Floats  # of the queries that people judged
-    others: Floats  # of queries that the model judged alone
-
-    def combine(
-        self, people: Floats, make: Callable[[Floats], Floats], level: float | Floats = 0.05
-    ) -> CombinedMeans:
-        """Combine means of ``make(values)``, ``(rows, queries, measures)``, each a column."""
-        first, same, others = (
-            np.moveaxis(make(values), 1, 0).reshape(values.shape[1], -1)
-            for values in (people, self.same, self.others)
-        )
-        return combine_means(first, same, others, level)
-
 
 def combine_means(
-    people: Floats, model: Floats, others: Floats, level: float | Floats = 0.05
+    people: Floats, model: Floats, others: Floats, level: float = 0.05
 ) -> CombinedMeans:
     """Estimate means of queries of which people judged a few, and a model all.
 
@@ -72,7 +44,7 @@ def combine_means(
     Args:
         people, model: values of the n queries that people judged, ``(n, columns)``, n at least 3.
         others: the model's values of N further queries, ``(N, columns)``, N at least 2.
-        level: how often intervals miss, one or one a column.
+        level: how often intervals miss.
 
     Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, *PPI++: Efficient Prediction-Powered
     Inference*, 2023; W. G. Cochran, *Sampling Techniques*, 1977, 12.7 (the regression's variance).
@@ -124,9 +96,8 @@ def _divide(above: Floats, below: Floats, otherwise: Floats | float = 0.0) -> Fl
     return np.divide(above, below, out=quotients, where=below > 0)
 
 
-def _bounds(means: Floats, errors: Floats, freedom: Floats, level: float | Floats) -> Floats:
-    tails = np.broadcast_to(np.asarray(level) / 2, means.shape).tolist()
-    reach = errors * [student_quantile(*pair) for pair in zip(tails, freedom.tolist(), strict=True)]
+def _bounds(means: Floats, errors: Floats, freedom: Floats, level: float) -> Floats:
+    reach = errors * [student_quantile(level / 2, own) for own in freedom.tolist()]
     return np.stack([means - reach, means + reach], axis=-1)
 
 
@@ -169,8 +140,5 @@ def krippendorff_alpha(counts: Floats, *, ordinal: bool = False) -> float:
     below = np.cumsum(totals) - totals / 2
     apart = (below[:, None] - below) ** 2 if ordinal else 1.0 - np.eye(len(totals))
     expected = (apart * np.outer(totals, totals)).sum()
-    return (
-        1.0 - float((totals.sum() - 1) * (apart * pairs).sum() / expected)
-        if expected
-        else (math.nan)
-    )
+    disagreement = (totals.sum() - 1) * (apart * pairs).sum()
+    return 1.0 - float(disagreement / expected) if expected else math.nan

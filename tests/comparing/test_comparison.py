@@ -11,7 +11,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import compare
-from irbatch.comparing.differences import NAMES
+from irbatch.comparing.settings import NAMES
 from irbatch.evaluation.rows import Rows
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 
@@ -194,8 +194,8 @@ def test_everything_told_of_a_pair() -> None:
     assert turned.interval == (-told.interval[1], -told.interval[0])
     assert (turned.wins, turned.losses, turned.p_value) == (told.losses, told.wins, told.p_value)
     assert found.means[2].tolist() == list(THREE["s2"].mean().values()), "the same bits"
-    assert found.equivalent is not None
-    assert found.equivalent.all(), "all differences are within half"
+    assert found.equivalence_p is not None
+    assert (found.equivalence_p < 0.05).all(), "all differences are within half"
     assert "Bonferroni" in found.caption()
     assert "test: t" in found.signature
     with pytest.raises(ValueError, match="read-only"):

@@ -117,11 +117,9 @@ def test_equivalence_is_corrected_as_differences_are(margin: float | str) -> Non
                 lower = stats.ttest_rel(x, 0.8 * y, alternative="greater").pvalue
                 p[row, k] = max(lower, stats.ttest_rel(x, 1.2 * y, alternative="less").pvalue)
     assert found.equivalence_p == pytest.approx(correct(p, "holm"), rel=1e-7)
-    assert (found.equivalent == (correct(p, "holm") < 0.05)).all()
     assert found.not_worse_p is not None
     assert found.equivalence_p is not None
     assert (found.not_worse_p <= found.equivalence_p).all(), "half of it"
-    assert found.not_worse_than(margin) == pytest.approx(found.not_worse_p)
 
 
 def test_margins_of_tests_of_all_systems_are_corrected_by_holm() -> None:
@@ -203,8 +201,8 @@ def test_every_test_compares_weighted_means(test: str) -> None:
     told = found.difference("new", "old", "GAUC")
     assert told.significant
     assert told.interval[0] > 0
-    assert found.not_worse is not None
-    assert found.not_worse[0, 0]
+    assert found.not_worse_p is not None
+    assert found.not_worse_p[0, 0] < 0.05
     groups = {query: "odd" if query % 2 else "even" for query in range(60)}
     parts = compare(grouped(60), test=test, draws=500, groups=groups).groups
     rows = np.arange(60) % 2 == 1
@@ -212,44 +210,3 @@ def test_every_test_compares_weighted_means(test: str) -> None:
     weights = weights_of(runs["new"])[rows]
     mean = (weights * runs["new"].values[rows, 0]).sum() / weights.sum()
     assert parts["odd"].means[1, 0] == pytest.approx(mean, rel=1e-12)
-
-
-# ---------------------------------------------------------------- what is judged
-
-QRELS = {f"q{i}": {f"d{j}": j % 2 for j in range(6)} for i in range(4)}
-
-
-def ranked(*documents: str) -> dict[str, dict[str, float]]:
-    return {query: {each: -float(rank) for rank, each in enumerate(documents)} for query in QRELS}
-
-
-RUNS = {"seen": ranked("d1", "d2", "d3", "d4"), "new": ranked("x1", "d1", "x2", "d2")}
-
-
-def test_uneven_shares_of_judged_documents_are_told() -> None:
-    found = irbatch.compare(QRELS, RUNS, "P@2 nDCG@4 AP")
-    assert found.measures == ["P@2", "nDCG@4", "AP"]
-    assert {k: v.tolist() for k, v in found.judged_shares.items()} == {2: [1, 0.5], 4: [1, 0.5]}
-    said = (
-        "Judged of the first 2 documents: from 50% (new) to 100% (seen); what is not judged counts"
-    )
-    assert said in found.caption()
-    assert "Judged" not in irbatch.compare(QRELS, RUNS, "P@2", judged_only=True).caption()
-    one = irbatch.compare(QRELS, {**RUNS, "new": {"q0": RUNS["new"]["q0"]}}, "P@2")
-    assert one.judged_shares[2].tolist() == [1, 0.5], "of queries with a ranking"
-
-
-def test_results_tell_if_they_have_it() -> None:
-    results = irbatch.evaluate_runs(QRELS, RUNS, "P@2 Judged@2")
-    found = compare(results)
-    assert found.measures == ["P@2", "Judged@2"]
-    assert found.judged_shares[2].tolist() == [1, 0.5]
-
-
-def test_what_is_judged_leaves_every_number_as_it_is() -> None:
-    for settings in ({}, {"no_relevant": "skip"}, {"ties": "expected"}, {"missing": "skip"}):
-        results = irbatch.evaluate_runs(QRELS, RUNS, MEASURES, **settings)
-        one, other = irbatch.compare(QRELS, RUNS, MEASURES, **settings), compare(results)
-        assert (one.p_values == other.p_values).all()
-        assert one.settings == other.settings
-        assert one.query_ids == other.query_ids

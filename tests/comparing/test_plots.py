@@ -301,7 +301,7 @@ def test_pictures_tell_what_they_show() -> None:
     compared = random_comparison()
     told = [attrs["alt"] for attrs, _ in pictures(Comparison.to_html(compared))]
     assert len(told) == 2, "one a measure"
-    assert told[0].endswith("Differences of means and their 95% intervals.")
+    assert told[0].endswith("and their 95% percentile bootstrap intervals.")
     assert not pictures(Comparison.to_html(compared, plots=False))
 
 

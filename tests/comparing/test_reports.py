@@ -152,13 +152,13 @@ def test_rows_are_sorted_where_asked() -> None:
     assert rows == ["bm25", "splade", "rm3"]
     letters = [line.split()[0] for line in THREE.to_text(sort="P_2").splitlines()[6:9]]
     assert letters == ["a", "b", "c"]
-    turned = replace(THREE, signs=(1, -1)).to_text(sort="P@2").splitlines()[6:9]
+    turned = replace(THREE, signs=np.array([1, -1])).to_text(sort="P@2").splitlines()[6:9]
     assert [line.split()[1] for line in turned] == ["rm3", "bm25", "splade"]
     with pytest.raises(InputError, match="was not evaluated"):
         THREE.to_text(sort="AP")
 
 
-def test_many_pairs_are_counted_and_listed_where_asked() -> None:
+def test_many_pairs_are_listed_where_asked() -> None:
     values = np.random.default_rng(1).random((16, 40, 2)) + np.arange(16)[:, None, None] / 40
     names = [f"a-retriever-{i}" for i in range(16)]
     dicts = {
@@ -166,9 +166,6 @@ def test_many_pairs_are_counted_and_listed_where_asked() -> None:
         for name, of in zip(names, values, strict=True)
     }
     many, against = irbatch.compare(dicts), irbatch.compare(dicts, baseline=names[0])
-    counts = many.significant.sum(axis=0)
-    said = f"Significant differences: {counts[0]} of 120 on AP, {counts[1]} of 120 on RR."
-    assert said in many.to_text()
     assert len(many.to_text().splitlines()) < 30
     assert many.to_text(pairs=True).count("\nAP ") >= 120
     for found, width in itertools.product((many, against), (80, 100)):
@@ -258,14 +255,11 @@ def test_power_is_told_when_asked_for() -> None:
     head, _, first = text.split("\n\n")[3].splitlines()[:3]
     assert head.endswith("detectable  queries needed")
     assert text.count("with a power of 80%") == 2
-    for write in (THREE.to_text, THREE.to_csv, THREE.to_json):
-        with pytest.raises(InputError, match=r"power=0.9 must be one of True, False"):
-            write(power=0.9)
     needed = str(int(THREE.queries_needed[0, 0]))
     assert first.split()[-2:] == [f"{THREE.detectable[0, 0]:.4f}", needed]
-    assert ",equivalent" not in plain[0]
+    assert "equivalence" not in plain[0]
     margin = replace(THREE, margin=0.5)
-    found = "effect,not_worse_p,not_worse,equivalence_p,equivalent"
+    found = "effect,not_worse_p,equivalence_p"
     assert margin.to_csv().splitlines()[0].endswith(found)
     assert "equivalent" in margin.to_text()
 

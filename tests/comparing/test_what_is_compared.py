@@ -154,7 +154,6 @@ def test_other_measures_are_compared_on_all_queries(options: dict[str, Any]) -> 
         numbers = getattr(found, name)
         assert np.array_equal(numbers[:, ::2], getattr(whole, name), equal_nan=True), name
         assert np.allclose(numbers[:, [1]], getattr(alone, name), rtol=1e-12, equal_nan=True), name
-    assert found.sure_intervals(1) == pytest.approx(alone.sure_intervals(0), rel=1e-12)
 
 
 def test_how_many_are_left_out_is_said() -> None:

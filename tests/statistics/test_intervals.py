@@ -15,7 +15,7 @@ from irbatch import compare
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Rows
 from irbatch.statistics import resampling
-from irbatch.statistics.bounded import above_zero_bounded_p, bounded_intervals, least_queries
+from irbatch.statistics.bounded import above_zero_bounded_p, bounded_intervals
 from irbatch.statistics.intervals import (
     detectable_difference,
     find_intervals,
@@ -313,7 +313,7 @@ def test_all_stakes_can_be_lost() -> None:
 
 @pytest.mark.parametrize("margin", [0.5, 0.05, 0.01])
 def test_so_many_queries_without_a_loss_are_enough(margin: float) -> None:
-    least = least_queries(margin, margin - 1, RISK)
+    least = math.ceil(math.log(2 / RISK) / math.log1p(margin / (1 - margin)))
     ends = np.array([margin - 1]), np.array([margin + 1])
     assert above_zero_bounded_p(np.full((least, 1), margin), *ends) <= RISK
     assert least <= 3.8 / margin  # the rule of three, and what the other stakes cost

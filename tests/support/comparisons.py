@@ -70,6 +70,10 @@ def make(
         "pairs": pairs,
         "values": values,
         "scaled": values,
+        "geometric": np.zeros(columns, bool),
+        "weights": None,
+        "signs": np.ones(columns),
+        "ranges": np.full((2, columns), [[-np.inf], [np.inf]]),
         "means": means,
         "differences": apart,
         "intervals": np.stack([means - 0.125, means + 0.125], axis=-1),
@@ -86,6 +90,7 @@ def make(
         "margin": None,
         "settings": {"irbatch": "1.2.3", "relevant": ">= 1"},
         "missing": {},
+        "unanswered": {},
         "groups": {},
     }
     return Comparison(**{**fields, **more})
