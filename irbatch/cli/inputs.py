@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from irbatch.data.column_names import ITEM, POPULARITIES, QUERIES, USERS
+from irbatch.data.column_names import DOCUMENTS, ITEMS, POPULARITIES, QUERIES, USERS, find_name
 from irbatch.errors import InputError, join_words, shown
 from irbatch.evaluation.runs import name_systems
 from irbatch.formats.files import is_pattern, read_qrels
@@ -94,7 +94,7 @@ def read_groups(path: str) -> dict[str, str]:
     rows = csv.reader(lines, skipinitialspace=True) if commas else (x.split(None, 1) for x in lines)
     for number, row in enumerate(rows, 1):
         query, group = (row[0].strip(), ",".join(row[1:]).strip()) if row else ("", "")
-        if not query or (commas and number == 1 and query.lower() in (*QUERIES, *USERS)):
+        if not query or (commas and number == 1 and find_name([query], (*QUERIES, *USERS))):
             continue
         place: dict[str, Any] = {"source": "groups", "path": path, "line": number, "query": query}
         if not group:
@@ -130,7 +130,7 @@ def _read_table(path: str) -> dict[str, Any]:
     rows = csv.reader(text.splitlines(), delimiter="\t" if tabs else ",")
     names = (word.strip() for word in next(rows, []))
     header = ["popularity" if name in POPULARITIES else name for name in names]
-    item = next((name for names in ITEM for name in names if name in header), None)
+    item = find_name(header, (*ITEMS, *DOCUMENTS))
     if item is None or len(set(header)) < len(header) or {*header} - {item, *ITEM_COLUMNS}:
         allowed = join_words(list(ITEM_COLUMNS))
         problem = f"columns are item and any of {allowed}, not {shown(header)}"

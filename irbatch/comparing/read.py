@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.data.column_names import QUERIES
+from irbatch.data.column_names import QUERIES, find_name
 from irbatch.data.columns import as_ids
 from irbatch.data.frames import read_all
 from irbatch.data.ids import check_id, same_kind
@@ -297,7 +297,7 @@ def _of_tables(tables: list[tuple[Any, str]], name: str) -> Results:
     for table, path in tables:
         with ErrorsIn(path=path):
             columns = read_all(table, SOURCE)
-            of_queries = [column for column in columns if column in QUERIES]
+            of_queries = [column for column in columns if find_name([column], QUERIES)]
             if len(of_queries) != 1:
                 names = ", ".join(map(repr, QUERIES))
                 several = f"{len(of_queries)} of {shown([*columns])}"

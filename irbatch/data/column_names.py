@@ -9,25 +9,30 @@ from irbatch.errors import ErrorsIn, InputError, join_words, keyword, shown
 
 VALUE = {"qrels": "grade", "run": "score"}
 
-# Matched exactly, then, where no column is, without regard to case and underscores; and but for
-# the types that RecBole writes behind its names, ``user_id:token``. Of
-# ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies of it, MS MARCO, and
-# our own; then of MovieLens, RecBole, LensKit, RecTools, recommenders and Spark.
-QUERIES = ("query_id", "qid", "q_id", "query-id", "query")
-DOCUMENTS = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
-USERS = ("user_id", "userid", "userId", "userID", "user", "uid")
-ITEMS = ("item_id", "itemid", "itemId", "itemID", "item", "iid", "movieId", "movie_id")
+# Matched without regard to case, underscores and hyphens, and to the types that RecBole writes
+# behind its names, ``user_id:token``. Of ir_measures and ir_datasets, PyTerrier, ranx, BEIR and
+# MTEB, MS MARCO, and our own; then of MovieLens, RecBole, LensKit, RecTools, Surprise, Spark.
+QUERIES = ("query_id", "qid", "query")
+DOCUMENTS = ("doc_id", "docno", "corpus_id", "pid", "document")
+USERS = ("user_id", "user", "uid")
+ITEMS = ("item_id", "item", "iid", "movie_id")
 GRADES = ("relevance", "label", "grade", "score", "rating")
 WEIGHTS = ("rel", "weight")
 SCORES = ("score", "prediction")
-SUBTOPICS = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
-STRATA = ("stratum", "stratum_id", "strata")
-PROBABILITIES = ("probability", "inclusion_probability", "iprob", "prob")
-POPULARITIES = ("popularity", "count", "counts", "n", "frequency")
+POPULARITIES = ("popularity", "count")
 RANKS = ("rank",)
 TYPES = "token", "float", "token_seq", "float_seq"
 # What stands beside judgments and cannot be a grade: where nothing else does, all have grade 1.
-BESIDE = {"timestamp", "time", "date", "datetime", "unixReviewTime", *SUBTOPICS[2:4]}
+BESIDE = ("timestamp", "datetime", "iteration")
+# What gives way to others of its role: PyTerrier has the text of queries in `query`, and its
+# index's numbers of documents in `docid`.
+YIELDING = {"query", "document", "docid"}
+
+# What else will do, where one column alone is not recognised.
+INSTEAD = {
+    "grade": ", or grade=1 if all are 1",
+    "score": "; ranks are enough, in a column 'rank'",
+}
 
 # By kind of table and role: the names, those of the first group before those of the second. A
 # search log knows who asked; the query is what was asked.
@@ -40,9 +45,9 @@ JUDGED: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "qrels": JUDGED,
-    "subtopics": {**JUDGED, "subtopic": (SUBTOPICS,)},
-    "strata": {**JUDGED, "stratum": (STRATA,)},
-    "probabilities": {**JUDGED, "probability": (PROBABILITIES,)},
+    "subtopics": {**JUDGED, "subtopic": (("subtopic", "subtopic_id", "iteration"),)},
+    "strata": {**JUDGED, "stratum": (("stratum",),)},
+    "probabilities": {**JUDGED, "probability": (("probability",),)},
     "interactions": {"user": (USERS, QUERIES), "item": ITEM},
     "run": {"query": QUERY, "document": DOCUMENT, "score": (SCORES,)},
     "ranking": {"query": QUERY, "document": DOCUMENT, "rank": (RANKS,)},
@@ -59,12 +64,6 @@ SOURCES = {
 Columns = Mapping[str, Any] | None
 """What callers say of columns: role to name, of both sources, or of each apart."""
 
-APART = {"qrels": {"query": "…"}, "run": {"query": "…"}}  # how callers are told to name both
-
-# Names that are something else beside others: PyTerrier has the text of queries in `query`, and
-# its index's numbers of documents in `docid`.
-YIELDING = {"query": {*QUERIES}, "document": {*DOCUMENTS}, "docid": {"docno"}}
-
 
 def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> None:
     """Reject what is not a mapping of roles to names, for tables of some sources."""
@@ -73,33 +72,24 @@ def check_columns(columns: Columns, sources: Sequence[str] = tuple(SOURCES)) -> 
     if not isinstance(columns, Mapping):
         problem = "are a mapping of roles to names, such as {'query': 'user'}, not"
         raise InputError(f"{problem} {shown(columns)}", source="columns", value=columns)
-    of_all = {word: name for word, name in columns.items() if word not in SOURCES}
-    _check_roles(of_all, [role for source in sources for role in SOURCES[source]])
-    for source in SOURCES.keys() & columns.keys():
-        if not isinstance(columns[source], Mapping):
-            problem = f"those of {source} are a mapping of roles to names"
-            raise InputError(problem, source="columns", value=columns[source])
-        _check_roles(columns[source], SOURCES[source])
-
-
-def _check_roles(columns: Mapping[str, Any], roles: Sequence[str]) -> None:
-    seen: set[str] = set()
+    roles = list(dict.fromkeys(role for source in sources for role in SOURCES[source]))
+    named: set[str] = set()
     for word, name in columns.items():
+        if word in SOURCES:
+            check_columns(name, (word,))
+            continue
         role = WORDS.get(word, word)
         problem = None
         if role not in roles:
-            words = [
-                *dict.fromkeys(roles),
-                *(accepted for accepted in WORDS if WORDS[accepted] in roles),
-            ]
+            words = [*roles, *(other for other in WORDS if WORDS[other] in roles)]
             problem = f"{shown(word)} is none of {join_words(words, 'or')}"
-        elif role in seen:
+        elif role in named:
             problem = f"the {role} is named twice: {shown(dict(columns))}"
-        elif name is None or isinstance(name, bool) or not isinstance(name, Hashable):
+        elif not isinstance(name, Hashable):
             problem = f"the {role} is {shown(name)}, which is not a name"
         if problem is not None:
             raise InputError(problem, source="columns", value=word)
-        seen.add(role)
+        named.add(role)
 
 
 def names_for(columns: Columns, kind: str) -> dict[str, Any]:
@@ -111,7 +101,7 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
     check_columns(columns)
     source = "run" if kind == "run" else "qrels"
     names: dict[str, Any] = {}
-    for part in (columns or {}, (columns or {}).get(source, {})):
+    for part in (columns or {}, (columns or {}).get(source) or {}):
         names |= {WORDS.get(word, word): name for word, name in part.items()}
     return {role: name for role, name in names.items() if role in SOURCES[source]}
 
@@ -138,7 +128,7 @@ def choose_columns(
     wishes = {role: role_columns.get(role) for role in ROLES[kind]}
     if isinstance(wishes.get("grade"), int | float) and wishes["grade"] not in names:
         del wishes["grade"]
-    free = [name for name in names if name not in {*wishes.values()}]
+    free = [name for name in dict.fromkeys(names) if name not in {*wishes.values()}]
     columns_text = f"the columns are {shown(names, 500)}" if names else "there are no columns"
     with ErrorsIn(source="run" if kind == "ranking" else kind):
         chosen = {
@@ -146,16 +136,18 @@ def choose_columns(
             for role, wish in wishes.items()
         }
         others = {*names} - {*chosen.values()}
-        beside = len(names) < len(chosen) or all(find_name([name], BESIDE) for name in others)
-        if "grade" in chosen and chosen["grade"] is None and beside:
+        if chosen.get("grade", "") is None and all(find_name([name], BESIDE) for name in others):
             del chosen["grade"]
         if lacking := [role for role, name in chosen.items() if name is None]:
-            raise _lacking(lacking, columns_text)
+            whose = join_words([f"the {role}" for role in lacking], "or")
+            named_so = keyword("columns", dict.fromkeys(lacking, "…"))
+            hint = INSTEAD.get(lacking[0], "") if len(lacking) == 1 else ""
+            raise InputError(f"no column is {whose}: say which, {named_so}{hint}; {columns_text}")
         for role, name in chosen.items():
             if names.count(name) != 1:
                 count = f"{names.count(name)} columns" if name in names else "no column"
                 problem = f"{role}: the table has {count} {name!r}; {columns_text}"
-                apart = keyword("columns", APART)
+                apart = keyword("columns", {source: {"query": "…"} for source in SOURCES})
                 raise InputError(f"{problem}; where judgments and runs have others, {apart}")
         if len({*chosen.values()}) < len(chosen):
             raise InputError(f"one column cannot be two: {chosen}")
@@ -176,46 +168,29 @@ def grade_of_all(role_columns: Mapping[str, Any]) -> float:
 
 
 def find_name(names: Sequence[Any], words: Collection[str]) -> Any:
-    """Return the first of some names that is known, but for case and underscores; or None."""
+    """Return the first of some names that is one of the words, as names match; or None."""
     folded = {*map(_fold, words)}
-    return next((name for name in names if _fold(_untyped(name)) in folded), None)
+    return next((name for name in names if _fold(name) in folded), None)
 
 
-def _untyped(name: Any) -> str:
-    """Return a name without the type that RecBole writes behind it."""
+def _fold(name: Any) -> str:
+    """Write a name as all are that match it."""
     head, _, kind = str(name).rpartition(":")
-    return head if kind in TYPES else str(name)
-
-
-def _fold(name: str) -> str:
-    """Write a name as all are that differ in case and underscores alone."""
-    return name.replace("_", "").lower()
+    plain = head if kind in TYPES else str(name)
+    return plain.replace("_", "").replace("-", "").lower()
 
 
 def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> Any:
     """Return the column that has a known name; None if none has."""
-    by_name = {_untyped(name): name for name in free}
-    for fold in (str, _fold):
-        for group in groups:
-            words = {*map(fold, group)}
-            alike = [name for name in by_name if fold(name) in words]
-            plain = [name for name in alike if not YIELDING.get(name, set()) & {*alike} - {name}]
-            if len(plain) > 1:
-                could = ", ".join(map(repr, plain))
-                problem = f"any of the columns {could} could be the {role}; say which"
-                named_so = f"{role}={plain[0]!r}, or {keyword('columns', {role: plain[0]})}"
-                raise InputError(f"{problem}: {named_so}")
-            if plain:
-                return by_name[plain[0]]
+    for words in groups:
+        alike = [name for name in free if find_name([name], words) is not None]
+        alike = [name for name in alike if name not in YIELDING] or alike
+        if len(alike) > 1:
+            could = ", ".join(map(repr, alike))
+            named_so = f"{role}={alike[0]!r}, or {keyword('columns', {role: alike[0]})}"
+            raise InputError(
+                f"any of the columns {could} could be the {role}; say which: {named_so}"
+            )
+        if alike:
+            return alike[0]
     return None
-
-
-def _lacking(roles: list[str], columns_text: str) -> InputError:
-    """Return the error of roles that no column has."""
-    whose = join_words([f"the {role}" for role in roles], "or")
-    problem = f"no column is {whose}: say which, {keyword('columns', dict.fromkeys(roles, '…'))}"
-    if roles == ["grade"]:
-        problem += ", or grade=1 if all are 1"
-    if roles == ["score"]:
-        problem += "; ranks are enough, in a column 'rank'"
-    return InputError(f"{problem}; {columns_text}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -19,9 +19,9 @@ from irbatch.data.ids import (
     Column,
     IdColumn,
     TextColumn,
-    check_id,
     column_kind,
     id_kind,
+    id_problem,
     item_of,
     kind_of_documents,
     kinds_of,
@@ -29,7 +29,7 @@ from irbatch.data.ids import (
 )
 from irbatch.data.lookup import KeyedIds, find_repeats, first_rows, group_runs
 from irbatch.engine.ties import DESCENDING, check_order
-from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, many, shown, warn
+from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, shown, warn
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
 from irbatch.runtime.numbers import (
@@ -133,10 +133,6 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     def __len__(self) -> int:
         return len(self.queries)
 
-    def __repr__(self) -> str:
-        documents = many(self.numbers.size, "document")
-        return f"<QueryTable: {many(len(self), 'query')}, {documents}>"
-
     def ids(self, rows: NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""
         documents = self.documents
@@ -227,12 +223,18 @@ def read_columns(
     source: str,
     name: str | None = None,
     repeats: str = "error",
+    ranks: Any = None,
 ) -> QueryTable:
-    """Group columns by query, see `irbatch.Qrels.from_columns`; ids may also be a `TextColumn`."""
+    """Group columns by query, see `irbatch.Qrels.from_columns`; ids may also be a `TextColumn`.
+
+    `ranks` are those that a run has beside its scores, if any.
+    """
     with ErrorsIn(path=name):
         query_ids, document_ids, numbers = read_rows(queries, documents, values, source)
         firsts = first_rows(query_ids)
         table = QueryTable.from_runs(query_ids.take(firsts), firsts, document_ids, numbers)
+        if ranks is not None:
+            _compare_ranks(query_ids, ranks, numbers, name)
         if repeats != "error":
             return table.merged(repeats)
         if table.repeated >= 0:
@@ -345,11 +347,8 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
         return texts
     ids: list[Any] = array.tolist()
     if None in kinds_of(ids):
-        row = next(i for i, value in enumerate(ids) if id_kind(type(value)) is None)
-        try:
-            check_id(ids[row], what, source)
-        except InputError as error:
-            raise RowError(row, error.message, source=source, value=ids[row]) from None
+        row, value = next((i, x) for i, x in enumerate(ids) if id_kind(type(x)) is None)
+        raise RowError(row, str(id_problem(value, what)), source=source, value=value)
     if same_kind(ids, what, source) != "int":
         return TextColumn.encode(ids)
     try:
@@ -370,17 +369,16 @@ def as_scores(column: Any, source: str) -> Floats:
     return -ranks
 
 
-def compare_ranks(queries: Any, ranks: Any, scores: Any, name: str | None) -> None:
+def _compare_ranks(queries: IdColumn, ranks: Any, scores: Floats, name: str | None) -> None:
     """Warn of the ranks beside a run's scores, where they contradict these."""
     ranks = as_column(ranks, "rank", "run")
     if isinstance(ranks, TextColumn) or ranks.dtype.kind not in "iuf" or not ranks.size:
         return
-    ids, scores = as_ids(queries, "query", "run"), as_numbers(scores, "run")
     wrong = (ranks[1:] > ranks[:-1]) & (scores[1:] > scores[:-1])
     wrong |= (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
-    wrong[first_rows(ids)[1:] - 1] = False
+    wrong[first_rows(queries)[1:] - 1] = False
     if wrong.any():
-        warn_of_ranks(item_of(ids, int(np.argmax(wrong))), name)
+        warn_of_ranks(item_of(queries, int(np.argmax(wrong))), name)
 
 
 def warn_of_ranks(query: Any, name: str | None) -> None:
@@ -434,72 +432,68 @@ def _ascii(array: NDArray[np.str_]) -> TextColumn | None:
 def as_column(column: Any, what: str, source: str) -> Column:
     """Return a column of any library as text or a 1-D array; `what` names one of its values.
 
-    Text of Arrow's and polars' columns becomes no objects of Python.
+    Text of Arrow's columns, and of others that can become these, becomes no objects of Python.
     """
     if isinstance(column, TextColumn):
         return column
-    library = type(column).__module__.partition(".")[0]
-    try:
-        if library == "polars" and hasattr(column, "null_count"):
-            return _of_polars(column)
-        if library == "pyarrow" and hasattr(column, "null_count"):
-            return _of_arrow(column)
-        return _as_array(column, f"{what}s", source)
-    except RowError as error:
-        problem = f"the {what} {error.problem}"
-        raise RowError(error.row, problem, source=source) from error.__cause__
-    except InputError as error:
-        raise error.with_fields(source=source) from error.__cause__
-
-
-def _as_array(column: Any, what: str, source: str) -> NDArray[Any]:
-    if isinstance(column, str | bytes | Mapping | AbstractSet):
-        raise InputError(f"{what} are a sequence, not {kind_of(column)}", source=source)
+    with ErrorsIn(source=source):
+        column = _of_frame(column)
+    if type(column).__module__.startswith("pyarrow") and hasattr(column, "null_count"):
+        return _of_arrow(column, what, source)
+    unordered = isinstance(column, str | bytes | Mapping | AbstractSet)
+    is_array = hasattr(column, "__array__") or hasattr(column, "to_numpy")
+    if unordered or not (is_array or isinstance(column, Iterable)):
+        raise InputError(f"{what}s are a sequence, not {kind_of(column)}", source=source)
     if (mask := mask_of(column)) is not None and mask.any():
-        raise RowError(int(np.argmax(mask)), "is missing (masked)")
-    if hasattr(column, "__array__") or hasattr(column, "to_numpy"):
-        array = _as_numpy(column)
-    else:
-        # Each item as it is: NumPy would make text of numbers beside text.
-        try:
-            items = list(column)
-        except TypeError:
-            kind = kind_of(column)
-            raise InputError(f"{what} are a sequence, not {kind}", source=source) from None
-        array = np.fromiter(items, object, len(items))
+        raise RowError(int(np.argmax(mask)), f"the {what} is missing (masked)", source=source)
+    try:
+        with ErrorsIn(source=source):
+            # Items of a sequence as they are: NumPy would make text of numbers beside text.
+            own: Any = column if is_array else np.fromiter(column, object)
+            array = np.asarray(own if hasattr(own, "__array__") else own.to_numpy())
+    except (InputError, MemoryError):
+        raise
+    except Exception as problem:  # each library has its own
+        raise InputError(f"a column cannot be read: {problem}", source=source) from problem
     if array.ndim != 1:
-        raise InputError(f"{what} are one column, not of shape {array.shape}", source=source)
+        raise InputError(f"{what}s are one column, not of shape {array.shape}", source=source)
     return array
 
 
-def _of_polars(series: Any) -> Column:
-    """Return a series of polars: many texts by way of pyarrow, where that is installed."""
-    if series.null_count():
-        raise RowError(int(series.is_null().arg_max()), "is missing")
-    if not str(series.dtype).startswith(("String", "Categorical", "Enum")):
-        return _as_numpy(series)
-    text = series.cast(sys.modules["polars"].String)
-    if len(text) >= MANY_ROWS:
-        with suppress(ImportError):  # what takes a third of the time, but 60 ms to import
-            return _of_arrow(text.to_arrow())
-    with ErrorsIn():
-        return TextColumn.encode(text.to_list())
+def _of_frame(column: Any) -> Any:
+    """Return text of pandas and polars as Arrow's, where pyarrow reads it sooner; or as it was."""
+    library, dtype = type(column).__module__.partition(".")[0], getattr(column, "dtype", None)
+    if library == "polars" and str(dtype).startswith(("String", "Categorical", "Enum")):
+        if len(column) >= MANY_ROWS:
+            with suppress(ImportError):  # what takes a third of the time, but 60 ms to import
+                return column.to_arrow()
+        return column.to_list()
+    pa = sys.modules.get("pyarrow")  # pandas imports it where it is installed
+    if library == "pandas" and pa is not None and getattr(dtype, "kind", "") == "O":
+        with suppress(Exception):  # of objects that Arrow has no type for
+            return pa.array(column, from_pandas=True)
+    return column
 
 
-def _of_arrow(column: Any) -> Column:
+def _of_arrow(column: Any, what: str, source: str) -> Column:
     """Return a column of pyarrow, over its memory where that is in one piece."""
     pa = sys.modules["pyarrow"]
     try:
         column.validate(full=True)  # of offsets, places in dictionaries, and UTF-8
     except pa.ArrowInvalid as problem:
-        raise InputError(f"an array of Arrow is not sound: {problem}") from problem
+        raise InputError(f"an array of Arrow is not sound: {problem}", source=source) from problem
     array = _one_array(column, pa)
     if array.null_count:
-        raise RowError(int(array.is_null().to_numpy(zero_copy_only=False).argmax()), "is missing")
+        row = int(array.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise RowError(row, f"the {what} is missing", source=source)
     if hasattr(array, "indices"):
-        entries = _from_arrow(_one_array(array.dictionary, pa), pa)
-        return entries.take(array.indices.to_numpy())
-    return _from_arrow(array, pa)
+        return _of_arrow(array.dictionary, what, source).take(array.indices.to_numpy())
+    if not pa.types.is_large_string(array.type):
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+    _, offsets, text = array.buffers()
+    bounds = np.frombuffer(offsets or bytes(8), np.int64)[array.offset :][: len(array) + 1]
+    lengths = np.diff(bounds).astype(np.int32)
+    return TextColumn(np.frombuffer(text or b"", np.uint8), bounds[:-1], lengths)
 
 
 def _one_array(column: Any, pa: Any) -> Any:
@@ -511,26 +505,6 @@ def _one_array(column: Any, pa: Any) -> Any:
     if hasattr(column, "indices") and (column.dictionary.null_count or not len(column.dictionary)):
         return _one_array(column.dictionary_decode(), pa)
     return column
-
-
-def _from_arrow(array: Any, pa: Any) -> Column:
-    if not pa.types.is_large_string(array.type):
-        return np.asarray(array.to_numpy(zero_copy_only=False))
-    _, offsets, text = array.buffers()
-    bounds = np.frombuffer(offsets or bytes(8), np.int64)[array.offset :][: len(array) + 1]
-    lengths = np.diff(bounds).astype(np.int32)
-    return TextColumn(np.frombuffer(text or b"", np.uint8), bounds[:-1], lengths)
-
-
-def _as_numpy(column: Any) -> NDArray[Any]:
-    """Return an array's or a series' items."""
-    try:
-        with ErrorsIn():
-            return np.asarray(column if hasattr(column, "__array__") else column.to_numpy())
-    except (InputError, MemoryError):
-        raise
-    except Exception as problem:  # each library has its own
-        raise InputError(f"a column cannot be read: {problem}") from problem
 
 
 def read_sparse(
@@ -546,14 +520,11 @@ def read_sparse(
     with ErrorsIn(source=source, path=name):
         rows = read_compressed(matrix, source)
         bounds = np.asarray(rows.indptr, np.int64)
-        queries, columns = np.arange(bounds.size - 1), rows.indices[: bounds[-1]].astype(np.int64)
-        query_ids = _ids_of_lines(query_ids, queries.size, "query", source)
+        query_ids = _ids_of_lines(query_ids, rows.shape[0], "query", source)
         document_ids = _ids_of_lines(document_ids, rows.shape[1], "document", source)
-        documents = columns if document_ids is None else document_ids.take(columns)
-        if not every_row:
-            queries = queries[np.diff(bounds) > 0]
-        starts = np.append(bounds[queries], bounds[-1])
-        queries = queries if query_ids is None else query_ids.take(queries)
+        documents = document_ids.take(rows.indices[: bounds[-1]])
+        picks = np.flatnonzero((np.diff(bounds) > 0) | every_row)
+        queries, starts = query_ids.take(picks), np.append(bounds[picks], bounds[-1])
         try:
             values = as_numbers(rows.data[: bounds[-1]], source)
         except RowError as error:
@@ -586,10 +557,10 @@ def read_compressed(matrix: Any, source: str) -> Any:
     return rows
 
 
-def _ids_of_lines(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
-    """Return the ids of a matrix's rows or columns, checked; None if none are given."""
+def _ids_of_lines(ids: Any, n: int, what: str, source: str) -> IdColumn:
+    """Return the ids of a matrix's rows or columns, checked; by default their numbers."""
     if ids is None:
-        return None
+        return np.arange(n)
     checked = as_ids(ids, what, source)
     distinct = len(set(checked.tolist()))
     if len(checked) != n or distinct != n:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -75,26 +74,6 @@ class Container:
         raise NotImplementedError
 
     @classmethod
-    def from_records(cls, records: Iterable[Any], *, name: str | None = None) -> Self:
-        """Read records, such as `qrels_iter` and `scoreddocs_iter` of ir_datasets yield.
-
-        Args:
-            records: named tuples, objects or dictionaries whose fields have the names that
-                `from_table` knows.
-            name: what results and error messages call it.
-
-        Raises:
-            InputError: as `from_table`.
-
-        >>> import irbatch
-        >>> irbatch.Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
-        <Run: 1 query>
-        """
-        from irbatch.data.frames import read_records
-
-        return cls(read_records(records, cls.source, name), name)
-
-    @classmethod
     def from_sparse(
         cls,
         matrix: Any,
@@ -151,21 +130,6 @@ class Container:
         """Return a pandas frame, see `to_arrow`."""
         pd = imported("frames", "pandas", "pandas")
         return pd.DataFrame(self._columns(lambda ids, rows: pd.Series(ids).take(rows).array))
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns of `to_arrow` as a Parquet file, whole or not at all.
-
-        Raises:
-            InputError: if an id cannot be encoded as UTF-8, naming it.
-            ImportError: naming the extra, when pyarrow is not installed.
-            OSError: as the system says.
-        """
-        from irbatch.runtime.files import replacing
-
-        library = imported("Parquet files", "arrow", "pyarrow.parquet")
-        table = self.to_arrow()
-        with replacing(path) as file:
-            library.write_table(table, file, write_page_checksum=True)
 
     def _chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
         """Yield queries in chunks of some size; those without documents are left out."""
@@ -278,7 +242,7 @@ def check_nested(nested: Any, source: str, name: str | None) -> None:
     kind, noun, values = NOUNS[source]
     if not isinstance(nested, Mapping):
         problem = f"a mapping of queries to documents to {values}, not {kind_of(nested)}"
-        hint = "for tables see from_table, for records from_records"
+        hint = "for tables and records see from_table"
         raise InputError(f"{noun} are {problem}; {hint}", source=source, path=name)
     for query, documents in () if are_dicts(nested) else nested.items():
         if not isinstance(documents, Mapping):

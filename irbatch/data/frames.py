@@ -20,13 +20,10 @@ from irbatch.data.columns import (
     as_column,
     as_ids,
     as_scores,
-    compare_ranks,
     read_columns,
 )
 from irbatch.data.ids import Column
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
-
-RECORDS = {"qrels": "Qrels", "run": "Run"}  # what reads records
 
 # From the names of columns to what is in them.
 Reader = Callable[[list[str]], Sequence[Any]]
@@ -47,20 +44,9 @@ def read_table(
     With `by_rank` ranks order the documents, not scores.
     """
     with ErrorsIn(source=source, path=name):
-        opened = _open(table, source)
         kind = "ranking" if by_rank else source
-        (queries, documents, values), ranks = _read_roles(opened, kind, role_columns)
-        read = read_columns(queries, documents, values, source, repeats=repeats)
-    if ranks is not None:
-        compare_ranks(queries, ranks, values, name)
-    return read
-
-
-def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
-    """Read records, see `irbatch.Run.from_records`."""
-    with ErrorsIn(source=source, path=name):
-        (queries, documents, values), _ = _read_roles(_open_records(records, source), source, {})
-        return read_columns(queries, documents, values, source)
+        (queries, documents, values), ranks = _read_roles(table, kind, role_columns)
+    return read_columns(queries, documents, values, source, name, repeats, ranks)
 
 
 def read_named(table: Any, kind: str, role_columns: Mapping[str, Any]) -> list[Any]:
@@ -68,14 +54,12 @@ def read_named(table: Any, kind: str, role_columns: Mapping[str, Any]) -> list[A
 
     Ranks in place of scores become scores, and a grade that all have becomes a column.
     """
-    return _read_roles(_open(table, kind), kind, role_columns)[0]
+    return _read_roles(table, kind, role_columns)[0]
 
 
-def _read_roles(
-    opened: Opened, kind: str, role_columns: Mapping[str, Any]
-) -> tuple[list[Any], Any]:
+def _read_roles(table: Any, kind: str, role_columns: Mapping[str, Any]) -> tuple[list[Any], Any]:
     """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
-    names, read = opened
+    names, read = _open(table, kind)
     chosen = choose_columns(names, kind, role_columns)
     rank = rank_beside(names, chosen)
     columns = list(read([*chosen.values(), *([] if rank is None else [rank])]))
@@ -97,20 +81,30 @@ def read_all(table: Any, source: str) -> dict[Any, Column]:
     return {name: as_column(column, f"value of {name!r}", source) for name, column in columns}
 
 
-def _open(table: Any, kind: str) -> Opened:
+def _open(table: Any, source: str) -> Opened:
+    """Return the names of a table's columns, and what reads some of them."""
     if isinstance(table, Mapping):
         return list(table), lambda picks: [table[name] for name in picks]
-    for fits, open_table in () if is_series(table) else KINDS:
-        if fits(table):
-            return open_table(table)
-    hint = ""
-    if isinstance(table, str | os.PathLike):
-        reader = "read_run" if kind in ("run", "ranking") else "read_qrels"
-        hint = f"; files are read by irbatch.{reader}({os.fspath(table)!r}, …)"
-    elif kind in RECORDS:
-        hint = f"; records are read by irbatch.{RECORDS[kind]}.from_records(…)"
-    problem = f"{kind_of(table)} is neither a table of columns nor a mapping{hint}"
-    raise InputError(problem, source=kind)
+    if isinstance(table, np.ndarray) and table.dtype.names is not None:
+        return list(table.dtype.names), lambda picks: [table[name] for name in picks]
+    # Most of these can also hand over all their columns by Arrow.
+    if _has(table, "collect_schema", "select"):
+        return _open_polars(table)
+    if _has(table, "iloc", "columns", "set_axis"):
+        return _open_pandas(table)
+    if _has(table, "column_names", "select_columns", "with_format", "__getitem__"):
+        return _open_dataset(table)
+    if _has(table, "__arrow_c_stream__"):
+        return _open_arrow(table)
+    if isinstance(table, Iterable) and not isinstance(table, str | bytes | os.PathLike):
+        return _open_records(table, source)
+    hint = "; files are read by irbatch.read_run and irbatch.read_qrels"
+    problem = f"{kind_of(table)} is neither a table of columns nor records"
+    raise InputError(problem + hint * isinstance(table, str | os.PathLike), source=source)
+
+
+def _has(table: object, *names: str) -> bool:
+    return all(hasattr(type(table), name) for name in names)
 
 
 def _open_polars(frame: Any) -> Opened:
@@ -123,27 +117,22 @@ def _open_polars(frame: Any) -> Opened:
 
 
 def _open_pandas(frame: Any) -> Opened:
-    levels = [name for name in frame.index.names if name is not None]
+    index = {name: name for name in frame.index.names if name is not None}
 
     def read(picks: list[str]) -> Sequence[Any]:
-        chosen = frame[[name for name in picks if name not in levels]]
-        if indexed := [name for name in picks if name in levels]:
-            chosen = chosen.reset_index(level=indexed)
-        chosen = chosen[picks].reset_index(drop=True)
-        try:
-            # Under new names: Arrow has no others than texts.
-            numbers = [str(i) for i in range(len(picks))]
-            return _open_arrow(chosen.set_axis(numbers, axis=1))[1](numbers)
-        except (ImportError, InputError):  # without pyarrow; or of types that it does not have
-            return [chosen[name] for name in picks]
+        levels = frame.index.get_level_values
+        return [levels(name) if name in index else frame[name] for name in picks]
 
-    return [*levels, *frame.columns], read
+    return [*index, *frame.columns], read
 
 
 def _open_dataset(dataset: Any) -> Opened:
+    """Open a dataset of Hugging Face's."""
+
     def read(picks: list[str]) -> Sequence[Any]:
         # Its own table would not know of rows that were selected or shuffled.
-        return _open_arrow(dataset.select_columns(picks).with_format("arrow")[:])[1](picks)
+        columns = dataset.select_columns(picks).with_format("arrow")[:]
+        return [columns.column(name) for name in picks]
 
     return dataset.column_names, read
 
@@ -152,50 +141,26 @@ def _open_arrow(table: Any) -> Opened:
     pa = imported("Arrow tables", "arrow", "pyarrow")
     try:
         with ErrorsIn():
-            stream = pa.RecordBatchReader.from_stream(table)
+            columns = pa.RecordBatchReader.from_stream(table).read_all()
     except (ImportError, InputError):
         raise
-    except Exception as problem:
+    except Exception as problem:  # each producer has its own
         raise InputError(f"{kind_of(table)} is not a table of columns: {problem}") from problem
-
-    def read(picks: list[str]) -> Sequence[Any]:
-        try:
-            columns = stream.read_all()
-        except Exception as problem:
-            raise InputError(f"{kind_of(table)} cannot be read: {problem}") from problem
-        return [columns.column(name) for name in picks]
-
-    return stream.schema.names, read
-
-
-def _open_named(table: Any) -> Opened:
-    names = table.dtype.names if isinstance(table, np.ndarray) else table.column_names
-    return list(names), lambda picks: [table[name] for name in picks]
-
-
-def _has(*names: str) -> Callable[[object], bool]:
-    return lambda table: all(hasattr(type(table), name) for name in names)
-
-
-# The first that fits is taken: most of these can also hand over all their columns by Arrow.
-KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
-    (lambda table: isinstance(table, np.ndarray) and table.dtype.names is not None, _open_named),
-    (_has("collect_schema", "select"), _open_polars),
-    (_has("iloc", "columns", "set_axis"), _open_pandas),
-    (_has("column_names", "__getitem__", "__len__", "with_format"), _open_dataset),
-    (_has("__arrow_c_stream__"), _open_arrow),
-    (_has("column_names", "__getitem__", "__len__"), _open_named),
-)
+    return columns.column_names, lambda picks: [columns.column(name) for name in picks]
 
 
 def _open_records(records: Iterable[Any], source: str) -> Opened:
     """Open records as a table, whose columns are the fields of the first."""
-    if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
-        raise InputError(f"{kind_of(records)} is not a series of records")
-    left = iter(records)
+    left, kind = iter(records), kind_of(records)
     first = next(left, None)
     if first is None:
-        return _open({role: [] for role in ROLES[source]}, source)
+        raise InputError(f"{kind} has no records", source=source)
+    fields = first if isinstance(first, Mapping) else getattr(first, "_fields", None)
+    fields = fields or getattr(first, "__dict__", None) or getattr(first, "__slots__", None)
+    if not fields:
+        forms = "an object, a named tuple or a mapping, with fields for query, document and value"
+        problem = f"row 0 of {kind}: {shown(first)} is {kind_of(first)}, not a record: {forms}"
+        raise InputError(problem, source=source)
 
     def read(picks: list[str]) -> Sequence[Any]:
         getter = operator.itemgetter if isinstance(first, Mapping) else operator.attrgetter
@@ -208,21 +173,10 @@ def _open_records(records: Iterable[Any], source: str) -> Opened:
                 raise InputError(lacks) from problem
         return list(zip(*rows, strict=True))
 
-    return _fields(first), read
+    return list(fields), read
 
 
-def _fields(record: Any) -> list[str]:
-    """List the names of a record's fields."""
-    if isinstance(record, Mapping):
-        return list(record)
-    named = getattr(record, "_fields", None) or getattr(record, "__dataclass_fields__", None)
-    if named is None and not isinstance(record, type):
-        named = getattr(record, "__dict__", None) or getattr(record, "__slots__", None)
-    if not named:
-        kinds = "an object, a named tuple or a dictionary with fields for query, document and value"
-        problem = f"{shown(record)} is {kind_of(record)}, not a record: {kinds}"
-        raise InputError(f"row 0: {problem}")
-    return [named] if isinstance(named, str) else list(named)
+# ---------------------------------------------------------------- labels of pandas
 
 
 def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any]:

@@ -37,12 +37,18 @@ def kinds_of(ids: Iterable[object]) -> set[str | None]:
     return {id_kind(kind) for kind in set(map(type, ids))}
 
 
+def id_problem(value: object, what: str) -> str | None:
+    """Say why a value cannot be the id of a query or a document; None if it can."""
+    if id_kind(type(value)) is not None:
+        return None
+    hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
+    kind = kind_of(value)
+    return f"{what} id {shown(value)} is {kind}; ids are text or whole numbers{hint}"
+
+
 def check_id(value: object, what: str, source: str, query: object = None) -> None:
     """Reject an id of a query or a document that is neither text nor a whole number."""
-    if id_kind(type(value)) is None:
-        hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
-        kind = kind_of(value)
-        problem = f"{what} id {shown(value)} is {kind}; ids are text or whole numbers{hint}"
+    if problem := id_problem(value, what):
         raise InputError(problem, source=source, query=query, value=value)
 
 

@@ -94,6 +94,8 @@ class Run(Container):
             table: a frame of pandas or polars, lazy or not, a structured NumPy array, a mapping of
                 names to columns; or, with pyarrow installed, anything with `__arrow_c_stream__`
                 (its own tables and readers, relations of DuckDB) or a dataset of Hugging Face's.
+                Also records: named tuples, objects or mappings whose fields have such names, as
+                `qrels_iter` and `scoreddocs_iter` of ir_datasets yield.
             query, document, score: what the columns are called; default: the one that has a name
                 known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
                 ``docno``, ``score``. Others are not looked at: documents are ordered by score,

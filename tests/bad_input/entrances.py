@@ -219,15 +219,13 @@ def from_mappings(judged: Columns, ranked: Columns, problem: Problem) -> Found:
     return evaluated(Qrels.from_table(judged), Run.from_table(ranked), problem)
 
 
-def from_records(judged: Any, ranked: Any, problem: Problem) -> Found:
-    return evaluated(Qrels.from_records(judged), Run.from_records(ranked), problem)
-
-
 def from_sparse(judged: Columns, ranked: Columns, problem: Problem) -> Found:
     return evaluated(Qrels.from_sparse(**judged), Run.from_sparse(**ranked), problem)
 
 
-def records(side: Columns) -> list[Any]:
+def records(side: Columns) -> Any:
+    if not any(side.values()):
+        return dict(side)  # no records have no fields
     return [SimpleNamespace(**dict(zip(side, row, strict=True)))
             for row in zip(*side.values(), strict=True)]  # fmt: skip
 
@@ -648,7 +646,7 @@ ENTRANCES: dict[str, Entrance] = {
     "from_columns, lists": of_columns(dict, from_columns),
     "from_columns, arrays": of_columns(arrays, from_columns),
     "from_table, mapping": of_columns(dict, from_mappings),
-    "from_records": of_columns(records, from_records),
+    "evaluate, records": of_columns(records),
     "from_sparse": of_columns(sparse, from_sparse, "ids"),
     "evaluate, structured array": of_columns(structured),
     "evaluate, pandas": of_columns(pandas_frame),

@@ -221,7 +221,7 @@ def test_arguments_that_contradict_each_other() -> None:
     input_error(lambda: ids({"b": [1]}, {"a": [1]}), "'a'", "'b'")
     input_error(lambda: ids({"a": [1]}, {"a": [1], "b": [1]}, missing="error"), "'b'", source="run")
     input_error(
-        lambda: irbatch.evaluate(pd.Series([[1]]), pd.Series([[1]]), "RR"), "neither a table"
+        lambda: irbatch.evaluate(pd.Series([[1]]), pd.Series([[1]]), "RR"), "is not a table"
     )
 
 

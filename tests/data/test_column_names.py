@@ -119,8 +119,7 @@ def test_every_entrance() -> None:
         ({"usr": "who"}, "'usr' is none of query, document, grade"),
         ({"user": "who", "query": "q"}, "the query is named twice"),
         ({"user": ["who"]}, "the query is ['who'], which is not a name"),
-        ({"user": None}, "the query is None"),
-        ({"qrels": "who"}, "those of qrels are a mapping"),
+        ({"qrels": "who"}, "are a mapping of roles to names"),
         ({"run": {"grade": "stars"}}, "'grade' is none of query, document, score, rank"),
     ],
     ids=repr,
@@ -156,9 +155,8 @@ def test_another_column_may_be_the_grade() -> None:
     said = "no column is the grade: say which, columns={'grade': '…'}, or grade=1 if all are 1"
     input_error(lambda: irbatch.Qrels.from_table(rows), said, source="qrels")
     input_error(lambda: irbatch.evaluate(pl.DataFrame(rows), {"a": {"x": 1}}, "RR"), said)
-    input_error(
-        lambda: irbatch.Qrels.from_records([{"user": 1, "item": 2, "n": 3}]), "no column is"
-    )
+    records = [{"user": 1, "item": 2, "n": 3}]
+    input_error(lambda: irbatch.Qrels.from_table(records), "no column is")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
@@ -211,9 +209,8 @@ def test_ranks_that_contradict_scores(kind: str) -> None:
 
 
 def test_paths_are_read_by_others() -> None:
-    said = "files are read by irbatch.read_run('run.csv', …)"
+    said = "files are read by irbatch.read_run"
     input_error(lambda: irbatch.Run.from_table("run.csv", query="who"), said, source="run")
-    said = "irbatch.read_qrels('q.parquet', …)"
     input_error(lambda: irbatch.Qrels.from_table(Path("q.parquet"), marks="subtopics"), said)
 
 
@@ -224,5 +221,5 @@ def test_judgments_that_say_more(tmp_path: Path, ending: str) -> None:
     qrels = pl.DataFrame(rows) if ending == "frame" else write(tmp_path / "q.parquet", rows)
     found = irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5", columns={**names, "grade": 1})
     assert found["StRecall@5"] == 0.5
-    lacks = "no column is the query, the document or the subtopic: say which, columns="
+    lacks = "no column is the query, the document, the grade or the subtopic: say which, columns="
     input_error(lambda: irbatch.evaluate(qrels, {"a": {"x": 1.0}}, "StRecall@5"), lacks)

@@ -158,7 +158,7 @@ def test_embeddings_of_any_size(scale: float) -> None:
             {"items": ["a"], "interactions": {"u": ["a", "b"]}},
             "(query 'u', document 'b'): the item of an interaction is not in the catalogue of 1",
         ),
-        ({"interactions": [("u", "a")]}, "neither a table of columns nor a mapping"),
+        ({"interactions": [("u", "a")]}, "row 0 of a list: ('u', 'a') is a tuple"),
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:

@@ -66,10 +66,6 @@ ABSENT: dict[str, tuple[tuple[str, ...], str, Callable[[Path], Any]]] = {
     "frames of polars": (("polars",), "polars", lambda _: RESULTS.to_polars()),
     "a run as a frame": (("pandas",), "pandas", lambda _: irbatch.Run(RUN).to_pandas()),
     "an Arrow table": (("pyarrow",), "arrow", lambda _: irbatch.Run(RUN).to_arrow()),
-    "Parquet": (
-        ("pyarrow", "pyarrow.parquet"), "arrow",
-        lambda path: irbatch.Run(RUN).to_parquet(path / "run.parquet"),
-    ),
     "zstd": (
         ("compression.zstd", "backports.zstd"), "io",
         lambda path: irbatch.Run(RUN).to_trec(path / "run.zst"),

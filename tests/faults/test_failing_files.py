@@ -38,14 +38,11 @@ RECORD = EfficiencyRecord(system="a", throughput=3.0)
 # All put their files in place by `replacing`; these are those that have a stream of their own.
 WRITERS: dict[str, Callable[[Path], object]] = {
     **dict.fromkeys(["run", "run.gz", "run.zst"], Run(RUN).to_trec),
-    "run.parquet": Run(RUN).to_parquet,
     "values.json": RESULTS.to_json,
     "page.html": lambda path: COMPARISON.to_html(path=path, plots=False),
     "record.yaml": lambda path: RECORD.to_ir_metadata(path),
 }
-NEEDED = {"run.parquet": ["pyarrow.parquet"]}
-if sys.version_info < (3, 14):
-    NEEDED["run.zst"] = ["backports.zstd"]
+NEEDED = {} if sys.version_info >= (3, 14) else {"run.zst": ["backports.zstd"]}
 
 
 BUFFER = 64  # bytes that are written or read at once

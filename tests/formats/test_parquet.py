@@ -201,7 +201,7 @@ def test_damaged_pages(tmp_path: Path) -> None:
     data[begin : begin + column.total_compressed_size] = bytes(column.total_compressed_size)
     path.write_bytes(data)
     input_error(read, "row group 2: ", source="run", path=str(path))
-    irbatch.Run(run).to_parquet(path)
+    pq.write_table(irbatch.Run(run).to_arrow(), path, write_page_checksum=True)
     data = path.read_bytes()
     at = data.index(b"d0-4")
     path.write_bytes(data[:at] + b"d0-0" + data[at + 4 :])

@@ -292,7 +292,9 @@ def test_clients_schedulers_and_executors_of_dask(engine: Engine, tmp_path: Path
     qrels, run = problem()
     paths = [tmp_path / f"{i}.parquet" for i in range(3)]
     for i, path in enumerate(paths):
-        irbatch.Run({query: run[query] for query in list(run)[i::3]}).to_parquet(path)
+        irbatch.Run({query: run[query] for query in list(run)[i::3]}).to_polars().write_parquet(
+            path
+        )
     with get_client().get_executor() as executor:
         results = irbatch.evaluate(qrels, paths, MEASURES, executor=executor)
     assert_same(results, irbatch.evaluate(qrels, paths, MEASURES))

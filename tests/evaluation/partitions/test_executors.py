@@ -219,10 +219,11 @@ def test_partitions_are_mappings() -> None:
     queries = list(RUN)
     parts = [{q: RUN[q] for q in queries[start::3]} for start in range(3)]
     assert_same_bits(irbatch.evaluate(QRELS, [*parts, {}], MEASURES), WANTED)
-    records = [{"query_id": "q1", "doc_id": "d1", "score": 1.0}]
-    input_error(
-        lambda: irbatch.evaluate(QRELS, records, "AP"),
-        "records are read by irbatch.Run.from_records",
+    query, document = next((query, next(iter(row))) for query, row in RUN.items() if row)
+    records = [{"query_id": query, "doc_id": document, "score": 1.0}]
+    table = {query: {document: 1.0}}
+    assert_same_bits(
+        irbatch.evaluate(QRELS, records, MEASURES), irbatch.evaluate(QRELS, table, MEASURES)
     )
 
 
