@@ -10,9 +10,8 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -49,8 +48,9 @@ def write_ir_metadata(record: Mapping[str, Any], places: Places) -> str:
             place = document
             for group in groups:
                 place = place.setdefault(group, {})
-            is_amount = isinstance(form, str)
-            place[last] = _in_each(value, partial(_write_amount, form)) if is_amount else value
+            if isinstance(form, str):  # 5 ms, not 5.0 ms
+                value = f"{value!r} {form}".replace(".0 ", " ")
+            place[last] = value
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc, name-defined]
         pass
@@ -65,21 +65,10 @@ def write_ir_metadata(record: Mapping[str, Any], places: Places) -> str:
     return str(yaml.dump(document, Dumper=Dumper, **options))
 
 
-def _write_amount(unit: str, number: Any) -> str:
-    return f"{number!r} {unit}".replace(".0 ", " ")
-
-
-def _in_each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Change a value, or each of a mapping and of a list."""
-    if isinstance(value, Mapping):
-        return {name: _in_each(part, change) for name, part in value.items()}
-    return [_in_each(part, change) for part in value] if isinstance(value, list) else change(value)
-
-
 def read_ir_metadata(source: Any, system: str | None, places: Places) -> dict[str, Any]:
     """Return a record as a dict; keys that have no place in it are not read."""
     if isinstance(source, str) and "\n" in source:
-        document = _read_yaml(source, "it is not a mapping in YAML")
+        document = _read_yaml(source)
     elif isinstance(source, str | PathLike):
         with ErrorsIn(path=fspath(source)):
             document = _read_file(source)
@@ -112,22 +101,16 @@ def _read_place(source: str, document: Any, keys: str, form: str | type) -> Any:
         value = value.get(key)
     if value is None:
         return None
+    kind = "text" if form is str else "number"
     if isinstance(form, str):
-        return _in_each(value, partial(_read_amount, source, keys, form))
-    with suppress(ValueError):
-        if isinstance(value, str):
+        kind = f"number of {form}"
+        number, _, unit = str(value).partition(" ")
+        if unit == form and re.fullmatch(DECIMAL, number):
+            return float(number)
+    elif isinstance(value, str):
+        with suppress(ValueError):
             return form(value)
-    problem = f"is {shown(value)}, which is not a {'text' if form is str else 'number'}"
-    raise field_error(source, keys, problem, value)
-
-
-def _read_amount(source: str, keys: str, unit: str, value: Any) -> float:
-    """Return a number, after which its unit stands."""
-    number, _, own = str(value).partition(" ")
-    if own != unit or not re.fullmatch(DECIMAL, number):
-        problem = f"is {shown(value)}, which is not a number of {unit}"
-        raise field_error(source, keys, problem, value)
-    return float(number)
+    raise field_error(source, keys, f"is {shown(value)}, which is not a {kind}", value)
 
 
 def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:
@@ -137,13 +120,13 @@ def _read_file(path: str | PathLike[str]) -> Mapping[str, Any]:
             raise InputError(NEITHER, source=SOURCE)
         header, pieces = _split_header(file)
         if header is not None:
-            return _read_yaml(header, NEITHER, before=1)
+            return _read_yaml(header)
         content = b""
         while len(content) <= LARGEST and (piece := next(pieces, b"")):
             content += piece
     if len(content) > LARGEST:
         raise InputError(NEITHER, source=SOURCE)
-    return _read_yaml(_decoded(content), NEITHER)
+    return _read_yaml(_decoded(content))
 
 
 def _decoded(content: bytes) -> str:
@@ -154,11 +137,8 @@ def _decoded(content: bytes) -> str:
         raise InputError("it is not UTF-8", source=SOURCE, line=line) from None
 
 
-def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
-    """Read a mapping in YAML whose scalars are texts, or None; errors say `otherwise` what it is.
-
-    They name the line of the file, which has so many lines `before` the YAML.
-    """
+def _read_yaml(text: str) -> Mapping[str, Any]:
+    """Read a mapping in YAML, whose scalars are texts, or None."""
     yaml = imported(SOURCE, "yaml", "yaml")
 
     class Loader(yaml.BaseLoader):  # type: ignore[misc, name-defined]
@@ -177,15 +157,18 @@ def _read_yaml(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         reason = getattr(problem, "problem", None) or "it has a character that YAML has not"
-        line = mark and mark.line + 1 + before
+        line = mark and mark.line + 1
         raise InputError(f"not YAML: {reason}", source=SOURCE, line=line) from None
     if not isinstance(document, Mapping):
-        raise InputError(otherwise, source=SOURCE, value=document)
+        raise InputError(NEITHER, source=SOURCE, value=document)
     return document
 
 
 def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
-    """Return the YAML of a header, None where there is none, and what follows, in pieces."""
+    """Return the YAML of a header, None where there is none, and what follows, in pieces.
+
+    The YAML begins with an empty line in place of the header's first: so lines have their numbers.
+    """
     pieces = file.counted_pieces()
     first = next(pieces, bytearray())
     if not FIRST_LINE.match(first):
@@ -195,8 +178,8 @@ def _split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]
     for line in rest:
         lines.append(line[1:])
         if LAST_LINE.fullmatch(line):
-            text = _decoded(b"".join([b"\n", *lines[1:-1]]))  # a line that keeps numbers right
-            return textwrap.dedent(text[1:]), chain([rest.read()], pieces)
+            text = _decoded(b"".join([b"\n", *lines[1:-1]]))
+            return textwrap.dedent(text), chain([rest.read()], pieces)
         if not line.startswith(b"#"):
             break
     problem = f"the header does not end: {END!r} is missing"

@@ -1,4 +1,4 @@
-"""Timing a search, query by query or batch by batch, and keeping what it answered.
+"""Timing a search, query by query or batch by batch, and keeping what it answered; memory, disk.
 
 Queries come, and answers are given, in many containers.
 """
@@ -6,12 +6,16 @@ Queries come, and answers are given, in many containers.
 from __future__ import annotations
 
 import inspect
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,17 +24,23 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
 from irbatch.efficiency.fields import field_error, of_system, only_known
-from irbatch.efficiency.readings import Watch, size_on_disk
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
-from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, many, shown
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.numbers import check_keywords, number_errors
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import asyncio
 
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
+MEGA = 1e6  # bytes
+INTERVAL = 0.01  # seconds from one look at the memory to the next
 Ranking = dict[Any, float]
 
 ABOUT = (  # fields of a record that measuring a search doesn't tell
@@ -275,6 +285,76 @@ def measure_search(
     return Measurement(replace(record, latency=latency, **measured), run, milliseconds)
 
 
+# ---------------------------------------------------------------- memory
+
+
+class Watch:
+    """Tells the most memory that this process holds from now on; see `measure_search`.
+
+    The system's mark of the most that was ever held is exact where it rises; else the most that was
+    seen here counts. Of accelerators torch has a mark, which begins anew.
+    """
+
+    def __init__(self) -> None:
+        self._process = imported("measuring", "efficiency", "psutil").Process()
+        self._due = 0.0
+        self._before, self._most = self.most_held(), self.held()
+        for torch, device in _accelerators():
+            torch.cuda.reset_peak_memory_stats(device)
+
+    def held(self) -> float:
+        """Return the memory that this process holds, in MB."""
+        return self._process.memory_info().rss / MEGA
+
+    def most_held(self) -> float:
+        """Return the most that it ever held, in MB, as the system marks it; 0 if it doesn't."""
+        if resource is None:
+            return getattr(self._process.memory_info(), "peak_wset", 0) / MEGA
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most * (1 if sys.platform == "darwin" else 1024) / MEGA
+
+    def look(self) -> None:
+        """Look how much is held now, if the last look is some time ago."""
+        now = time.perf_counter()
+        if now >= self._due:
+            self._most = max(self._most, self.held())
+            self._due = now + INTERVAL
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look all the while, in a thread: not while anything short is timed."""
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.wait(INTERVAL):
+                self.look()
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            self._due = 0.0
+
+    def memory(self) -> dict[str, float | None]:
+        """Return the most, in MB, as fields of a record; that of several accelerators added up."""
+        mark = self.most_held()
+        gpus = sum(torch.cuda.max_memory_allocated(device) for torch, device in _accelerators())
+        return {
+            "peak_memory": mark if mark > self._before else self._most,
+            "peak_gpu_memory": gpus / MEGA or None,
+        }
+
+
+def _accelerators() -> Iterator[tuple[Any, int]]:
+    """Yield torch, if it is loaded, and the number of each accelerator that it uses."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        yield from ((torch, device) for device in range(torch.cuda.device_count()))
+
+
 # ---------------------------------------------------------------- queries and answers
 
 
@@ -302,7 +382,7 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
 def split_answers(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
     """Return the answers of a call that answered several queries."""
     asked = f"queries {ids[0]!r} to {ids[-1]!r}"
-    if not _is_sequence(answers) and getattr(answers, "ndim", 0) < 1:
+    if not _is_sequence(answers) and not _is_array(answers):
         problem = f"{asked}: {shown(answers)} is not a list of answers, one a query"
         raise InputError(problem, source=source, value=answers)
     items = list(answers)
@@ -344,33 +424,29 @@ def _columns(answer: Any) -> tuple[Collection[Any], Collection[Any] | None]:
         return answer.keys(), answer.values()
     if isinstance(answer, tuple) and len(answer) == 2:
         if any(map(_is_array, answer)):
-            return _column(answer[0]), _column(answer[1])
+            return _items(answer[0]), _items(answer[1])
         if all(isinstance(part, list) for part in answer):
             hint = "put ids and scores into arrays, or pairs into a list"
             raise InputError(f"two lists may be ids and scores, or two pairs: {hint}")
-    if _is_array(answer):
-        return _column(answer), None
-    if not _is_sequence(answer):
-        raise InputError(f"{shown(answer)} is not an answer; {FORMS}", value=answer)
-    if not answer or id_kind(type(answer[0])):
-        return answer, None
-    for place, pair in enumerate(answer):
+    items = _items(answer)
+    if _is_array(answer) or not items or id_kind(type(items[0])):
+        return items, None
+    for place, pair in enumerate(items):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             problem = f"{shown(pair)}, at place {place}, is not a (document, score) pair"
             raise InputError(f"{problem}; {FORMS}", value=pair)
-    return [pair[0] for pair in answer], [pair[1] for pair in answer]
+    return [pair[0] for pair in items], [pair[1] for pair in items]
 
 
-def _column(values: Any) -> Collection[Any]:
-    """List what an array of one dimension, or a list beside one, holds."""
-    if isinstance(values, list | tuple):
+def _items(values: Any) -> Sequence[Any]:
+    """List what a sequence, or an array of one dimension, holds."""
+    if _is_sequence(values):
         return values
+    if not _is_array(values):
+        raise InputError(f"{shown(values)} is not an answer; {FORMS}", value=values)
     if is_on_accelerator(values):  # the clock may have stopped before it was computed
-        problem = (
-            f"the answer is on {values.device}, where it may come after the call has ended; "
-            "return it in main memory, as with .cpu()"
-        )
-        raise InputError(problem)
+        problem = f"the answer is on {values.device}, where it may come after the call has ended"
+        raise InputError(f"{problem}; return it in main memory, as with .cpu()")
     array = to_numpy(values, "answer")
     if array.ndim != 1:
         problem = f"an array of shape {array.shape} is not an answer; {FORMS}"
@@ -463,3 +539,23 @@ def measure_indexing(
     most = watch.memory()["peak_memory"]
     disk = None if index_path is None else size_on_disk(index_path)
     return Indexing(index=index, time=taken, memory=most, disk=disk)
+
+
+def size_on_disk(path: Any) -> float:
+    """Return the MB of a file or a folder, each file once; links to folders are not followed."""
+    is_path = isinstance(path, str | PathLike) and os.fspath(path)
+    if not is_path or not Path(path).exists():
+        problem = "which is not there" if is_path else "which is not a path"
+        raise field_error("indexing", "index_path", f"is {shown(path)}, {problem}", path)
+
+    def fail(problem: OSError) -> None:
+        raise problem
+
+    files = [Path(path)]
+    if files[0].is_dir():
+        walk = os.walk(path, onerror=fail)
+        files = [Path(folder, name) for folder, _, names in walk for name in names]
+    # A link to nothing has no size, and pipes and sockets hold none.
+    stats = [file.stat() for file in files if file.is_file()]
+    sizes = {(about.st_dev, about.st_ino): about.st_size for about in stats}
+    return sum(sizes.values()) / MEGA

@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import pairwise
 from os import PathLike
@@ -24,7 +24,6 @@ from irbatch.efficiency.fields import (
     Quantity,
     Whole,
     check_fields,
-    check_value,
     field_error,
     list_places,
     list_quantities,
@@ -33,7 +32,6 @@ from irbatch.efficiency.fields import (
     read_fields,
     read_object,
     told,
-    with_currency,
 )
 from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
@@ -167,10 +165,8 @@ class Latency:
     p90: float | None = told("p90", "ms", "latency p90")
     p95: float | None = told("p95", "ms", "latency p95")
     p99: float | None = told("p99", "ms", "latency p99")
-    intervals: Mapping[str, tuple[float, float]] = told(
-        "intervals", "ms", default_factory=dict, hash=False
-    )
-    level: float = told("level", default=0.05)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    level: float = 0.05
     calls: Count | None = told("calls")
     loop: str | None = told("loop")
     rate: float | None = told("rate", "queries/s")
@@ -195,10 +191,9 @@ class Latency:
                 raise field_error("latency", lower, f"is {low:g}, more than {upper}, {high:g}", low)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known, as JSON has it: no level where it is of no intervals."""
-        intervals = {name: [*ends] for name, ends in self.intervals.items()} or None
-        level = self.level if intervals or self.level != Latency.level else None
-        return only_known({**vars(self), "intervals": intervals, "level": level})
+        """Return what is known, as JSON has it."""
+        intervals = {name: [*ends] for name, ends in self.intervals.items()}
+        return only_known({**vars(self), "intervals": intervals or None})
 
     @classmethod
     def from_samples(
@@ -410,19 +405,13 @@ class EfficiencyRecord:
         return low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known as JSON has it, with units and what follows; see `to_json`."""
+        """Return what is known, and ``derived`` what follows from it, as JSON has it."""
         parts = {
             "hardware": only_known(vars(self.hardware)) or None,
             "latency": self.latency and self.latency.to_dict(),
+            "derived": only_known({name: getattr(self, name) for name in DERIVED}) or None,
         }
-        values = only_known({**vars(self), **parts})
-        derived = only_known({name: getattr(self, name) for name in DERIVED})
-        values["units"] = self._units([*values, *derived])
-        return {**values, "derived": derived} if derived else values
-
-    def _units(self, names: Iterable[str]) -> dict[str, str]:
-        units = {name: with_currency(UNITS.get(name) or "", self.currency) for name in names}
-        return {name: unit for name, unit in units.items() if unit}
+        return only_known({**vars(self), **parts})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
@@ -434,16 +423,9 @@ class EfficiencyRecord:
         if not isinstance(values, Mapping):
             problem = f"a record is an object, not {kind_of(values)}"
             raise InputError(problem, source="efficiency record", value=values)
-        own = {key: value for key, value in values.items() if key not in ("units", "derived")}
-        source = of_system(values.get("system"))
-        with ErrorsIn(source=source):
+        own = {key: value for key, value in values.items() if key != "derived"}
+        with ErrorsIn(source=of_system(values.get("system"))):
             record: EfficiencyRecord = read_fields(cls, own)
-            units = check_value("units", dict[str, str], values.get("units") or {})
-        own_units = record._units(units)
-        for name, unit in units.items():
-            if unit != own_units.get(name):
-                problem = f"is {shown(unit)}; it is read as {shown(own_units.get(name))}"
-                raise field_error(source, f"unit of {shown(name)}", problem, unit)
         return record
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
@@ -457,6 +439,8 @@ class EfficiencyRecord:
 
     def to_ir_metadata(self, path: str | PathLike[str] | None = None) -> str:
         """Return the record in ir_metadata's form, as YAML; also write it, as `to_json`.
+
+        It has no intervals of latencies.
 
         Raises:
             ImportError: naming the extra, when PyYAML is not installed.
@@ -496,10 +480,6 @@ QUANTITIES = {
         *list_quantities(EfficiencyRecord),
         *DERIVED.values(),
     )
-}
-UNITS = {
-    **{own.name: own.metadata.get("unit") for own in fields(EfficiencyRecord)},
-    **{name: quantity.unit for name, quantity in DERIVED.items()},
 }
 PLACES = {
     **list_places(EfficiencyRecord, "resources: "),

@@ -26,7 +26,6 @@ from irbatch.efficiency import (
     measure,
     measure_indexing,
     measure_search,
-    readings,
 )
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
@@ -323,7 +322,7 @@ MEGA = 1_000_000
 
 def test_memory_held_before_does_not_count() -> None:
     np.ones(400_000_000 // 8)
-    watch = readings.Watch()
+    watch = measure.Watch()
     before = watch.most_held()
     record = quick(search, QUERIES).record
     assert (record.peak_memory or 0.0) < before - 300
@@ -335,10 +334,11 @@ class Memory:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.mark, self.held, self.now, self.looks = 500.0, 300.0, 0.0, 0
-        monkeypatch.setattr(readings.Watch, "most_held", lambda watch: self.mark)
-        monkeypatch.setattr(readings.Watch, "held", self.look)
-        clock = SimpleNamespace(monotonic=lambda: self.now, perf_counter=lambda: self.now)
-        monkeypatch.setattr(readings, "time", clock)
+        monkeypatch.setattr(measure.Watch, "most_held", lambda watch: self.mark)
+        monkeypatch.setattr(measure.Watch, "held", self.look)
+        clock = Clock()
+        monkeypatch.setattr(measure, "time", clock)
+        monkeypatch.setattr(clock, "perf_counter", lambda: self.now)
 
     def look(self, *watch: Any) -> float:
         self.looks += 1
@@ -398,7 +398,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
 
 
 def test_memory_of_accelerators_is_the_most_from_now_on(cuda: Cuda) -> None:
-    watch = readings.Watch()
+    watch = measure.Watch()
     assert watch.memory()["peak_gpu_memory"] == 300
     cuda.most = [500 * MEGA, 70 * MEGA]
     assert watch.memory()["peak_gpu_memory"] == 570
@@ -406,7 +406,7 @@ def test_memory_of_accelerators_is_the_most_from_now_on(cuda: Cuda) -> None:
 
 def test_torch_may_come_to_accelerators_later(cuda: Cuda) -> None:
     cuda.used = False
-    watch = readings.Watch()
+    watch = measure.Watch()
     assert watch.memory()["peak_gpu_memory"] is None
     cuda.used = True
     assert watch.memory()["peak_gpu_memory"] == 900, "all that it has held was since"
@@ -463,7 +463,7 @@ def test_sizes_on_disk(tmp_path: Path) -> None:
     (index / "elsewhere").symlink_to(outside)
     (index / "linked file").symlink_to(outside / "c")
     os.mkfifo(index / "pipe")
-    assert readings.size_on_disk(str(index)) == 1570 / 1e6
-    assert readings.size_on_disk(index / "a") == 0.001
+    assert measure.size_on_disk(str(index)) == 1570 / 1e6
+    assert measure.size_on_disk(index / "a") == 0.001
     (tmp_path / "to the index").symlink_to(index)
-    assert readings.size_on_disk(tmp_path / "to the index") == 1570 / 1e6
+    assert measure.size_on_disk(tmp_path / "to the index") == 1570 / 1e6

@@ -173,10 +173,7 @@ OBJECTS: list[tuple[dict[Any, Any], tuple[str, ...]]] = [
     ({"latency": True}, ("latency",)),
     ({"latency": {"avg": 1}}, ("latency", "avg")),
     ({"hardware": {"ncpu": 4}}, ("ncpu", "did you mean n_cpu?")),
-    ({"units": ["ms"]}, ("units",)),
-    ({"units": {"latency": "s"}}, ("latency", "'s'", "ms")),
-    ({"units": {"peak_memry": "MB"}}, ("unit of 'peak_memry'",)),
-    ({"currency": "EUR", "units": {"cost_per_million": "USD"}}, ("cost_per_million", "EUR")),
+    ({"units": {"latency": "s"}}, ("'units' is not known",)),
     ({3: 4}, ("3",)),
 ]
 

@@ -20,7 +20,6 @@ FULL = EfficiencyRecord(
         mean=1.25,
         p50=1.0,
         p95=2.5,
-        intervals={"mean": (1.1, 1.3)},
         calls=625,
         loop="open",
         rate=200.0,
@@ -93,11 +92,6 @@ resources:
     mean: 1.25 ms
     p50: 1 ms
     p95: 2.5 ms
-    intervals:
-      mean:
-      - 1.1 ms
-      - 1.3 ms
-    level: 0.05
     calls: 625
     loop: open
     rate: 200 queries/s
