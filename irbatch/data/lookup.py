@@ -72,9 +72,10 @@ class KeyedIds(NamedTuple):
     text: Bytes  # see `TextColumn`; empty if ids are whole numbers, as the next two
     starts: Ints
     lengths: Lengths
-    keys: Annotated[
-        NDArray[Any], "i4 i8"
-    ]  # (rows,): whole numbers; of texts int32 hashes, which kernels write
+    keys: Annotated[NDArray[Any], "i4 i8"]  # (rows,): whole numbers, or hashes of texts
+    # The same array where kernels write it; whole numbers may be read-only, which Numba compiles
+    # no writing for, even where none is done.
+    hashes: NDArray[np.int32]
     begins: Ints  # (queries,): the first row of each
     ends: Ints  # the one after its last
     seeds: Ints = SEEDS  # of hashes
@@ -84,9 +85,9 @@ class KeyedIds(NamedTuple):
         """Make them of a column; hashes are still to be written."""
         if isinstance(ids, TextColumn):
             keys = np.empty(len(ids), np.int32)
-            return cls(ids.text, ids.starts, ids.lengths, keys, begins, ends)
-        keys = as_input(ids)  # of 32 or 64 bits
-        return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, keys, begins, ends)
+            return cls(ids.text, ids.starts, ids.lengths, keys, keys, begins, ends)
+        keys, none = as_input(ids), np.empty(0, np.int32)  # of 32 or 64 bits
+        return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, keys, none, begins, ends)
 
     def most_slots(self, first: int, last: int, per_document: int) -> int:
         """Return how many slots one of some queries needs at most."""
@@ -320,10 +321,12 @@ def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
 @kernel
 def _write_hashes(documents: KeyedIds, begin: int, end: int) -> None:
     """Hash texts."""
-    text, starts, lengths, keys, _, _, seeds = documents
+    text, starts, lengths, hashes, seeds = (
+        documents.text, documents.starts, documents.lengths, documents.hashes, documents.seeds
+    )  # fmt: skip
     first, low, high = int(seeds[0]), int(seeds[1]), int(seeds[2])
     for row in range(begin, end):
-        keys[row] = hash_text(text, starts[row], lengths[row], first, low, high)
+        hashes[row] = hash_text(text, starts[row], lengths[row], first, low, high)
 
 
 def number_ids(ids: IdColumn) -> tuple[Ints, Ints]:

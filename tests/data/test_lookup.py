@@ -12,7 +12,7 @@ import pytest
 
 from irbatch.data import lookup
 from irbatch.data.ids import TextColumn
-from irbatch.data.lookup import KeyedIds, find_repeats, find_rows
+from irbatch.data.lookup import IdLookup, KeyedIds, find_repeats, find_rows
 from irbatch.runtime.threads import map_items, map_ranges
 
 IDS = [*"abc", "", *("d" * n for n in (7, 8, 9, 16, 17)), "é", "ü" * 8, "d" * 7 + "é", "a\0"]
@@ -115,3 +115,15 @@ def test_what_is_pickled_is_found_in_another_process() -> None:
         for loading in ("", "qrels, items = pickle.load(sys.stdin.buffer); ")
     )  # fmt: skip
     assert found == wanted
+
+
+def test_numba_compiles_for_whole_numbers_that_are_read_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As Arrow's are; hashes of texts are written where these numbers stand."""
+    monkeypatch.setenv("IRBATCH_JIT", "numba")
+    for kernel in (lookup._enter_rows, lookup._find_each):
+        monkeypatch.setattr(kernel, "_code", {})
+    ids = np.arange(0, 50, 7)
+    ids.flags.writeable = False
+    assert IdLookup(ids).find(np.array([49, 3, 14])).tolist() == [7, -1, 2]
