@@ -7,12 +7,12 @@ from the rows of all of them.
 from __future__ import annotations
 
 import functools
-import itertools
 import multiprocessing
 import os
 import pickle
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
@@ -22,7 +22,6 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     as_completed,
 )
-from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import connection
 from typing import Any
 
@@ -32,7 +31,7 @@ from irbatch.errors import InputError, warn, warnings_kept
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings, is_file
 from irbatch.evaluation.partial import PartialResult, add_up, evaluate_part
 from irbatch.evaluation.results import Results
-from irbatch.formats.files import find_parts, open_run, read_rankings
+from irbatch.formats.files import find_parts, read_rankings
 from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone
@@ -89,43 +88,44 @@ class Workers:
             ChildProcessError: if a process was killed, or couldn't start.
         """
         done: dict[int, Any] = {}
-        for place, result in self._each(work, items):
-            done[place] = result
-            if progress is not None:
-                progress(len(done), len(items))
-        return [done[place] for place in range(len(items))]
-
-    def _each(self, work: Callable[..., Any], items: Sequence[Item]) -> Iterator[tuple[int, Any]]:
-        """Yield the place of each item, and what came of it, when it is done."""
-        if self._pool is None:
-            yield from ((place, work(*self._common, *item)) for place, item in enumerate(items))
-            return
-        left, may_restart = dict(enumerate(items)), self._processes > 0
-        while left:
-            futures: dict[Future[Any], int] = {}
-            pool: Any = self._pool
+        may_restart = self._processes > 0
+        while len(done) < len(items):
+            left = {place: item for place, item in enumerate(items) if place not in done}
             try:
-                for place, item in left.items():
-                    futures[pool.submit(_run, work, self._sent, item)] = place
-                for future in as_completed(futures):
-                    result = future.result()
-                    del left[futures[future]]
-                    yield futures[future], result
+                for place, result in self._outcomes(work, left):
+                    done[place] = result
+                    if progress is not None:
+                        progress(len(done), len(items))
             except BrokenExecutor as problem:
                 if not may_restart:
-                    some = itertools.islice(left.items(), 4)
-                    names = ", ".join(repr(name_of(place, item[0])) for place, item in some)
+                    names = [name_of(place, left[place][0]) for place in left if place not in done]
                     raise ChildProcessError(
                         "a worker was killed, perhaps for want of memory, while it had one of "
-                        f"{names}; or it could not import this script, which is to evaluate under "
-                        'if __name__ == "__main__":'
+                        f"{', '.join(map(repr, names[:4]))}; or it could not import this script, "
+                        'which is to evaluate under if __name__ == "__main__":'
                     ) from problem
                 may_restart = False
                 self._end(at_once=True)
                 self._start()
-            finally:
-                for future in futures:
-                    future.cancel()
+        return [done[place] for place in range(len(items))]
+
+    def _outcomes(
+        self, work: Callable[..., Any], items: Mapping[int, Item]
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the place of each item, and what came of it, when it is done."""
+        pool: Any = self._pool
+        if pool is None:
+            yield from ((place, work(*self._common, *item)) for place, item in items.items())
+            return
+        futures: dict[Future[Any], int] = {}
+        try:
+            for place, item in items.items():
+                futures[pool.submit(_run, work, self._sent, item)] = place
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            for future in futures:
+                future.cancel()
 
 
 def _begin(common: Common) -> None:
@@ -148,12 +148,6 @@ def _run(work: Callable[..., Any], common: Common | bytes | None, item: Item) ->
         return work(*shared, *item)
 
 
-def _shown(what: str, progress: Progress | bool | None) -> AbstractContextManager[Any]:
-    """Return what tells how far it is."""
-    is_bar = progress and not callable(progress)
-    return progress_on_bar(what, progress) if is_bar else nullcontext(progress or None)
-
-
 def evaluate_partitions(
     evaluation: Evaluation,
     qrels: Judgments,
@@ -163,25 +157,25 @@ def evaluate_partitions(
 ) -> Results:
     """Return the results of a run in partitions."""
     partitions = partitions_of(run)
-    if is_file(run) and len(partitions) > 1:  # what doesn't fit together is rejected as elsewhere
-        with open_run(run, evaluation.order_by, evaluation.run_columns):
-            pass
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
     named = [(partition, name_of(place, partition)) for place, partition in enumerate(partitions)]
     with Workers(executor, (evaluation, judgments)) as workers:
-        with _shown("partitions", progress) as tell:
+        with progress_on_bar("partitions", progress) as tell:
             parts: list[PartialResult] = workers.run(evaluate_part, named, tell)
-        places: dict[Any, list[int]] = {}
-        for place, part in enumerate(parts):
-            for query in part.kept.ids:
-                places.setdefault(query, []).append(place)
-        spanning = {query: some for query, some in places.items() if len(some) > 1}
+        counts = Counter(query for part in parts for query in part.kept.ids)
+        spanning = {query for query, number in counts.items() if number > 1}
         if spanning:
-            run_of_spanning = _read_spanning(workers, spanning, named)
+            where = [
+                partition
+                for partition, part in zip(named, parts, strict=True)
+                if not spanning.isdisjoint(part.kept.ids)
+            ]
+            read = workers.run(read_queries, [(partition, spanning) for partition, _ in where])
+            whole = _join_rankings([name for _, name in where], read)
             by_score = evaluation._replace(order_by="score")
-            part = evaluate_part(by_score, judgments, run_of_spanning)
+            part = evaluate_part(by_score, judgments, Run(whole))
             part.kept.settings = evaluation.signature()
             parts = [part, *parts]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
@@ -199,7 +193,7 @@ def evaluate_systems(
     _check_not_input(runs.values())
     with (
         Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers,
-        _shown("systems", progress) as tell,
+        progress_on_bar("systems", progress) as tell,
     ):
         outcomes = workers.run(evaluate_system, [(run,) for run in runs.values()], tell)
     for _, caught in outcomes:
@@ -259,25 +253,20 @@ def read_queries(
         return {query: dict(rankings[query]) for query in queries.intersection(rankings)}
 
 
-def _read_spanning(
-    workers: Workers, spanning: Mapping[Any, Sequence[int]], named: Sequence[tuple[Any, str]]
-) -> Run:
-    """Return the rankings of queries, from the rows that several partitions have of them."""
-    queries: dict[int, set[Any]] = {}
-    for query, places in spanning.items():
-        for place in places:
-            queries.setdefault(place, set()).add(query)
-    where = sorted(queries)
-    rankings: dict[Any, dict[Any, float]] = {query: {} for query in spanning}
-    read = workers.run(read_queries, [(named[place][0], queries[place]) for place in where])
-    for place, of_queries in zip(where, read, strict=True):
+def _join_rankings(
+    names: Iterable[str], partitions: Iterable[Mapping[Any, Mapping[Any, float]]]
+) -> dict[Any, dict[Any, float]]:
+    """Return the documents that queries have in some partitions, each in one of these."""
+    rankings: dict[Any, dict[Any, float]] = {}
+    for name, of_queries in zip(names, partitions, strict=True):
         for query, documents in of_queries.items():
-            twice = rankings[query].keys() & documents.keys()
+            ranking = rankings.setdefault(query, {})
+            twice = ranking.keys() & documents.keys()
             if twice:
                 several = "a list is one run's partitions, evaluate_runs takes several runs"
                 raise InputError(
                     f"another partition has this document, too; {several}",
-                    source="run", path=named[place][1], query=query, document=min(twice, key=str),
+                    source="run", path=name, query=query, document=min(twice, key=str),
                 )  # fmt: skip
-            rankings[query].update(documents)
-    return Run(rankings)
+            ranking.update(documents)
+    return rankings

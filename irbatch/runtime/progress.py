@@ -18,14 +18,17 @@ SHOWN_AFTER, REDRAWN_AFTER = 1.0, 0.1  # seconds
 
 @contextmanager
 def progress_on_bar(what: str, progress: Any) -> Iterator[Progress | None]:
-    """Give a function to tell how far some work is, None if a bar is not wanted.
+    """Give a function to tell how far some work is: that of the caller, or a bar's if it is wanted.
 
     The bar appears when the work has taken a second, and nothing is left of it in the end.
 
     Raises:
-        InputError: if what says so is neither True nor False.
+        InputError: if what says so is neither a function, None, True nor False.
         ImportError: naming the extra, without rich.
     """
+    if progress is None or callable(progress):
+        yield progress
+        return
     check_choice("progress", progress, (True, False))
     if not progress:
         yield None
