@@ -159,6 +159,7 @@ class Evaluation(NamedTuple):
     threads: int | None = None
     columns: Columns = None
     exclude: QueryTable | None = None
+    repeated: Sequence[Run] = ()  # rankings that a query has several of
 
     @classmethod
     def choose(
@@ -275,6 +276,7 @@ class Evaluation(NamedTuple):
                 watch=watch,
                 items=self.items,
                 costs=self.costs,
+                repeated=self.repeated,
             )
             return evaluate_run(work, judgments, opened, progress, choose)
 

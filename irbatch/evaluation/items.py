@@ -14,6 +14,7 @@ from irbatch.data.items import DocumentCosts, as_costs, check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.items import (
+    PAST_END,
     ItemRanks,
     ItemRows,
     JudgedItems,
@@ -58,19 +59,28 @@ class ItemMeasures:
         self._keeps_none = not of_run
 
     def compute(
-        self, queries: Sequence[Any], rows: Ints, judged: Callable[[], JudgedItems], values: Floats
+        self,
+        queries: Sequence[Any],
+        rankings: Sequence[Ints],
+        judged: Callable[[], JudgedItems],
+        values: Floats,
     ) -> list[ItemRows]:
-        """Write the values of some queries into ``(queries, measures)``.
+        """Write the values of some queries, each with one ranking or several.
 
-        Returns the lists that measures of the whole run read.
+        Values are ``(queries, measures)``. Returns the lists that measures of the whole run read.
         """
-        ranks = ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
-        self.write(ranks, values)
+        first, *others = (
+            ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
+            for rows in rankings
+        )
+        first.others = others
+        self._write(first, values)
+        rows = first.rows
         if self._keeps_none:
             return [np.empty(0, np.int32)] * len(rows)
         return lists_of(rows if self._kept is None else rows[:, : self._kept])
 
-    def write(self, ranks: ItemRanks, values: Floats) -> None:
+    def _write(self, ranks: ItemRanks, values: Floats) -> None:
         """Write the values of some queries that are not of the whole run."""
 
         @functools.cache
@@ -99,7 +109,7 @@ class ItemMeasures:
         rows = rank_columns(self.known, candidates, self.wanted, policy, document_ids)
         values = np.full((len(rows), self._width), np.nan)
         judged = functools.partial(judged_columns, graded)
-        lists = self.compute(candidates.queries, rows, judged, values)
+        lists = self.compute(candidates.queries, [rows], judged, values)
         return values, RunItems(self.known.arrays, lists)
 
 
@@ -110,10 +120,12 @@ def add_items(
     rows: Positions,
     run: Run,
     ordering: Ordering | None,
+    repeated: Sequence[Run] = (),
 ) -> RunItems:
     """Write the values of the queries at `rows` of the judgments, ``(queries, measures)``.
 
-    `ordering` is what documents are ordered by, None where they are in order.
+    `ordering` is what documents are ordered by, None where they are in order; `repeated` are the
+    rankings that a query has several of, of which the run has one.
     """
     queries = [qrels.queries[row] for row in rows.tolist()]
     lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
@@ -121,11 +133,24 @@ def add_items(
         some = [queries[place] for place in places.tolist()]
         of_each = values[places]
         judged = functools.partial(judged_items, measures.known, qrels, rows[places])
-        listed = measures.compute(some, ranked, judged, of_each)
+        rankings = [_rows_of(measures, other, some, ordering) for other in repeated] or [ranked]
+        listed = measures.compute(some, rankings, functools.cache(judged), of_each)
         for place, items in zip(places.tolist(), listed, strict=True):
             lists[place] = items
         values[places] = of_each
     return RunItems(measures.known.arrays, lists)
+
+
+def _rows_of(
+    measures: ItemMeasures, run: Run, queries: Sequence[Any], ordering: Ordering | None
+) -> Ints:
+    """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
+    parts = [*rank_run(measures.known, run, queries, measures.wanted, ordering)]
+    depth = max((part.rows.shape[1] for part in parts), default=0)
+    rows = np.full((len(queries), depth), PAST_END, np.int64)
+    for places, some in parts:
+        rows[places, : some.shape[1]] = some
+    return rows
 
 
 DECIDED = ("id", "id_ascending", "index")  # policies of ties that make one ranking, by whatever

@@ -65,6 +65,7 @@ class Work:
         in_order: whether rankings stand in it: their scores are not looked at then.
         watch: what is to see the matrices.
         items, costs: what is known of documents, where a run is whole.
+        repeated: rankings that a query has several of, of which the run has one.
     """
 
     def __init__(
@@ -78,9 +79,11 @@ class Work:
         watch: Watch | None = None,
         items: Items | None = None,
         costs: DocumentCosts | None = None,
+        repeated: Sequence[Run] = (),
     ) -> None:
         self.plan, self.settings, self.threads, self.order = plan, settings, threads, order
         self.in_order, self.watch, self.items, self.costs = in_order, watch, items, costs
+        self.repeated = repeated
 
 
 # What was computed of a block: values ``(queries, columns)``; marks, see `QueryMark`, and how many
@@ -285,7 +288,8 @@ def evaluate_run(
 
         measures = ItemMeasures(work.plan, work.items, settings, work.threads)
         ordering = None if work.in_order else settings.ordering
-        computed.items = add_items(measures, computed.values, qrels, rows, run, ordering)
+        more = run, ordering, work.repeated
+        computed.items = add_items(measures, computed.values, qrels, rows, *more)
     counts = count_queries(computed.marks, len(qrels), len(answered) - ranked_rows.size)
     queries = qrels.queries
     if rows.size < len(queries):

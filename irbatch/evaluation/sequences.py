@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -10,23 +9,15 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Ints
 from irbatch.data.groups import Groups
 from irbatch.data.runs import Run
-from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
-from irbatch.evaluation.items import ItemMeasures
-from irbatch.evaluation.pipeline import Watch, Work, evaluate_run
 from irbatch.evaluation.results import Results, SystemResults
-from irbatch.evaluation.rows import Rows
-from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
-from irbatch.measures import Measure, Plan
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
+from irbatch.measures import Measure
 from irbatch.measures.catalogue.items import IN_TURN
-from irbatch.pack.items import judged_items, rank_run
-from irbatch.runtime.numbers import check_keywords, check_number
-
-UNUSED = {"judged_only", "costs", "progress"}  # options of `irbatch.evaluate`
+from irbatch.runtime.numbers import check_number
 
 
 def evaluate_groups(
@@ -92,8 +83,8 @@ def evaluate_sequences(
         runs: each has one ranking of a query, or none, and is given as to `irbatch.evaluate`.
         measures, cutoffs: measures of exposure, such as ``"EEL@20"``; at full depth k is the
             number of documents in a query's longest ranking.
-        **settings: as in `irbatch.evaluate`, but `judged_only`, `costs` and `progress`; `items` are
-            needed, with their `Groups`, and a query is missing that has no ranking at all.
+        **settings: as in `irbatch.evaluate`; `items` are needed, with their `Groups`, and a query
+            is missing that has no ranking at all.
 
     Raises:
         InputError: as `irbatch.evaluate`, and if there are no runs or a measure reads more than
@@ -109,10 +100,10 @@ def evaluate_sequences(
     0.0681
     0.0
     """
-    check_keywords(evaluate_sequences, settings, EvaluateOptions.__annotations__.keys() - UNUSED)
+    check_settings(evaluate_sequences, settings)
+    progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
-    parsed, chosen = evaluation.measures, evaluation.settings
-    for measure in parsed:
+    for measure in evaluation.measures:
         if measure.name not in IN_TURN:
             problem = (
                 f"{measure} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
@@ -120,30 +111,11 @@ def evaluate_sequences(
             hint = "evaluate each run with irbatch.evaluate"
             raise InputError(f"{problem}: {hint}", source="measures", value=str(measure))
     judgments, rankings = evaluation.judgments(qrels), _as_runs(runs, evaluation)
-    plan = Plan(parsed, chosen.open_parameters(), items=True)
-    plan.check_levels(judgments.levels)
-    reading = ItemMeasures(plan, evaluation.items, chosen, evaluation.threads)
-    signature = evaluation.signature()
-    signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
-
-    def complete(results: Results) -> Results:
-        """Return the results of one ranking of each query with the values of all of them."""
-        queries = results.query_ids
-        rows = np.array([judgments.row_of[query] for query in queries], np.intp)
-        items = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
-        first, *others = (
-            ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, chosen), items)
-            for run in rankings
-        )
-        first.others = others
-        values = np.zeros((len(queries), len(parsed)))
-        reading.write(first, values)
-        of_queries = Rows(values, results.marks, results.of_queries.judgment_counts)
-        return Results(of_queries, queries, parsed, results.counts, signature, results.name)
-
-    watch = Watch(lambda rows, matrix: None, complete=complete)
-    work = Work(Plan(()), chosen, evaluation.threads, evaluation.order, watch=watch)
-    return evaluate_run(work, judgments, _one_each(rankings))
+    as_read = evaluation._replace(order_by="score", exclude=None, repeated=rankings)
+    results = as_read.evaluate(judgments, _one_each(rankings), progress)
+    together = {"rankings of a query": f"{len(rankings)}, of which the mean exposure"}
+    results.settings = evaluation.signature() | together
+    return results
 
 
 def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
@@ -168,16 +140,6 @@ def _one_each(rankings: Sequence[Run]) -> Run:
         for query in run.queries:
             one_each[query] = one_each.get(query) or run.rankings[query]
     return Run(one_each, first.name)
-
-
-def _rows_of(reading: ItemMeasures, run: Run, queries: list[Any], settings: Settings) -> Ints:
-    """Return the items of a run's rankings, int64 ``(queries, depth)``."""
-    parts = [*rank_run(reading.known, run, queries, reading.wanted, settings.ordering)]
-    depth = max((part.rows.shape[1] for part in parts), default=0)
-    rows = np.full((len(queries), depth), PAST_END, np.int64)
-    for places, some in parts:
-        rows[places, : some.shape[1]] = some
-    return rows
 
 
 def session_dcg(
@@ -240,8 +202,7 @@ def _discounted(
     if not len(queries):
         raise InputError(f"session {session!r} has no queries", source="sessions")
     total = 0.0
-    listed = queries.tolist() if isinstance(queries, np.ndarray) else queries
-    for number, query in enumerate(listed, 1):
+    for number, query in enumerate(queries, 1):
         value = values.get(query, math.nan) if isinstance(query, Hashable) else math.nan
         if math.isnan(value):
             problem = f"a query of session {session!r} has no value among the results"
