@@ -333,11 +333,15 @@ def evaluate_part(
     with warnings_kept() as caught:
         results = evaluation.evaluate(judgments, run, progress, choose)
     kept.add(results.of_queries, results.query_ids)
+    if (answered := seen[0].answered) and not seen[0].ranked_rows.size:
+        judged, answers = Queries.of(judgments.queries), Queries.of(answered)
+        if judged.kind != answers.kind:  # nor is any other partition's, then
+            check_answered(judged, judged, answers, evaluation.settings.missing, name)
     more: dict[str, Any] = {"any_judged": seen[0].any_judged, "warnings": tuple(caught)}
     if apart:
         kept.extra = results.counts.extra
         return PartialResult(evaluation, kept, None, name, judged=len(judgments), **more)
-    hashed = seen[0].answered
+    hashed = answered
     if keep == "queries":
         hashed = [query for query in hashed if query not in judgments.row_of]
     hashes = distinct(hash_ids(hashed))
