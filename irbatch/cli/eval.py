@@ -24,6 +24,7 @@ from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, w
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.evaluation.tables import (
+    TableOptions,
     ask_about_parts,
     list_notes,
     list_values,
@@ -113,7 +114,7 @@ def _report(results: SystemResults, form: str, **shaped: Any) -> str:
         from irbatch.report.text import write_table
 
         shown = {name: shaped.pop(name) for name in ("ansi", "width") if name in shaped}
-        return write_table(make_table(results, **shaped), **shown) + "\n"
+        return write_table(make_table(results, TableOptions(**shaped)), **shown) + "\n"
     if form == "tsv":
         heads, rows = list_values(results, **shaped)
         return write_tsv([heads, *(row.values() for row in rows)])

@@ -17,6 +17,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.tables import find_interval
 from irbatch.measures import measure
 from irbatch.report.numbers import show_p
 from irbatch.runtime.numbers import DECIMAL
@@ -362,7 +363,7 @@ def _value_of(results: Results, limit: Limit) -> float:
         raise InputError(problem, source="measures", value=limit.name)
     if limit.bound is None:
         return results[limit.name]
-    return results.interval(limit.name, "bounded", LEVEL)[limit.bound]
+    return find_interval(results, limit.name, "bounded", LEVEL)[limit.bound]
 
 
 def _judge_pairs(

@@ -209,7 +209,7 @@ def _weights(
     for k in weighted:
         name = str(columns[k])
         of_systems = [
-            own.weighted_values[at, weight_column(own.columns, own.column_of(name))]
+            own.of_queries.values[at, weight_column(own.columns, own.column_of(name))]
             for own, at in zip(by_system.values(), rows, strict=True)
         ]
         weights[:, k] = of_systems[0]

@@ -299,7 +299,7 @@ class Evaluation(NamedTuple):
         columns = {
             of: values
             for part in parts
-            for of, values in zip(with_weights(part.columns), part.weighted_values.T, strict=True)
+            for of, values in zip(with_weights(part.columns), part.of_queries.values.T, strict=True)
         }
         values = np.column_stack([columns[of] for of in with_weights(self.measures)])
         first, rows = parts[0], parts[1].of_queries

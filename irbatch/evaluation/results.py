@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError, did_you_mean, imported, many
-from irbatch.evaluation.queries import Counts, QueryMark, count_queries, level_of
+from irbatch.evaluation.queries import Counts, count_queries, level_of
 from irbatch.evaluation.rows import Rows, weight_column, with_weights
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
@@ -92,11 +92,6 @@ class Results(Reported):
             self._evaluated = evaluated = evaluated()
             evaluated.values.flags.writeable = False
         return evaluated
-
-    @property
-    def weighted_values(self) -> Floats:
-        """The values, and behind them the weights of measures whose mean is weighted."""
-        return self.of_queries.values
 
     @property
     def values(self) -> Floats:
@@ -200,37 +195,12 @@ class Results(Reported):
         >>> [round(bound, 4) for bound in results.intervals()["RR"]]
         [0.1162, 1.0]
         """
-        from irbatch.statistics.intervals import INTERVALS  # for those who want some
+        from irbatch.evaluation.tables import find_interval  # for those who want some
+        from irbatch.statistics.intervals import INTERVALS
 
         check_choice("interval", interval, (*INTERVALS, "bounded"))
         check_number("level", level, above=0, below=1)
-        return {of.spelled(names): self.interval(of, interval, level) for of in self.columns}
-
-    def interval(
-        self, name: str | Measure, kind: str = "t", level: float = 0.05
-    ) -> tuple[float, float]:
-        """Return the bounds of one measure's mean; arguments are as of `intervals`."""
-        from irbatch.statistics.bounded import bounded_intervals
-        from irbatch.statistics.intervals import find_intervals
-
-        column = self.column_of(name)
-        measure, values = self.columns[column], self.values[:, column]
-        values = values[~np.isnan(values)]
-        geometric = measure.aggregate == "geometric"
-        is_mean = measure.aggregate == "mean" or (geometric and bool((values > 0).all()))
-        if not is_mean or len(values) < 2:
-            return math.nan, math.nan
-        least, most = measure.range
-        if kind == "bounded" and math.isfinite(most - least) and not geometric:
-            ends = np.array([least]), np.array([most])
-            low, high = bounded_intervals(values[:, None], *ends, level)[0].tolist()
-        else:
-            table = (np.log(values) if geometric else values)[None, :, None]
-            options = "t" if kind == "bounded" else kind, level, 2000, 0
-            bounds = find_intervals(table, [], *options, geometric=np.array([geometric]))
-            low, high = bounds.means[0, 0].tolist()
-        mean = self[name]
-        return max(low, min(least, mean)), min(high, max(most, mean))
+        return {of.spelled(names): find_interval(self, of, interval, level) for of in self.columns}
 
     def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
         """Return a measure's value for each query id; of a single measure without its name, too.
@@ -253,7 +223,7 @@ class Results(Reported):
         return dict(zip(self.query_ids, _listed(self.values[:, column]), strict=True))
 
     def plot(
-        self,
+        self: Results | SystemResults,
         measure: str | Measure | Iterable[str | Measure] | None = None,
         *,
         interval: str | None = "t",
@@ -287,7 +257,7 @@ class Results(Reported):
         """
         from irbatch.evaluation.plots import plot_results
 
-        return plot_results(self, measure, interval, level, ax)
+        return plot_results(by_system(self), measure, (interval, level), ax)
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
@@ -380,7 +350,7 @@ class Results(Reported):
         return None
 
     def _document(
-        self,
+        self: Results | SystemResults,
         form: str,
         *,
         digits: int = 4,
@@ -388,11 +358,12 @@ class Results(Reported):
         arrows: bool = False,
         per_query: bool = False,
         intervals: bool = False,
+        sort: str | Measure | None = None,
     ) -> Document:
-        from irbatch.evaluation.tables import document_of_results  # which brings reports along
+        from irbatch.evaluation.tables import TableOptions, document_of  # which load reports
 
-        shaped: Any = {"arrows": arrows, "per_query": per_query, "intervals": intervals}
-        return document_of_results(self, digits=digits, names=names, **shaped)
+        options = TableOptions(digits, names, arrows, per_query, intervals, sort)
+        return document_of(by_system(self), options)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
         heads, ids, values = self._table(names)
@@ -420,7 +391,7 @@ class Results(Reported):
         everything["marks"] = self.marks.tolist()
         if (judgments := self.of_queries.judgment_counts) is not None:
             everything |= dict(zip(JUDGED, judgments.T.tolist(), strict=True))
-        weights = self.weighted_values[:, len(self.columns) :]
+        weights = self.of_queries.values[:, len(self.columns) :]
         return {**everything, "weights": weights.tolist()} if weights.size else everything
 
     @classmethod
@@ -463,7 +434,7 @@ class Results(Reported):
             except OverflowError:  # beyond float64
                 return math.copysign(math.inf, exact_mean(values))
         if how == "weighted":
-            weights = self.weighted_values[:, weight_column(self.columns, column)][counted]
+            weights = self.of_queries.values[:, weight_column(self.columns, column)][counted]
             total = math.fsum(weights.tolist())
             gained = math.fsum(np.multiply(values, weights).tolist())
             return gained / total if total else math.nan
@@ -502,6 +473,7 @@ class SystemResults(Reported, dict[str, Results]):
     """
 
     plot = Results.plot
+    _document = Results._document
 
     def __missing__(self, name: object) -> Results:
         if any(name in results for results in self.values()):
@@ -546,22 +518,6 @@ class SystemResults(Reported, dict[str, Results]):
         """Return system to query id to measure name to value; `names` as in `Results.mean`."""
         return {name: results.to_dict(names) for name, results in self.items()}
 
-    def _document(
-        self,
-        form: str,
-        *,
-        digits: int = 4,
-        names: str = "irbatch",
-        arrows: bool = False,
-        per_query: bool = False,
-        intervals: bool = False,
-        sort: str | Measure | None = None,
-    ) -> Document:
-        from irbatch.evaluation.tables import document_of_systems
-
-        shaped: Any = {"per_query": per_query, "intervals": intervals, "sort": sort}
-        return document_of_systems(self, digits=digits, names=names, arrows=arrows, **shaped)
-
     def _everything(
         self,
         *,
@@ -594,6 +550,11 @@ class SystemResults(Reported, dict[str, Results]):
         return list_values(self, names=names, per_query=per_query, intervals=intervals)
 
 
+def by_system(results: Results | SystemResults) -> Mapping[str, Results]:
+    """Return results by system, those of one too."""
+    return results if isinstance(results, SystemResults) else {results.name or "system": results}
+
+
 def _listed(values: Floats) -> list[Any]:
     """List values; NaN is `math.nan` itself, so that dicts which have it equal one another."""
     if not np.isnan(values).any():
@@ -603,10 +564,9 @@ def _listed(values: Floats) -> list[Any]:
     return objects.tolist()
 
 
-IDS = {"text": str, "numbers": int}
-KEYS = ("settings", "counts", "mean")
 # What reading something else than was written raises.
 DAMAGED = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+IDS = {"text": str, "numbers": int}
 JUDGED = ("relevant", "judged")  # what is counted of each query's judgments
 
 
@@ -621,17 +581,13 @@ def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
 
     path = None
     try:
-        if isinstance(source, str) and source.lstrip().startswith("{"):
-            everything = json.loads(source)
-        else:
+        if not (isinstance(source, str) and source.lstrip().startswith("{")):
             path = fspath(source)
-            everything = json.loads(Path(path).read_text("utf-8"))
-        if all(key in everything for key in KEYS):
-            name = everything.get("name")
-            return {name or "system": _read_system(everything, name)}
-        return {name: _read_system(system, name) for name, system in everything.items()}
-    except InputError as problem:
-        raise problem.with_fields(source="results", path=path) from None
+            source = Path(path).read_text("utf-8")
+        saved = json.loads(source)
+        if "mean" in saved:
+            saved = {saved["name"] or "system": saved}
+        return {name: _read_system(state) for name, state in saved.items()}
     except OSError as problem:
         raise InputError(problem.strerror or str(problem), source="results", path=path) from None
     except DAMAGED as problem:
@@ -649,31 +605,24 @@ def is_saved(path: str | PathLike[str]) -> bool:
         return file.readline().strip() == b"{"
 
 
-def _read_system(state: Mapping[str, Any], name: str | None) -> Results:
-    measures = parse_measures(list(state["mean"]))
-    if len(measures) != len(state["mean"]):
-        raise InputError("a name stands for several measures", value=list(state["mean"]))
-    settings = {str(key): str(value) for key, value in state["settings"].items()}
-    counts = Counts(**state["counts"])
-    means = np.array(list(state["mean"].values()), np.float64).tolist()  # None is NaN
+def _read_system(state: Mapping[str, Any]) -> Results:
+    measures = parse_measures([*state["mean"]])
+    means = np.array([*state["mean"].values()], np.float64).tolist()  # None is NaN
+    more = measures, Counts(**state["counts"]), dict(state["settings"]), state["name"]
     if "per_query" not in state:
-        return Results(None, (), measures, counts, settings, name, means=means)
-    kind, rows = state["ids"], list(state["per_query"].values())
-    n, columns = len(rows), len(with_weights(measures))
-    ids = range(n) if kind == "rows" else list(map(IDS[kind], state["per_query"]))
-    marks, values = np.array(state["marks"], np.uint8), np.full((n, columns), math.nan)
-    if marks.shape != (n,) or (marks > sum(QueryMark)).any() or counts.queries != n:
-        raise InputError("'per_query', 'marks' and 'counts' are not of the same queries")
-    of_run = {i: mean for i, mean in enumerate(means) if measures[i].aggregate == "run"}
-    for column, called in enumerate(state["mean"]):
-        if column not in of_run:
-            values[:, column] = [row[called] for row in rows]
-    if columns > len(measures):
+        return Results(None, (), *more, means=means)
+    rows = [*state["per_query"].values()]
+    n, kind = len(rows), state["ids"]
+    values = np.full((n, len(with_weights(measures))), math.nan)
+    for column, name in enumerate(state["mean"]):
+        if measures[column].aggregate != "run":
+            values[:, column] = [row[name] for row in rows]
+    if "weights" in state:
         values[:, len(measures) :] = state["weights"]
     judgments = None
-    if any(key in state for key in JUDGED):
-        judgments = np.array([state[key] for key in JUDGED], np.int32).T.reshape(n, len(JUDGED))
-        if (judgments < 0).any():
-            raise InputError("'relevant' and 'judged' are not numbers of documents")
-    of_queries = Rows(values, marks, judgments)
-    return Results(of_queries, ids, measures, counts, settings, name, means=of_run)
+    if "judged" in state:
+        judgments = np.array([state[key] for key in JUDGED], np.int32).reshape(len(JUDGED), n).T
+    of_queries = Rows(values, np.array(state["marks"], np.uint8).reshape(n), judgments)
+    ids = range(n) if kind == "rows" else [*map(IDS[kind], state["per_query"])]
+    of_run = {i: means[i] for i, measure in enumerate(measures) if measure.aggregate == "run"}
+    return Results(of_queries, ids, *more, means=of_run)

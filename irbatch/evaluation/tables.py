@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from irbatch.errors import InputError, many
 from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
-from irbatch.report.document import (
-    BEST,
-    BETTER,
-    WORSE,
-    Cell,
-    Column,
-    Document,
-    Record,
-    Row,
-    Table,
-)
+from irbatch.report import document
+from irbatch.report.document import BEST, BETTER, WORSE, Column, Document, Record, Table
 from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
 
-ARROWS = {1: " ↑", -1: " ↓", 0: ""}
+ARROWS = {1: f" {BETTER}", -1: f" {WORSE}", 0: ""}
 ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")
 BOUNDS = ("low", "high")
 NO_BOUNDS = (math.nan, math.nan)
 Systems = Mapping[str, Any]  # names to `Results`, which know of their tables
+
+
+class TableOptions(NamedTuple):
+    """The options of reports for people, which `Results` and `SystemResults` describe."""
+
+    digits: int = 4
+    names: str = "irbatch"
+    arrows: bool = False
+    per_query: bool = False
+    intervals: bool = False
+    sort: str | Measure | None = None
 
 
 def better_of(measure: Measure) -> int:
@@ -43,11 +45,31 @@ def show_value(value: float, measure: Measure, digits: int) -> str:
     return show(value, 0 if whole else digits)
 
 
-def tell_how(settings: Mapping[str, str], intervals: bool) -> str:
-    """Say what is relevant, unless that is usual, and what stands in brackets."""
-    level = level_of(settings)
-    relevant = [] if level == "1" else [f"Relevant from grade {level}."]
-    return " ".join([*relevant, "In brackets: 95% intervals."] if intervals else relevant)
+def find_interval(
+    results: Any, name: str | Measure, kind: str = "t", level: float = 0.05
+) -> tuple[float, float]:
+    """Return the bounds of one measure's mean; arguments are as of `Results.intervals`."""
+    from irbatch.statistics.bounded import bounded_intervals  # for those who want some
+    from irbatch.statistics.intervals import find_intervals
+
+    column = results.column_of(name)
+    measure, values = results.columns[column], results.values[:, column]
+    values = values[~np.isnan(values)]
+    geometric = measure.aggregate == "geometric"
+    is_mean = measure.aggregate == "mean" or (geometric and bool((values > 0).all()))
+    if not is_mean or len(values) < 2:
+        return math.nan, math.nan
+    least, most = measure.range
+    if kind == "bounded" and math.isfinite(most - least) and not geometric:
+        ends = np.array([least]), np.array([most])
+        low, high = bounded_intervals(values[:, None], *ends, level)[0].tolist()
+    else:
+        table = (np.log(values) if geometric else values)[None, :, None]
+        options = "t" if kind == "bounded" else kind, level, 2000, 0
+        bounds = find_intervals(table, [], *options, geometric=np.array([geometric]))
+        low, high = bounds.means[0, 0].tolist()
+    mean = results[measure]
+    return max(low, min(least, mean)), min(high, max(most, mean))
 
 
 def tell_different_queries(results: Systems) -> str:
@@ -62,12 +84,10 @@ def tell_different_queries(results: Systems) -> str:
     counts = sorted({system.counts.queries for system in results.values()})
     # Means alone have no ids: their counts may still tell.
     ids = [system.query_ids for system in results.values() if system.has_values]
-    if len(counts) < 2 and all(queries == ids[0] for queries in ids):
+    if len(counts) < 2 and all(queries == ids[0] or set(queries) == set(ids[0]) for queries in ids):
         return ""
-    common = set(ids[0] if ids else ()).intersection(*ids)
-    if len(counts) < 2 and all(len(queries) == len(common) for queries in ids):
-        return ""  # in other orders
     several = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    common = set(ids[0] if ids else ()).intersection(*ids)
     shared = f", {len(common)} in all of them" if len(ids) == len(results) else ""
     return f"means over different queries, {several} a system{shared}: none is marked as best"
 
@@ -84,145 +104,9 @@ def ask_about_parts(results: Systems) -> str:
     return f"{problem} Give its files as one system, in a list, a folder or a pattern"
 
 
-def list_values(
-    results: Systems, *, names: str = "irbatch", per_query: bool = False, intervals: bool = False
-) -> tuple[tuple[str, ...], Iterator[Record]]:
-    """Return the names of columns, and a row for each value with every digit."""
-    heads = (*VALUE, *BOUNDS) if intervals else VALUE
-    return heads, _iterate_values(results, names, per_query, intervals)
-
-
-def _iterate_values(
-    results: Systems, names: str, per_query: bool, intervals: bool
-) -> Iterator[Record]:
-    """Yield run, query and measure of each value; the mean's query is ``all``."""
-    for run, system in results.items():
-        rows = system.to_dict(names) if per_query else {}
-        if ALL in system.rows and rows:
-            problem = "a query is called 'all', as rows of means are: to_json() tells them apart"
-            raise InputError(problem, source="results", query=ALL)
-        bounds = system.intervals(names=names) if intervals else {}
-        sums = {of.spelled(names) for of in system.columns if of.aggregate == "sum"}
-        for query, row in [*rows.items(), (ALL, system.mean(names))]:
-            for name, value in row.items():
-                whole = name in sums and value.is_integer()
-                number: Any = int(value) if whole else value
-                record = dict(zip(VALUE, (run, str(query), name, number), strict=True))
-                if intervals:
-                    ends = bounds[name] if query == ALL else ("", "")
-                    record |= dict(zip(BOUNDS, ends, strict=True))
-                yield record
-
-
-def make_table(
-    results: Systems,
-    *,
-    digits: int = 4,
-    names: str = "irbatch",
-    arrows: bool = False,
-    per_query: bool = False,
-    intervals: bool = False,
-    sort: str | Measure | None = None,
-) -> Table:
-    """Lay out one row a system, or with those of its queries before it; see `SystemResults`."""
-    check_digits(digits)
-    if sort is not None:
-        results = _sorted_systems(results, sort)
-    measures = list_measures(results)
-    columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
-    for measure in measures:
-        arrow = ARROWS[better_of(measure)] if arrows else ""
-        columns.append(Column(measure.spelled(names) + arrow, descends=measure.sign >= 0))
-    means = {
-        name: [system[of] if of in system.columns else math.nan for of in measures]
-        for name, system in results.items()
-    }
-    alike = not tell_different_queries(results)
-    best = [
-        is_best([of_system[k] * better_of(measure) for of_system in means.values()])
-        if better_of(measure) and alike
-        else [False] * len(results)
-        for k, measure in enumerate(measures)
-    ]
-    rows = []
-    for i, (name, system) in enumerate(results.items()):
-        bounds = system.intervals() if intervals else {}
-        cells = []
-        for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True)):
-            low, high = bounds.get(str(measure), NO_BOUNDS)
-            within = "" if math.isnan(low) else show_interval(low, high, digits)
-            cells.append(Cell(show_value(mean, measure, digits), mean, best[k][i], within))
-        if per_query:
-            rows += _rows_of_queries(name, system, measures, digits)
-            cells.insert(0, Cell(ALL))
-        rows.append(Row([Cell(name), *cells]))
-    return Table(f"Means of {many(len(results), 'system')}", columns, rows)
-
-
-def document_of_results(results: Any, *, per_query: bool, **shaped: Any) -> Document:
-    """Return the report of one system; see `Results` for its options."""
-    title = results.name or type(results).__name__
-    table = make_table({title: results}, per_query=per_query, **shaped)
-    if per_query:
-        columns, rows = table.columns[1:], [Row(row.cells[1:]) for row in table.rows]
-        table = Table("Queries, and all of them", columns, rows)
-    else:
-        means = zip(table.columns[1:], table.rows[0].cells[1:], strict=True)
-        rows = [Row([Cell(column.heading), cell]) for column, cell in means]
-        table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-    note = tell_how(results.settings, shaped["intervals"])
-    caption = ". ".join([many(results.counts.queries, "query"), *results.notes()])
-    return Document(title, f"{caption}. {note}".rstrip(), [], [table], results.signature, note)
-
-
-def document_of_systems(results: Systems, *, arrows: bool, **shaped: Any) -> Document:
-    """Return the report of systems; see `SystemResults` for its options."""
-    table = make_table(results, arrows=arrows, **shaped)
-    legend = []
-    if any(cell.stands_out for row in table.rows for cell in row.cells):
-        legend.append((BEST, "the best of its column"))
-    if arrows and any(map(better_of, list_measures(results))):
-        legend.append((f"{BETTER} {WORSE}", "more, less is better"))
-    apart, systems = tell_different_queries(results), many(len(results), "system")
-    note = f"{apart[0].upper()}{apart[1:]}." if apart else ""
-    counts = sorted({system.counts.queries for system in results.values()})
-    least = f"{counts[0]} to " if len(counts) > 1 else ""
-    queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-    stated = [system.settings for system in results.values()]
-    shared = stated[0].items() if stated else ()
-    common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}
-    note = f"{tell_how(common, shaped['intervals'])} {note}".strip()
-    caption = f"{'. '.join([systems + queries, *list_notes(results)])}. {note}".rstrip()
-    footer = " | ".join(f"{name}: {value}" for name, value in common.items())
-    return Document(f"Results of {systems}", caption, legend, [table], footer, note)
-
-
-def _sorted_systems(results: Systems, sort: str | Measure) -> Systems:
-    by = parse_measures([sort])[0]
-    if by not in list_measures(results):
-        raise InputError(f"{by} was not evaluated", source="sort", value=str(by))
-    means = (system[by] if by in system.columns else math.nan for system in results.values())
-    names = list(results)
-    return {names[place]: results[names[place]] for place in best_first(means, by.sign)}
-
-
 def list_measures(results: Systems) -> list[Measure]:
     """Return the measures that some system has, in order."""
     return list(dict.fromkeys(of for system in results.values() for of in system.columns))
-
-
-def _rows_of_queries(name: str, results: Any, measures: list[Measure], digits: int) -> list[Row]:
-    places = {measure: k for k, measure in enumerate(results.columns)}
-    rows = []
-    for query, values in zip(results.query_ids, results.values.tolist(), strict=True):
-        cells = [Cell(name), Cell(str(query))]
-        for measure in measures:
-            value = values[places[measure]] if measure in places else math.nan
-            # Measures of the whole run have no values of queries.
-            text = "" if measure.aggregate == "run" else show_value(value, measure, digits)
-            cells.append(Cell(text, value))
-        rows.append(Row(cells))
-    return rows
 
 
 def list_notes(results: Systems) -> list[str]:
@@ -235,3 +119,117 @@ def list_notes(results: Systems) -> list[str]:
         note if len(names) == len(results) else f"{', '.join(names)}: {note}"
         for note, names in by_note.items()
     ]
+
+
+class Line(NamedTuple):
+    """The values of a query of a system, or its means; their intervals where they are asked for."""
+
+    run: str
+    query: Any  # None of means
+    values: Mapping[str, float]
+    bounds: Mapping[str, tuple[float, float]]
+
+    @property
+    def named(self) -> str:
+        """What the line is of."""
+        return ALL if self.query is None else str(self.query)
+
+
+def list_lines(results: Systems, names: str, per_query: bool, intervals: bool) -> Iterator[Line]:
+    """Yield the means of each system, after the values of its queries if asked for."""
+    for run, system in results.items():
+        if per_query and system.has_values:
+            for query, values in system.to_dict(names).items():
+                yield Line(run, query, values, {})
+        bounds = system.intervals(names=names) if intervals else {}
+        yield Line(run, None, system.mean(names), bounds)
+
+
+def list_values(
+    results: Systems, *, names: str = "irbatch", per_query: bool = False, intervals: bool = False
+) -> tuple[tuple[str, ...], Iterator[Record]]:
+    """Return the names of columns, and a record for each value with every digit."""
+    counts = {of.spelled(names) for of in list_measures(results) if of.aggregate == "sum"}
+    heads = (*VALUE, *BOUNDS) if intervals else VALUE
+
+    def records() -> Iterator[Record]:
+        for line in list_lines(results, names, per_query, intervals):
+            for name, value in line.values.items():
+                number = int(value) if name in counts and value.is_integer() else value
+                ends = line.bounds.get(name, ("", "")) if intervals else ()
+                yield dict(zip(heads, (line.run, line.named, name, number, *ends), strict=True))
+
+    return heads, records()
+
+
+def make_table(results: Systems, options: TableOptions) -> Table:
+    """Lay out one row a system, or with those of its queries before it."""
+    check_digits(options.digits)
+    if options.sort is not None:
+        results = _sorted_systems(results, options.sort)
+    lines = [*list_lines(results, "irbatch", options.per_query, options.intervals)]
+    means = {line.run: line.values for line in lines if line.query is None}
+    alike = not tell_different_queries(results)
+    columns = [Column("run", "name", text=lambda line: line.run)]
+    if options.per_query:
+        columns.append(Column("query", "name", text=lambda line: line.named))
+    for measure in list_measures(results):
+        signed = [of.get(str(measure), math.nan) * better_of(measure) for of in means.values()]
+        is_compared = alike and better_of(measure)
+        best = [run for run, is_it in zip(means, is_best(signed), strict=True) if is_it]
+        columns.append(_column(measure, options, best if is_compared else []))
+    return document.make_table(f"Means of {many(len(results), 'system')}", columns, lines)
+
+
+def _column(measure: Measure, options: TableOptions, best: Collection[str]) -> Column:
+    """Return the column of a measure, in which the means of some systems stand out."""
+    name, digits = str(measure), options.digits
+
+    def more(line: Line) -> Record:
+        low, high = line.bounds.get(name, NO_BOUNDS)
+        within = "" if math.isnan(low) else show_interval(low, high, digits)
+        return {"stands_out": line.query is None and line.run in best, "after": within}
+
+    return Column(
+        measure.spelled(options.names) + (ARROWS[better_of(measure)] if options.arrows else ""),
+        descends=measure.sign >= 0,
+        value=lambda line: line.values.get(name, math.nan),
+        show=lambda value: show_value(value, measure, digits),
+        more=more,
+    )
+
+
+def _sorted_systems(results: Systems, sort: str | Measure) -> Systems:
+    by = parse_measures([sort])[0]
+    if by not in list_measures(results):
+        raise InputError(f"{by} was not evaluated", source="sort", value=str(by))
+    means = (system[by] if by in system.columns else math.nan for system in results.values())
+    names = list(results)
+    return {names[place]: results[names[place]] for place in best_first(means, by.sign)}
+
+
+def document_of(results: Systems, options: TableOptions) -> Document:
+    """Return the report of systems, or of one."""
+    table = make_table(results, options)
+    stated = [system.settings for system in results.values()]
+    shared = stated[0].items() if stated else ()
+    common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}
+    legend = []
+    if any(cell.stands_out for row in table.rows for cell in row.cells):
+        legend.append((BEST, "the best of its column"))
+    if options.arrows and any(map(better_of, list_measures(results))):
+        legend.append((f"{BETTER} {WORSE}", "more, less is better"))
+    apart, level = tell_different_queries(results), level_of(common)
+    remarks = [
+        "" if level == "1" else f"Relevant from grade {level}.",
+        "In brackets: 95% intervals." if options.intervals else "",
+        f"{apart[0].upper()}{apart[1:]}." if apart else "",
+    ]
+    note = " ".join(filter(None, remarks))
+    counts = sorted({system.counts.queries for system in results.values()})
+    least = f"{counts[0]} to " if len(counts) > 1 else ""
+    queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
+    systems = many(len(results), "system")
+    caption = f"{'. '.join([systems + queries, *list_notes(results)])}. {note}".rstrip()
+    footer = " | ".join(f"{name}: {value}" for name, value in common.items())
+    return Document(f"Results of {systems}", caption, legend, [table], footer, note)

@@ -14,6 +14,7 @@ from irbatch.efficiency.record import ALIASES
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import name_systems
+from irbatch.evaluation.tables import find_interval
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_number
@@ -191,7 +192,7 @@ def _read_figure(system: str, results: Any, measure: str, level: float) -> Figur
     with ErrorsIn(source=of_system(system)):
         mean = check_number(f"accuracy: {measure}", stated["mean"])
         if isinstance(results, Results) and results.has_values:
-            low, high = results.interval(measure, "t", level)
+            low, high = find_interval(results, measure, "t", level)
             return mean, low, high
         low, high = (
             math.nan if stated.get(end) is None

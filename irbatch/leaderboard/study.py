@@ -26,6 +26,7 @@ from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.rows import Rows
+from irbatch.evaluation.tables import find_interval
 from irbatch.leaderboard.axes import Board, canonical_name, conditions_of, find_all
 from irbatch.measures import measure
 from irbatch.report.text import shorten
@@ -258,7 +259,7 @@ def _look(board: Board, limit: Limit) -> Iterator[tuple[str, float, str]]:
         if limit.bound is not None and not lack:
             results = row.results if limit.name in row.accuracy else None
             if isinstance(results, Results) and results.has_values:
-                ends = [*results.interval(limit.name, "bounded", board.level)]
+                ends = [*find_interval(results, limit.name, "bounded", board.level)]
             value = ends[limit.bound]
             lack = f"{limit.name} has no interval" if math.isnan(value) else ""
         yield row.name, math.nan if lack else value, lack

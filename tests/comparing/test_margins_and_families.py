@@ -154,7 +154,7 @@ def grouped(queries: int, seed: int = 3) -> dict[str, irbatch.Results]:
 
 
 def weights_of(results: irbatch.Results) -> np.ndarray:
-    return np.asarray(results.weighted_values[:, 1])
+    return np.asarray(results.of_queries.values[:, 1])
 
 
 def test_ratios_of_sums_are_tested_by_every_exchange_of_values() -> None:

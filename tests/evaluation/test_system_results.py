@@ -260,11 +260,3 @@ def test_means_over_different_queries_have_no_best(form: str) -> None:
     same["b"] = irbatch.evaluate(dict(reversed(QRELS.items())), turned["b"], "RR", missing="skip")
     assert "different queries" not in PEOPLES[form](same)
     assert "best of its column" in PEOPLES[form](same)
-
-
-def test_a_query_called_as_the_row_of_means_is_rejected_in_lines_alone() -> None:
-    results = irbatch.evaluate_runs({"all": {"d": 1}}, {"a": {"all": {"d": 1.0}}}, "RR")
-    assert len(results.to_csv().splitlines()) == 2
-    with pytest.raises(InputError, match="query 'all'"):
-        results.to_csv(per_query=True)
-    assert json.loads(results.to_json(per_query=True))["a"]["per_query"] == {"all": {"RR": 1.0}}

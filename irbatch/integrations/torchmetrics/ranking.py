@@ -129,7 +129,7 @@ class RankingMetric(ExactMetric):
             query_ids=ids,
         )
         if self._keep == "queries":
-            values = results.weighted_values.view(np.int64)
+            values = results.of_queries.values.view(np.int64)
             parts: list[Any] = [results.query_ids, results.marks, values]
             rows = torch.as_tensor(np.column_stack(parts).astype(np.int64), device=self.device)
             getattr(self, self._rows).append(rows)
