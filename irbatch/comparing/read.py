@@ -17,9 +17,8 @@ from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
 from irbatch.evaluation.evaluation import Judgments
 from irbatch.evaluation.partial import PartialResult
-from irbatch.evaluation.queries import QueryMark, level_of
+from irbatch.evaluation.queries import Counted, QueryMark, Rows, level_of, weight_column
 from irbatch.evaluation.results import JUDGED, Results, is_saved
-from irbatch.evaluation.rows import Counted, Rows, weight_column
 from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import ask_about_parts
 from irbatch.formats.files import find_parts

@@ -20,9 +20,17 @@ import numpy.typing as npt
 from irbatch.data.ids import first_repeated, kinds_of, same_kind
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
 from irbatch.errors import InputError, many, shown
-from irbatch.evaluation.queries import Counts, QueryMark, count_queries
+from irbatch.evaluation.queries import (
+    Counts,
+    QueryMark,
+    Rows,
+    RunItems,
+    count_queries,
+    value_of,
+    weight_column,
+    with_weights,
+)
 from irbatch.evaluation.results import DAMAGED, Results
-from irbatch.evaluation.rows import Rows, RunItems, value_of, weight_column, with_weights
 from irbatch.evaluation.scores import ScoreBatch
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy

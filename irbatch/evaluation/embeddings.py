@@ -12,9 +12,8 @@ import numpy.typing as npt
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.queries import notes_on
+from irbatch.evaluation.queries import Rows, notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.scores import (
     ScoreBatch,
     ScoreEvaluator,

@@ -17,8 +17,8 @@ from irbatch.data.runs import Run
 from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError, keyword, many
 from irbatch.evaluation.pipeline import Choose, Work, evaluate_run
+from irbatch.evaluation.queries import Rows, with_weights
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Rows, with_weights
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import MARKED, Measure, Plan, parse_measures, plan_of
 from irbatch.runtime.numbers import check_choice
@@ -53,14 +53,15 @@ def judgments_read(measures: Sequence[Measure]) -> str | None:
     Raises:
         InputError: if they read different ones; beside subtopics alone some may read grades.
     """
-    first = None
-    for measure in sorted(measures, key=lambda measure: not reads_marks(measure)):
-        reads = measure.declaration.reads if reads_marks(measure) else None
-        first = first or (measure, reads)
-        if reads != first[1] and (reads is not None or first[1] != "subtopics"):
-            problem = f"{first[0]} reads judgments of {first[1]}, {measure} {reads or 'grades'}"
-            raise InputError(f"{problem}: evaluate them one after the other", source="measures")
-    return first[1] if first else None
+    first: dict[str | None, Measure] = {}
+    for measure in measures:
+        first.setdefault(measure.declaration.reads if reads_marks(measure) else None, measure)
+    marks = [reads for reads in first if reads is not None]
+    if len(marks) > 1 or (marks and marks != ["subtopics"] and len(first) > 1):
+        (reads, one), (others, other), *_ = first.items()
+        problem = f"{one} reads judgments of {reads or 'grades'}, {other} {others or 'grades'}"
+        raise InputError(f"{problem}: evaluate them one after the other", source="measures")
+    return marks[0] if marks else None
 
 
 def reads_marks(measure: Measure) -> bool:
@@ -209,14 +210,9 @@ class Evaluation(NamedTuple):
 
     def signature(self) -> dict[str, str]:
         """Name every setting that shapes the numbers."""
-        signature = self.settings.signature(self.order)
-        if self.items is not None and any(
-            measure.declaration.reads == "items" for measure in with_weights(self.measures)
-        ):
-            signature["items"] = self.items.arrays.fingerprint
-        if self.costs is not None:
-            signature["costs"] = self.costs.fingerprint
-        return signature
+        reads = any(of.declaration.reads == "items" for of in with_weights(self.measures))
+        items = self.items.arrays if self.items is not None and reads else None
+        return self.settings.signature(self.order, items=items, costs=self.costs)
 
     def judgments(self, qrels: Judgments) -> Qrels:
         """Return judgments as the measures read them, whatever they come as."""
@@ -268,16 +264,9 @@ class Evaluation(NamedTuple):
         with self._opened(run, progress) as opened:
             if (plan.of_items or self.costs) and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
-            work = Work(
-                plan,
-                self.settings,
-                self.threads,
-                self.order,
-                watch=watch,
-                items=self.items,
-                costs=self.costs,
-                repeated=self.repeated,
-            )
+            how = self.settings, self.threads, self.order
+            read: Any = {"items": self.items, "costs": self.costs, "repeated": self.repeated}
+            work = Work(plan, *how, watch=watch, **read)
             return evaluate_run(work, judgments, opened, progress, choose)
 
     def _evaluate_apart(

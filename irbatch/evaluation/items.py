@@ -23,7 +23,7 @@ from irbatch.engine.items import (
 from irbatch.engine.matrix import Costs
 from irbatch.engine.ties import Ordering, TiePolicy
 from irbatch.errors import InputError, keyword
-from irbatch.evaluation.rows import RunItems
+from irbatch.evaluation.queries import RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, apply_formula, needs_relevant
 from irbatch.pack.candidates import Candidates

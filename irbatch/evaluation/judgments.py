@@ -16,9 +16,8 @@ from irbatch.engine.kinds import read_kinds
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import Watch
-from irbatch.evaluation.queries import QueryMark
+from irbatch.evaluation.queries import QueryMark, Rows
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, apply_formula, needs_relevant
 

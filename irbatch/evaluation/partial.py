@@ -29,7 +29,6 @@ from irbatch.evaluation.queries import (
     check_answered,
     first_document,
     notes_on,
-    warn_of_empty,
     warn_of_unjudged,
 )
 from irbatch.evaluation.results import Results
@@ -139,7 +138,6 @@ class PartialResult:
         answers = Queries(answered + extra, ())
         check_answered(judged, Queries(missing, absent), answers, settings.missing, name)
         warn(*self.warnings, *notes_on(results))
-        warn_of_empty(counts, settings, name)
         if not self.any_judged and (self.apart or document is not None):
             warn_of_unjudged(document, answered, name)
         return results

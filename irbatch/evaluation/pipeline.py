@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,16 +12,20 @@ from irbatch.data.dicts import is_table
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError
+from irbatch.errors import InputError, warn
 from irbatch.evaluation.queries import (
+    Counted,
     Counts,
     QueryMark,
+    Rows,
+    RunItems,
     choose_queries,
     count_queries,
-    warn_of_run,
+    first_document,
+    notes_on,
+    warn_of_unjudged,
 )
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Counted, Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import FormulaError, Plan
 from irbatch.pack.join import Block, pack_run, pack_table, shortened
@@ -36,28 +40,24 @@ if TYPE_CHECKING:
 MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
 
 
-class Watch:
+class Watch(NamedTuple):
     """What is to see the matrices, too.
 
-    Args:
+    Attributes:
         see: called with the places of queries in `Qrels`, and their matrix.
         depth: down to which rank it looks, if not at all.
         complete: makes results, which are of no measures then, those of what was seen.
     """
 
-    def __init__(
-        self,
-        see: Callable[[Positions, RelevanceMatrix], object],
-        depth: int | None = None,
-        complete: Callable[[Results], Results] | None = None,
-    ) -> None:
-        self.see, self.depth, self.complete = see, depth, complete
+    see: Callable[[Positions, RelevanceMatrix], object]
+    depth: int | None = None
+    complete: Callable[[Results], Results] | None = None
 
 
-class Work:
+class Work(NamedTuple):
     """What is computed of rankings, and how.
 
-    Args:
+    Attributes:
         plan: the measures.
         settings: how rankings are read.
         threads: as in `irbatch.evaluate`.
@@ -68,22 +68,15 @@ class Work:
         repeated: rankings that a query has several of, of which the run has one.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        settings: Settings,
-        threads: int | None = None,
-        order: str = "",
-        *,
-        in_order: bool = False,
-        watch: Watch | None = None,
-        items: Items | None = None,
-        costs: DocumentCosts | None = None,
-        repeated: Sequence[Run] = (),
-    ) -> None:
-        self.plan, self.settings, self.threads, self.order = plan, settings, threads, order
-        self.in_order, self.watch, self.items, self.costs = in_order, watch, items, costs
-        self.repeated = repeated
+    plan: Plan
+    settings: Settings
+    threads: int | None = None
+    order: str = ""
+    in_order: bool = False
+    watch: Watch | None = None
+    items: Items | None = None
+    costs: DocumentCosts | None = None
+    repeated: Sequence[Run] = ()
 
 
 # What was computed of a block: values ``(queries, columns)``; marks, see `QueryMark`, and how many
@@ -146,10 +139,10 @@ class Computed:
             query = None if row is None else self.queries[int(rows[row])]
             raise problem.with_fields(query=query) from problem.__cause__
         relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
-        marks = (relevant == 0) * np.uint8(QueryMark.NO_RELEVANT)
-        marks |= (block.matrix.retrieved == 0) * EMPTY
+        marks = QueryMark.NO_RELEVANT.where(relevant == 0)
+        marks |= QueryMark.EMPTY.where(block.matrix.retrieved == 0)
         if block.tied is not None:
-            marks |= block.tied * np.uint8(QueryMark.TIED)
+            marks |= QueryMark.TIED.where(block.tied)
         watched = None if self.work.watch is None else matrix
         return values, marks, relevant, block.matrix.has_judged(), watched
 
@@ -176,12 +169,8 @@ class Computed:
 
     def results(self, query_ids: Sequence[Any], counts: Counts, name: str | None = None) -> Results:
         """Return results of the queries that are kept."""
-        work = self.work
-        settings = work.settings.signature(work.order)
-        if self.items is not None:
-            settings["items"] = self.items.known.fingerprint
-        if work.costs is not None:
-            settings["costs"] = work.costs.fingerprint
+        work, known = self.work, None if self.items is None else self.items.known
+        settings = work.settings.signature(work.order, items=known, costs=work.costs)
         rows = Rows(self.values, self.marks, self.judgment_counts, self.items)
         return Results(rows, query_ids, work.plan.measures, counts, settings, name)
 
@@ -216,8 +205,8 @@ def compute_run(
     computed.answered = run.queries
     if rows is None:
         rows = run.answers(qrels)
-    may_shorten = watch is not None and not plan.measures and not settings.judged_only
-    if may_shorten and watch is not None and watch.depth is not None:
+    values_are_seen = not plan.measures and not settings.judged_only  # by a watch alone
+    if watch is not None and watch.depth is not None and values_are_seen:
         short = shortened(run, watch.depth, settings.ordering)
         if short is not None:
             computed.put(pack_run(qrels, short, rows, settings.ordering), rows, progress)
@@ -298,7 +287,9 @@ def evaluate_run(
     if watch is not None and watch.complete is not None:
         results = watch.complete(results)
     if choose is None:
-        warn_of_run(results, settings, qrels, any_judged=computed.any_judged)
+        if not computed.any_judged and qrels.codes.size:
+            warn_of_unjudged(first_document(qrels), counts.answered, run.name)
+        warn(*notes_on(results))
     return results
 
 

@@ -1,4 +1,4 @@
-"""The queries of an evaluation: which are averaged, what is counted of them, and warned of."""
+"""What is known of evaluated queries: values, marks and counts; what is to be said of them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from enum import IntFlag
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Bytes, Positions
+from irbatch.array_types import Bools, Bytes, Floats, NDArray, Positions
 from irbatch.data.ids import KINDS, form_hint, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, keyword, many, warn
+from irbatch.measures import Measure
+
+if TYPE_CHECKING:
+    from irbatch.engine.items import ItemArrays, ItemCounts, ItemRows
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 ENOUGH = 10  # queries in which some document should be judged, or relevant
+Counted = NDArray[np.int32]
 
 
 class QueryMark(IntFlag):
@@ -72,11 +77,113 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
 
 
-class Queries:
+class RunItems:
+    """The items of each query, in rank order, up to the deepest cutoff of a measure.
+
+    `lists` are int32 ``(documents,)`` of each, as `ItemRanks` has them.
+    """
+
+    def __init__(self, known: ItemArrays, lists: Sequence[ItemRows]) -> None:
+        self.known, self.lists = known, lists
+        self._values: dict[Measure, float] = {}
+
+    def value(self, measure: Measure) -> float:
+        """Return a measure's value."""
+        if measure not in self._values:
+            self._values[measure] = value_of(measure, self.counted(measure.cutoff))
+        return self._values[measure]
+
+    def counted(self, cutoff: int | None) -> ItemCounts:
+        """Count the items up to a rank."""
+        from irbatch.engine.items import ItemCounts  # for those who have items
+
+        return ItemCounts.of(self.known, self.lists, math.inf if cutoff is None else cutoff)
+
+    def take(self, rows: Sequence[int]) -> RunItems:
+        """Return those of some queries."""
+        return RunItems(self.known, [self.lists[row] for row in rows])
+
+
+class Rows:
+    """What is known of queries, one a row.
+
+    Args:
+        values: ``(queries, columns)``, of measures and, behind them, see `with_weights`.
+        marks: ``(queries,)``, see `QueryMark`; default: none.
+        judgment_counts: ``(queries, 2)``, how many documents are relevant, and how many judged;
+            None where labels of what was ranked are all there is.
+        items: where measures of the whole run read them.
+    """
+
+    def __init__(
+        self,
+        values: Floats,
+        marks: Bytes | None = None,
+        judgment_counts: Counted | None = None,
+        items: RunItems | None = None,
+    ) -> None:
+        self.values = values
+        self.marks: Bytes = np.zeros(len(values), np.uint8) if marks is None else marks
+        self.judgment_counts, self.items = judgment_counts, items
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def take(self, rows: Any) -> Rows:
+        """Return those of some queries."""
+        judgments = None if self.judgment_counts is None else self.judgment_counts[rows]
+        items = None if self.items is None else self.items.take(rows)
+        return Rows(self.values[rows], self.marks[rows], judgments, items)
+
+    @classmethod
+    def join(cls, parts: Sequence[Rows]) -> Rows:
+        """Put some, at least one, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        numbers = [part.judgment_counts for part in parts if len(part)]
+        judgments = [some for some in numbers if some is not None]
+        items = [part.items for part in parts if part.items is not None]
+        listed = [ranked for some in items for ranked in some.lists]
+        return cls(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.marks for part in parts]),
+            np.concatenate(judgments) if judgments and len(judgments) == len(numbers) else None,
+            RunItems(items[0].known, listed) if items else None,
+        )
+
+
+def value_of(measure: Measure, counts: ItemCounts) -> float:
+    """Return the value of a measure of a whole run, checked, since users write formulas."""
+    declaration = measure.declaration
+    own = {name: measure[name] for name in declaration.parameters}
+    try:
+        with np.errstate(all="ignore"):
+            value = float(declaration.formula(counts, **own))
+    except (InputError, MemoryError):
+        raise
+    except Exception as problem:
+        text = f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}"
+        raise InputError(text, source="measures") from problem
+    if not math.isfinite(value):
+        raise InputError(f"the formula of {measure.name} returned {value}", source="measures")
+    return value
+
+
+def with_weights(measures: Sequence[Measure]) -> list[Measure]:
+    """Return measures and, behind them, what weights the values of some: one each a column."""
+    return [*measures, *(measure.weight for measure in measures if measure.aggregate == "weighted")]
+
+
+def weight_column(measures: Sequence[Measure], column: int) -> int:
+    """Return the column of a measure's weights."""
+    return len(with_weights(measures[:column])) + len(measures) - column
+
+
+class Queries(NamedTuple):
     """How many queries there are, and some of their ids if they are known, for messages."""
 
-    def __init__(self, number: int, ids: Sequence[Any]) -> None:
-        self.number, self.ids = number, ids
+    number: int
+    ids: Sequence[Any]
 
     @classmethod
     def of(cls, ids: Collection[Any]) -> Queries:
@@ -162,14 +269,6 @@ def name_run(name: str | None) -> str:
 # ---------------------------------------------------------------- what means hide, or leave out
 
 
-def warn_of_run(results: Any, settings: Any, qrels: Qrels, *, any_judged: bool) -> None:
-    """Warn of what makes means of a run's queries say little, or else than they seem to."""
-    warn_of_empty(results.counts, settings, results.name)
-    if not any_judged and qrels.codes.size:
-        warn_of_unjudged(first_document(qrels), results.counts.answered, results.name)
-    warn(*notes_on(results))
-
-
 def notes_on(results: Any) -> list[str]:
     """Say what means leave out, and whether nothing is relevant; without numbers: once."""
     return [*left_out(results), *nothing_relevant(results)]
@@ -192,12 +291,6 @@ def left_out(results: Any) -> list[str]:
     left = "queries without a ranking are left out of the mean"
     hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
     return [f"{', '.join(names)}: {left}{hint}"] if names else []
-
-
-def warn_of_empty(counts: Counts, settings: Any, name: str | None) -> None:
-    """Warn of a run whose rankings, of several queries, are all empty."""
-    if counts.answered > 1 and counts.empty == counts.answered and not settings.judged_only:
-        warn(f"{name_run(name)} has empty rankings alone: every query scores 0")
 
 
 def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:

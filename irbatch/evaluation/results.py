@@ -12,8 +12,14 @@ import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError, did_you_mean, imported, many
-from irbatch.evaluation.queries import Counts, count_queries, level_of
-from irbatch.evaluation.rows import Rows, weight_column, with_weights
+from irbatch.evaluation.queries import (
+    Counts,
+    Rows,
+    count_queries,
+    level_of,
+    weight_column,
+    with_weights,
+)
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report.reported import Reported

@@ -23,9 +23,8 @@ from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.pipeline import Work, compute_blocks
-from irbatch.evaluation.queries import notes_on
+from irbatch.evaluation.queries import Rows, notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import CATALOGUE, Plan, parse_measures, plan_of
 from irbatch.pack.candidates import Candidates
@@ -47,7 +46,7 @@ from irbatch.runtime.threads import cached_property, check_threads
 if TYPE_CHECKING:
     from irbatch.data.items import Items
     from irbatch.evaluation.items import ItemMeasures
-    from irbatch.evaluation.rows import RunItems
+    from irbatch.evaluation.queries import RunItems
 
 
 NAN = ("error", "last")

@@ -109,8 +109,11 @@ class Settings(NamedTuple):
             chosen["level"] = self.least_relevant  # of RnDCG
         return chosen | ({"rounding": "up"} if self.trec_eval == "9" else {})
 
-    def signature(self, order: str) -> dict[str, str]:
-        """Name every setting; `order` says what the rankings' order came from."""
+    def signature(self, order: str, **read: Any) -> dict[str, str]:
+        """Name every setting, and by name what is `read` of documents, None of nothing.
+
+        `order` says what the rankings' order came from.
+        """
         called = {"zero": "score 0"}
         signature = {
             "irbatch": __version__,
@@ -126,7 +129,8 @@ class Settings(NamedTuple):
             signature["repeated judgments"] = self.repeats
         if self.trec_eval is not None:
             signature["as"] = f"trec_eval {self.trec_eval}"
-        return signature
+        fingerprints = {name: of.fingerprint for name, of in read.items() if of is not None}
+        return signature | fingerprints
 
     @property
     def ordering(self) -> Ordering:

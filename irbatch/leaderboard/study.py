@@ -24,8 +24,8 @@ from irbatch.comparing.gate import (
 )
 from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
+from irbatch.evaluation.queries import Rows
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Rows
 from irbatch.evaluation.tables import find_interval
 from irbatch.leaderboard.axes import Board, canonical_name, conditions_of, find_all
 from irbatch.measures import measure

@@ -12,7 +12,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import compare
 from irbatch.comparing.settings import NAMES
-from irbatch.evaluation.rows import Rows
+from irbatch.evaluation.queries import Rows
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 
 stats = pytest.importorskip("scipy.stats")

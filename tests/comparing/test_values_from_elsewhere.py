@@ -13,7 +13,7 @@ import pytest
 import irbatch
 from irbatch import compare
 from irbatch.comparing import Comparison
-from irbatch.evaluation.rows import Rows
+from irbatch.evaluation.queries import Rows
 from irbatch.partial import PartialResult, evaluate_partition, merge_partials
 from irbatch.statistics import resampling, tests
 

@@ -15,7 +15,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import InputError, Results, compare
 from irbatch.comparing.reproducibility import reproducibility
-from irbatch.evaluation.rows import Rows
+from irbatch.evaluation.queries import Rows
 from irbatch.partial import evaluate_partition, merge_partials
 
 QRELS: dict[str, dict[str, int]] = {f"q{i}": {"a": 1, "b": 0} for i in range(6)}

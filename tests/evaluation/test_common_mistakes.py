@@ -159,13 +159,3 @@ def test_results_are_looked_up() -> None:
             call()
     part = evaluate_partition(QRELS, RUN, "AP")
     assert merge_partials(part) is part
-
-
-def test_empty_rankings_alone_are_told() -> None:
-    qrels: Any = {"q": {"a": 1}, "p": {"a": 1}}
-    with pytest.warns(irbatch.InputWarning, match="empty rankings alone: every query scores 0"):
-        irbatch.evaluate(qrels, {"q": {}, "p": {}}, "AP")
-    irbatch.evaluate(qrels, {"q": {}, "p": {"a": 1.0}}, "AP")
-    found = irbatch.evaluate({**qrels, "n": {"a": 0}}, {**qrels, "n": {"a": 1}}, "AP",
-                             no_relevant="skip")  # fmt: skip
-    assert "1 query without relevant documents, left out of means that need one" in found.notes()

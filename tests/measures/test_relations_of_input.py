@@ -25,7 +25,6 @@ from support.relations import (
 import irbatch
 
 # Rankings of a random problem may all be empty.
-pytestmark = pytest.mark.filterwarnings("ignore:run has empty rankings alone")
 
 
 @seeds

@@ -31,7 +31,6 @@ import irbatch
 from irbatch.measures import measure
 
 # Rankings of a random problem may all be empty.
-pytestmark = pytest.mark.filterwarnings("ignore:run has empty rankings alone")
 
 
 def test_no_measure_is_forgotten() -> None:

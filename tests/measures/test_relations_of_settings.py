@@ -34,7 +34,6 @@ from support.relations import (
 import irbatch
 
 # Rankings of a random problem may all be empty.
-pytestmark = pytest.mark.filterwarnings("ignore:run has empty rankings alone")
 Tied = tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
 
 

@@ -12,8 +12,8 @@ import pytest
 from oracle.leaderboard import quantile_ranks as expected_ranks
 
 from irbatch import compare
+from irbatch.evaluation.queries import Rows
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.rows import Rows
 from irbatch.statistics import resampling
 from irbatch.statistics.bounded import above_zero_bounded_p, bounded_intervals
 from irbatch.statistics.intervals import (

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.data.ids import read_query_ids
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.evaluation.rows import with_weights
+from irbatch.evaluation.queries import with_weights
 from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
 from irbatch.runtime.arrays import uncompiled
