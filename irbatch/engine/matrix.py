@@ -176,7 +176,7 @@ class SparseMatrix(RelevanceMatrix):
         self.entries, self.ties, self.complete, self.costs = entries, ties, True, None
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> Codes:  # type: ignore[override]
         """The matrix itself, for what reads all of its cells."""
         codes = np.zeros((self.retrieved.size, self.depth), code_dtype(self.levels.size))
         _pad(codes, self.retrieved)

@@ -1,9 +1,8 @@
 """The threads that share a block's rows.
 
 Kernels release the GIL and write each row's own cells, so results don't depend on how rows are
-divided. Threads are started when they are first needed, never at import, as many as were ever asked
-for at once, and wait for more work. They belong to one process: a forked child starts its own.
-Where the system starts no more threads, fewer share the work.
+divided. Threads end with the work they were started for, so that a forked child misses none. Where
+the system starts no more of them, fewer share the work.
 """
 
 from __future__ import annotations
@@ -13,20 +12,34 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from irbatch.runtime.numbers import check_whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-    from queue import SimpleQueue
-    from threading import Thread
+    from functools import cached_property as cached_property  # noqa: TID251
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801, TID251
+        """Keep what a method returns as the attribute of its name, without the library's lock.
+
+        Before Python 3.12 that is one for all instances: a child of a fork would wait for ever for
+        a lock that another thread held in its parent. Two threads that ask at once may both compute
+        it, and keep equal values.
+        """
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
+
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
-Value = TypeVar("Value")
 
 # Below this many cells a thread costs more than it saves (python -m benchmarks --only scan).
 CELLS_PER_THREAD = 1 << 20
@@ -39,51 +52,24 @@ CELLS_AT_ONCE = 1 << 25
 _has_company = ContextVar("has_company", default=False)  # whether other threads have work, too
 
 
-class _Pool:
-    """The threads of this process, which take what is to be done from one queue."""
+def _start(work: Callable[[], Done]) -> Future[Done]:
+    """Work in a thread of its own; or here and now, where none can be started."""
+    from concurrent.futures import Future
+    from threading import Thread  # here: these take 3 ms to import
 
-    queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
+    done: Future[Done] = Future()
 
-    def __init__(self) -> None:
-        vars(self).clear()  # in a forked child, what its parent had
-        self.threads: list[Thread] = []
+    def carry_out() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as problem:
+            done.set_exception(problem)
 
-    def submit(self, most: int, work: Callable[[], Done]) -> Future[Done]:
-        """Work in one of so many threads; or here and now, where none can be started."""
-        from concurrent.futures import Future
-        from queue import SimpleQueue
-        from threading import Thread  # here: these take 3 ms to import
-
-        vars(self).setdefault("queue", SimpleQueue())
-        done: Future[Done] = Future()
-        with suppress(RuntimeError):  # the system starts no more
-            while len(self.threads) < most:
-                name = f"irbatch-{len(self.threads)}"
-                thread = Thread(target=self._serve, name=name, daemon=True)
-                thread.start()
-                self.threads.append(thread)
-        if self.threads:
-            self.queue.put((work, done))
-        else:
-            _carry_out(work, done)
-        return done
-
-    def _serve(self) -> None:
-        queue = self.queue  # its own: that of a forked child is another one
-        while True:
-            _carry_out(*queue.get())
-
-
-def _carry_out(work: Callable[[], Done], done: Future[Done]) -> None:
     try:
-        done.set_result(work())
-    except BaseException as problem:
-        done.set_exception(problem)
-
-
-_pool = _Pool()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.__init__)  # type: ignore[misc]
+        Thread(target=carry_out, name="irbatch", daemon=True).start()
+    except RuntimeError:  # the system starts no more
+        carry_out()
+    return done
 
 
 def map_ranges(
@@ -117,10 +103,11 @@ def map_ranges(
                 return
             work(*piece)
 
-    threads = min(threads, pieces)
     try:
-        for done in [_pool.submit(threads, drain) for _ in range(threads)]:
-            done.result()
+        helpers = [_start(drain) for _ in range(min(threads, pieces) - 1)]
+        drain()
+        for helper in helpers:
+            helper.result()
     finally:
         left.clear()  # after an error
 
@@ -136,7 +123,7 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_pool.submit(threads, functools.partial(_work_alone, work, item)))
+        waiting.append(_start(functools.partial(_work_alone, work, item)))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
@@ -172,22 +159,3 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class cached_property(functools.cached_property[Value]):  # noqa: N801, TID251
-    """Keep what a method returns as the attribute of its name, without the library's lock.
-
-    Before Python 3.12 that is one for all instances: a child of a fork would wait for ever for a
-    lock that another thread held in its parent. Two threads that ask at once may both compute it,
-    and keep equal values.
-    """
-
-    @overload
-    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type[Any] | None = None) -> Value: ...
-    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | Value:
-        if instance is None:
-            return self
-        value = instance.__dict__[str(self.attrname)] = self.func(instance)
-        return value
