@@ -63,7 +63,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[misc]
             from irbatch.runtime.kernels import OF_WHEEL
 
             imported = importlib.import_module("irbatch.runtime.build_kernels")
-            imported.build_library(path := Path(self.folder) / OF_WHEEL, in_place=False)
+            imported.build_library(path := Path(self.folder) / OF_WHEEL)
         except (ImportError, OSError, RuntimeError, subprocess.CalledProcessError) as problem:
             if choice == "1":
                 raise
@@ -78,12 +78,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[misc]
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def build_library(path: Path, *, in_place: bool) -> None:
-    """Compile all kernels and link them.
-
-    Args:
-        path: of the library, which is replaced if it is there.
-        in_place: whether the names of its functions are to tell what they are made from.
+def build_library(path: Path) -> None:
+    """Compile all kernels and link them to the library of a path, which is replaced if it is there.
 
     Raises:
         OSError, subprocess.CalledProcessError: if a process that compiles, or links, fails.
@@ -92,9 +88,10 @@ def build_library(path: Path, *, in_place: bool) -> None:
     if not shutil.which(compiler):
         raise FileNotFoundError(f"there is no C compiler {compiler!r}")
     with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-m", "irbatch.runtime.build_kernels", folder, str(int(in_place))]
+        words = [sys.executable, "-m", "irbatch.runtime.build_kernels", folder]
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        # LLVM optimises what an entry needs at once, for each set of instructions; Numba needn't.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "NUMBA_OPT": "0"}
         parts = [subprocess.Popen(words, env=environment) for _ in range(PROCESSES)]  # noqa: S603
         for status in [part.wait() for part in parts]:
             if status:
@@ -193,7 +190,7 @@ def _element_type(array: Any) -> Any:
 # ---------------------------------------------------------------------- Numba and LLVM
 
 
-def compile_kernels(folder: Path, *, in_place: bool) -> None:
+def compile_kernels(folder: Path) -> None:
     """Compile the kernels that no other process has claimed, into object files of a folder."""
     gc.disable()  # looking for garbage takes a quarter of the time
     for kernel, all_kinds in declared_kernels():
@@ -202,7 +199,7 @@ def compile_kernels(folder: Path, *, in_place: bool) -> None:
         except FileExistsError:
             continue
         for kinds in all_kinds:
-            symbol = kernel.symbol(kinds, digest=in_place)
+            symbol = kernel.symbol(kinds)
             module, entry = _translate(kernel, kinds)
             for level, processor in LEVELS.items():
                 code = _optimize(module, entry, f"{level}_{symbol}", processor)
@@ -220,16 +217,16 @@ def _translate(kernel: Any, kinds: Sequence[Any]) -> tuple[str, str]:
     """
     import numba
     from numba import types
+    from numba.np.arrayobj import get_cfarray_intrinsic
 
     from irbatch.runtime.kernels import float_at, word_at
 
-    options = {"_nrt": False, "pipeline_class": _compiler()}
-    inner = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     names: dict[str, Any] = {
-        "kernel": kernel.for_numba(**inner),
+        "kernel": kernel.for_numba(**options),
         "word_at": word_at.for_numba(),
         "float_at": float_at.for_numba(),
-        "put": _put(),
+        "carray": get_cfarray_intrinsic("C", None),
     }
     arguments = list(_arguments(iter(kinds), itertools.count(), names))
     accepted = tuple(kind for kind, _ in arguments)
@@ -237,142 +234,74 @@ def _translate(kernel: Any, kinds: Sequence[Any]) -> tuple[str, str]:
     result = names["kernel"].overloads[accepted].signature.return_type
     is_tuple = isinstance(result, types.BaseTuple)
     results = list(result) if is_tuple else [] if result == types.none else [result]
-    returned = ["float" if isinstance(kind, types.Float) else _whole_kind(kind) for kind in results]
+    kinds_of_numbers = {types.Float: "float", types.Boolean: "bool", types.Integer: "int"}
+    returned = [
+        word for kind in results for of, word in kinds_of_numbers.items() if isinstance(kind, of)
+    ]
     if returned != kernel.results():
         raise RuntimeError(f"{kernel.__name__} returns {returned}, and says {kernel.results()}")
     lines = [f"result = kernel({', '.join(text for _, text in arguments)})"]
-    for i in range(len(results)):
-        lines.append(f"put(out + {8 * (1 + i)}, result{f'[{i}]' if is_tuple else ''})")
+    for i, word in enumerate(returned):
+        names[f"to_{word}"] = _pointer_to(types.float64 if word == "float" else types.int64)
+        value = f"result[{i}]" if is_tuple else "result"
+        lines.append(f"carray(to_{word}(out + {8 * (1 + i)}), 1)[0] = {value}")
     exec("\n ".join(["def entry(words, out):", *lines, "return 0"]), names)  # noqa: S102 - ours
     signature = types.int64(types.int64, types.int64)
-    entry = numba.cfunc(signature, nopython=True, error_model="numpy", **options)(names["entry"])
+    entry = numba.cfunc(signature, nopython=True, error_model="numpy", _nrt=False)(names["entry"])
     return str(entry._library._final_module), entry.native_name.removeprefix("cfunc.")
-
-
-def _whole_kind(result: Any) -> str:
-    return "bool" if str(result) == "bool" else "int"
 
 
 def _arguments(
     kinds: Iterator[Any], place: Iterator[int], names: dict[str, Any]
 ) -> Iterator[tuple[Any, str]]:
-    """Yield Numba's type of each argument and what an entry reads it with, for a named tuple."""
+    """Yield Numba's type of each argument and what an entry reads it with, for a named tuple.
+
+    An array is known by the address of its object, whose fields stand behind the header that every
+    object has: NumPy's PyArrayObject_fields, part of its C interface.
+    """
     from numba import types
     from numba.np import numpy_support
 
+    scalars = {
+        int: (types.int64, "word_at({})"),
+        float: (types.float64, "float_at({})"),
+        bool: (types.boolean, "word_at({}) != 0"),
+    }
+    data = object.__basicsize__
     for kind in kinds:
         if kind is None:
             return
-        if isinstance(kind, np.dtype):
-            of = types.Array(numpy_support.from_dtype(kind), next(kinds), "C")
-            names[name := f"array_{len(names)}"] = _array_reader(of)
-            yield of, f"{name}(word_at(words + {8 * next(place)}))"
-        elif kind is float:
-            yield types.float64, f"float_at(words + {8 * next(place)})"
-        elif kind is bool:
-            yield types.boolean, f"word_at(words + {8 * next(place)}) != 0"
-        elif kind is int:
-            yield types.int64, f"word_at(words + {8 * next(place)})"
-        else:
+        if hasattr(kind, "_fields"):
             names[name := f"tuple_{len(names)}"] = kind
             fields = list(_arguments(kinds, place, names))
             made = types.BaseTuple.from_types([field for field, _ in fields], kind)
             yield made, f"{name}({', '.join(text for _, text in fields)})"
+            continue
+        word = f"words + {8 * next(place)}"
+        if kind in scalars:
+            accepted, text = scalars[kind]
+            yield accepted, text.format(word)
+            continue
+        of, dimensions = numpy_support.from_dtype(kind), next(kinds)
+        names[f"to_{of}"] = _pointer_to(of)
+        array = f"word_at({word}) + {data}"
+        sizes = [f"word_at(word_at({array} + 16) + {8 * i})" for i in range(dimensions)]
+        text = f"carray(to_{of}(word_at({array})), ({', '.join(sizes)},))"
+        yield types.Array(of, dimensions, "C"), text
 
 
-def _array_reader(of: Any) -> Any:
-    """Return what makes a contiguous array from the address of its object.
-
-    Its fields stand behind the header that every object has: NumPy's PyArrayObject_fields, part of
-    its C interface.
-    """
-    from llvmlite import ir
-    from numba import types
-    from numba.core import cgutils
-    from numba.extending import intrinsic
-    from numba.np import arrayobj
-
-    word = ir.IntType(64)
-    data, shape = (object.__basicsize__ // 8 + field for field in (0, 2))
-
-    def read(_: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            def load(address: Any, at: int) -> Any:
-                begin = builder.inttoptr(address, word.as_pointer())
-                return builder.load(builder.gep(begin, [word(at)]))
-
-            element = context.get_data_type(of.dtype)
-            item = context.get_constant(types.intp, context.get_abi_sizeof(element))
-            sizes = [load(load(arguments[0], shape), i) for i in range(of.ndim)]
-            strides = [item]
-            for size in reversed(sizes[1:]):
-                strides.insert(0, builder.mul(strides[0], size))
-            array = arrayobj.make_array(of)(context, builder)
-            arrayobj.populate_array(
-                array,
-                data=builder.inttoptr(load(arguments[0], data), element.as_pointer()),
-                shape=cgutils.pack_array(builder, sizes),
-                strides=cgutils.pack_array(builder, strides),
-                itemsize=item,
-                meminfo=None,
-            )
-            return array._getvalue()
-
-        return of(types.int64), generate
-
-    return intrinsic(read)
-
-
-def _put() -> Any:
-    """Return what writes a number to an address: a float as such, all else as a whole number."""
+def _pointer_to(kind: Any) -> Any:
+    """Return what makes an address a pointer, in compiled code."""
     from numba import types
     from numba.extending import intrinsic
 
-    def put(_: Any, address: Any, value: Any) -> Any:
-        stored = types.float64 if isinstance(value, types.Float) else types.int64
-
+    def point(_: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            address, number = arguments
-            place = builder.inttoptr(address, context.get_value_type(stored).as_pointer())
-            builder.store(context.cast(builder, number, value, stored), place)
-            return context.get_dummy_value()
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
-        return types.none(types.int64, value), generate
+        return types.CPointer(kind)(types.int64), generate
 
-    return intrinsic(put)
-
-
-def _compiler() -> Any:
-    """Return Numba's compiler, but for the last step: LLVM translates what an entry needs, at once.
-
-    Numba would optimise and translate each function by itself, too, which takes half of the time.
-    """
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import Compiler
-
-    class Codegen:
-        @staticmethod
-        def set_env(name: str, environment: object) -> None:
-            """Do without what functions raise errors with."""
-
-    class Library(JITCodeLibrary):  # type: ignore[misc]
-        codegen = Codegen
-
-        def get_pointer_to_function(self, name: str) -> int:
-            self._ensure_finalized()
-            return 0
-
-        def _optimize_final_module(self) -> None:
-            pass
-
-        def _finalize_final_module(self) -> None:
-            self._finalized = True
-
-    class WholeCompiler(Compiler):  # type: ignore[misc]
-        def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
-            super().__init__(typing, target, library or Library(target.codegen(), "kernel"), *rest)
-
-    return WholeCompiler
+    return intrinsic(point)
 
 
 def _optimize(text: str, entry: str, symbol: str, processor: str) -> bytes:
@@ -435,14 +364,14 @@ def example(kinds: Iterator[Any]) -> list[Any]:
     return values
 
 
-def main(folder: str = "", in_place: str = "") -> None:
+def main(folder: str = "") -> None:
     """Build the library of a working tree; or, in a process of its own, a part of some library."""
     from irbatch.runtime.kernels import IN_PLACE
 
     if folder:
-        compile_kernels(Path(folder), in_place=in_place == "1")
+        compile_kernels(Path(folder))
     else:
-        build_library(Path(__file__).with_name(IN_PLACE), in_place=True)
+        build_library(Path(__file__).with_name(IN_PLACE))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ LOAD_AFTER = 500
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
-# may have changed since, which the names of its functions tell.
+# may have changed since. Names of functions tell what they are made from.
 OF_WHEEL = "compiled-kernels.so"
 IN_PLACE = f"compiled-kernels-{sys.implementation.cache_tag}-in-place.so"
 
@@ -91,17 +91,15 @@ class Field:
 
     def for_numba(self) -> Any:
         """Return what stands for it in compiled code."""
-        from llvmlite import ir
         from numba import types
         from numba.extending import intrinsic
 
-        kind, stored = types.int64, ir.IntType(64)
-        if self.letter == "d":
-            kind, stored = types.float64, ir.DoubleType()
+        kind = types.float64 if self.letter == "d" else types.int64
 
         def load(_: Any, address: Any) -> Any:
             def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-                return builder.load(builder.inttoptr(arguments[0], stored.as_pointer()))
+                pointer = context.get_value_type(types.CPointer(kind))
+                return builder.load(builder.inttoptr(arguments[0], pointer))
 
             return kind(types.int64), generate
 
@@ -210,23 +208,22 @@ class Kernel:
 
     def _load(self, flat: Arguments) -> Code | None:
         """Return the library's code for such arguments, if it has it."""
-        library, level, is_in_place = open_library()
+        library, level = open_library()
         if library is None or os.environ.get("IRBATCH_JIT") == "numba":
             return None
-        name = f"{level}_{self.symbol(flat.kinds, digest=is_in_place)}"
-        function = getattr(library[self.holds_gil], name, None)
+        function = getattr(library[self.holds_gil], f"{level}_{self.symbol(flat.kinds)}", None)
         if function is None:
             return None
         code = self._code[flat.kinds] = library_code(function, flat, self.results())
         return code
 
-    def symbol(self, kinds: tuple[Any, ...], *, digest: bool) -> str:
-        """Name this kernel, compiled for some kinds, in a library, perhaps by its source, too."""
+    def symbol(self, kinds: tuple[Any, ...]) -> str:
+        """Name this kernel, as its source is now, compiled for some kinds, in a library."""
         words = []
         for kind in kinds:
             kind = kind.type if isinstance(kind, np.dtype) else kind
             words.append(str(getattr(kind, "__name__", kind)))
-        text = " ".join([self.source.__module__, *words, self.digest() if digest else ""])
+        text = " ".join([self.source.__module__, *words, self.digest()])
         return f"{self.__name__.strip('_')}_{zlib.crc32(text.encode()):08x}"
 
     def results(self) -> list[str]:
@@ -265,11 +262,13 @@ class Kernel:
 
     def _compile(self, flat: Arguments) -> Code | None:
         """Let Numba compile the source, or load what it has kept."""
-        if not _has_numba():
+        try:
+            import numba
+        except Exception as problem:  # whatever the reason
             Kernel._may_compile = False
+            reason = f"Numba cannot be imported ({type(problem).__name__}: {problem})"
+            warn(f"{reason}: what it would compile runs as plain Python, which takes far longer")
             return None
-        import numba
-
         try:
             decorated = self.for_numba(self.digest(), cache=True)
         except RuntimeError:  # there is no folder that Numba may write to
@@ -339,12 +338,11 @@ def _run_with_numba(decorated: Callable[..., Any], arguments: Arguments) -> Any:
 
 
 @functools.cache
-def open_library() -> tuple[tuple[Any, Any] | None, str, bool]:
-    """Open the library.
+def open_library() -> tuple[tuple[Any, Any] | None, str]:
+    """Open the library, if there is one.
 
     Returns:
-        It, or None, as it is called without the GIL and with it; the set of instructions to choose;
-        and whether it was made for a working tree.
+        It, as it is called without the GIL and with it; and the set of instructions to choose.
     """
     level = _level()
     for name in (OF_WHEEL, IN_PLACE) if level else ():
@@ -352,8 +350,8 @@ def open_library() -> tuple[tuple[Any, Any] | None, str, bool]:
         if os.path.exists(path):  # noqa: PTH110 - pathlib takes 5 ms to import
             library = ctypes.CDLL(path)
             with_gil = ctypes.PyDLL(path, handle=library._handle)
-            return (library, with_gil), level, name == IN_PLACE
-    return None, level, False
+            return (library, with_gil), level
+    return None, level
 
 
 def _level() -> str:
@@ -403,17 +401,6 @@ def _is_worth(cells: int, limit: int) -> bool:
     """Tell whether so much plain work, this one's included, goes beyond a limit."""
     choice = os.environ.get("IRBATCH_JIT")
     return choice in ("1", "numba") or (choice != "0" and cells > limit)
-
-
-def _has_numba() -> bool:
-    """Import Numba; if that fails, whatever the reason, warn that everything takes longer."""
-    try:
-        import numba  # noqa: F401
-    except Exception as problem:
-        reason = f"Numba cannot be imported ({type(problem).__name__}: {problem})"
-        warn(f"{reason}: what it would compile runs as plain Python, which takes far longer")
-        return False
-    return True
 
 
 if hasattr(os, "register_at_fork"):

@@ -180,17 +180,12 @@ def check_keywords(function: Any, keywords: Iterable[str], accepted: Collection[
         TypeError: naming the function, and the nearest keyword or else those that there are.
     """
     for word in keywords:
-        if word in accepted:
-            continue
-        owner = getattr(function, "__self__", None)  # of a method
-        function = getattr(function, "__wrapped__", function)
-        kind = owner if isinstance(owner, type) else type(owner)
-        name = function.__name__ if owner is None else f"{kind.__name__}.{function.__name__}"
-        code = function.__code__
-        own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        possible = [*own[owner is not None :], *accepted]
-        hint = did_you_mean(word, possible) or f"; there are: {', '.join(possible)}"
-        raise TypeError(f"{name}() got an unexpected keyword argument {word!r}{hint}")
+        if word not in accepted:
+            code = getattr(function, "__wrapped__", function).__code__
+            own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            hint = did_you_mean(word, [*own, *accepted]) or f"; there are: {', '.join(accepted)}"
+            name = function.__qualname__
+            raise TypeError(f"{name}() got an unexpected keyword argument {word!r}{hint}")
 
 
 def read_numbers(

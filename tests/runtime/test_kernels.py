@@ -123,10 +123,10 @@ def _arrays(values: Any) -> Iterator[Array]:
 
 
 def by_library(call: Call, kinds: Kinds, level: str) -> Callable[..., Any]:
-    library, _, is_in_place = open_library()
+    library, _ = open_library()
     if library is None:
         pytest.skip(NO_LIBRARY)
-    name = f"{level}_{call.kernel.symbol(kinds, digest=is_in_place)}"
+    name = f"{level}_{call.kernel.symbol(kinds)}"
     function = getattr(library[call.kernel.holds_gil], name, None)
     if function is None:
         pytest.skip(f"{call.kernel.__name__} is not in the library; make it anew")
@@ -167,11 +167,11 @@ def test_every_way_gives_the_bits_of_plain_python(
 
 
 def test_the_library_has_every_kernel_as_it_is_now() -> None:
-    library, _, is_in_place = open_library()
+    library, _ = open_library()
     if library is None:
         pytest.skip(NO_LIBRARY)
     for level, (each, kinds) in itertools.product(LEVELS, declared()):
-        assert hasattr(library[0], f"{level}_{each.symbol(kinds, digest=is_in_place)}"), each
+        assert hasattr(library[0], f"{level}_{each.symbol(kinds)}"), each
 
 
 # ---------------------------------------------------------------- what kernels are
@@ -198,7 +198,7 @@ def test_a_change_of_source_of_a_called_kernel_or_of_a_constant_shows(
     monkeypatch.setattr(_twice, "source", lambda value: value + value)
     digests.add(_add_up.digest())
     assert len(digests) == 3
-    names = {_add_up.symbol(each, digest=True) for each in declared_kinds(_add_up.source)}
+    names = {_add_up.symbol(each) for each in declared_kinds(_add_up.source)}
     assert len(names) == 3
 
 
@@ -369,7 +369,7 @@ def test_a_library_of_a_few_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     few = [(_add_up, declared_kinds(_add_up.source)), (_largest, declared_kinds(_largest.source))]
     folder = tmp_path / "objects"
     folder.mkdir()
-    build_kernels.compile_kernels(folder, in_place=True)
+    build_kernels.compile_kernels(folder)
     path = tmp_path / kernels.IN_PLACE
     objects = [str(each) for each in folder.glob("*.o")]
     build_kernels.link(path, objects)

@@ -54,20 +54,19 @@ def test_fewer_threads_do_all_of_the_work(
         assert counted([0] * 1000, 8, lambda: time.sleep(1e-4)) == [1] * 1000
 
 
-def test_as_many_threads_share_the_work_as_were_asked_for() -> None:
-    for wanted in (2, 3, 8):
-        gate = threading.Barrier(wanted)
-        started: set[int] = set()
+@pytest.mark.parametrize("wanted", [2, 3, 8])
+def test_as_many_threads_share_the_work_as_were_asked_for(wanted: int) -> None:
+    counts, started = [0] * 1000, set[int]()
+    gate = threading.Barrier(wanted)
 
-        def meet(gate: threading.Barrier = gate, started: set[int] = started) -> None:
-            ours = threading.get_ident()
-            if counts[0] and ours not in started:  # the first row compiles
-                started.add(ours)
-                gate.wait(300)
+    def meet() -> None:
+        ours = threading.get_ident()
+        if counts[0] and ours not in started:  # the first row comes alone
+            started.add(ours)
+            gate.wait(300)
 
-        counts = [0] * 1000
-        assert counted(counts, wanted, meet) == [1] * 1000
-        assert len(started) == wanted
+    assert counted(counts, wanted, meet) == [1] * 1000
+    assert len(started) == wanted
 
 
 def test_an_error_ends_the_work() -> None:
