@@ -29,6 +29,7 @@ from irbatch.errors import (
     LONGEST_ID,
     ErrorsIn,
     InputError,
+    many,
     raise_problems,
     shown,
     warn,
@@ -140,11 +141,10 @@ def _form_of(
         names = [cell.decode(errors="replace").strip() for cell in cells]
         form, _ = _form_by_names(source, kind, names, column_names)
         return form._replace(separator=separator), True
-    except InputError as problem:
+    except InputError:
         words = b" ".join(cells).split()
         are_words = not any(map(NUMBER.fullmatch, words)) and all(map(bytes.strip, cells))
         if len(cells) > 1 and are_words:
-            problem.message += "; this line was read as a header of names, as no number is in it"
             raise
     if source == "run" and len(columns) == MARCO_RUN.width and columns[2].isdigit():
         return MARCO_RUN, False
@@ -266,7 +266,9 @@ class ParsedLines:
     def _add(self, number: int, columns: list[bytes]) -> None:
         form = self.form
         if len(columns) != form.width and not _only_remarks(columns, form):
-            raise InputError(_explain_width(columns, form))
+            line = _text(b" ".join(columns))[:80]
+            problem = f"{many(len(columns), 'column')} where {form.width} are expected: {line!r}"
+            raise InputError(problem)
         query, document = read_id(columns[form.query_at]), read_id(columns[form.document_at])
         try:
             value = read_number(columns[form.value_at], form) if form.value_at >= 0 else form.grade
@@ -389,18 +391,6 @@ def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
     if any(b"\r" in word or BOM in word for word in columns):  # the lines of two files are one
         return False
     return bool(NUMBER.fullmatch(columns[3]) and not NUMBER.fullmatch(columns[form.tag_at]))
-
-
-def _explain_width(columns: list[bytes], form: LineForm) -> str:
-    """Say that a line has another number of columns, and what that may come from."""
-    other, hint = QRELS if form.source == "run" else RUN, ""
-    if len(columns) == other.width and not form.separator:
-        hint = f"; is this a {other.source} file?"
-    elif len(columns) > form.width:
-        hint = "; does an id contain a space?"
-    line = _text(b" ".join(columns))[:80]
-    plural = "s" * (len(columns) != 1)
-    return f"{len(columns)} column{plural} where {form.width} are expected: {line!r}{hint}"
 
 
 def read_id(raw: bytes) -> str:

@@ -38,8 +38,6 @@ LENGTH = 4  # bytes before a text that is written in full, which has one at leas
 MAGIC, TAIL = b"PAR1", 8  # what a file begins with, and bytes behind its metadata
 ARROW_TYPES = b"ARROW:schema"  # the key of types
 SCATTERED = 2  # runs of rows a query from which a file is read whole
-# Bytes a row below which a file says much the same again and again, perhaps of one document.
-DENSE = 0.5
 VALUES = {"grade": as_numbers, "score": as_numbers, "rank": as_scores}  # what reads them, by role
 
 Read = TypeVar("Read")
@@ -98,7 +96,6 @@ class ParquetReader(TableReader):
                 self._names, self.query_kind = names, kinds[0]
                 self._rows += file.metadata.num_rows
             self._size += os.path.getsize(path) if content is None else len(content)  # noqa: PTH202
-        self.is_dense = self._size < DENSE * self._rows
         self.is_large = self._rows > BATCH and self._is_grouped()
 
     def _is_grouped(self) -> bool:

@@ -126,11 +126,6 @@ class Piece:
         return Piece(queries, offsets_of(sizes)[:-1], documents, self.values[rows])
 
 
-def assemble(pieces: Sequence[Piece]) -> QueryTable:
-    """Join pieces, and the parts of queries that come in several."""
-    return Piece.join(pieces).table
-
-
 Done = TypeVar("Done")
 Work = Callable[[QueryTable], Done]  # returns something else than None
 
@@ -141,7 +136,6 @@ class TableReader:
     query_kind: str  # this, `name` and `tag` as of a `Run`
     tag: str | None = None  # what the system called itself, once all was read
     is_large: bool  # whether it is more than a piece
-    is_dense: bool  # whether few bytes make very many rows
     unit = "line"  # what places are counted in
     may_repeat = False  # whether a query may have a document twice
 
@@ -225,13 +219,6 @@ class TableReader:
             return work(piece.table)
         return None
 
-    def _look_early(self, held: list[Piece]) -> None:
-        """Look for documents given twice before all is read: whenever it is twice as much."""
-        if self.is_dense and len(held) & (len(held) - 1) == 0:
-            self._assembled(held)
-            if self._repeats:
-                self._raise_problems()
-
     def _complete(
         self, pieces: Iterable[tuple[Piece, Done | None]]
     ) -> Iterator[tuple[list[Piece], Done | None]]:
@@ -253,7 +240,6 @@ class TableReader:
                 held = [piece.of_groups(np.array([last]))]
             else:
                 held.append(piece.compact())
-                self._look_early(held)
         if held:
             yield held, held_done
 
@@ -267,11 +253,10 @@ class TableReader:
                 chosen = [query in queries for query in piece.queries.tolist()]
                 piece = piece.of_groups(np.flatnonzero(chosen))
             held.append(piece)
-            self._look_early(held)
         return self._assembled(held)
 
     def _assembled(self, pieces: list[Piece]) -> QueryTable:
-        table = assemble(pieces)
+        table = Piece.join(pieces).table
         if table.repeated >= 0 and not self.may_repeat:
             self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
         return table
@@ -326,11 +311,6 @@ class Reader(TableReader):
         self._once: Iterator[tuple[_Part, bytearray]] = itertools.chain(first_two, texts)
 
     @property
-    def is_dense(self) -> bool:  # type: ignore[override]
-        """Whether an archive makes very many bytes of few, as far as it has been read."""
-        return self._first.is_dense
-
-    @property
     def tag(self) -> str | None:  # type: ignore[override]
         """What the system called itself on the last line read."""
         return self._tags[1].decode(errors="backslashreplace") or None
@@ -351,9 +331,6 @@ class Reader(TableReader):
             is_first = path == self._first.path
             opened = nullcontext(self._first) if is_first else open_input(path, self._first.source)
             with opened as file:
-                if file.is_parquet:  # the first of the files isn't
-                    problem = "is Parquet among text files: a folder is of one form"
-                    raise InputError(problem, source=file.source, path=path)
                 yield from self._texts_of(file, before)
                 before += file.size
 

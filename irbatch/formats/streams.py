@@ -19,8 +19,6 @@ LONGEST_LINE = 1 << 20  # bytes
 LONGEST_QUERY = 256  # bytes of a line's first column that are looked at to cut between queries
 # An archive that makes so many bytes of one, and so many in all, is made to fill memory and disks.
 BOMB_RATIO, BOMB_BYTES = 200, 256 << 20
-# One that makes so many bytes of one says much the same again and again, perhaps of one document.
-DENSE_RATIO = 32
 
 # What archives begin with, and the modules that open them, the first that is there.
 ARCHIVES = {
@@ -45,7 +43,6 @@ class Input:
     def __init__(self, path: str, source: str, raw: io.BufferedIOBase) -> None:
         self.path, self.source = path, source
         self._raw = raw
-        self.is_dense = False  # whether it is an archive that makes very many bytes of few
         try:
             if path == "-" or not raw.seekable():
                 self._raw = raw = io.BytesIO(raw.read())  # a pipe, to be read again
@@ -93,7 +90,8 @@ class Input:
             ended = got < room
             del piece[len(rest) + got :]
             made += got
-            self._check_ratio(made)
+            if self._unpack is not None and made > max(BOMB_BYTES, BOMB_RATIO * self.done):
+                raise self._problem(f"makes {BOMB_RATIO} bytes of one: this archive is a trap")
             # Of a file, or of several that were put one after the other; one byte is soonest found.
             if BOM[:1] in piece and BOM in piece:
                 piece = piece.removeprefix(BOM).replace(b"\n" + BOM, b"\n")
@@ -134,14 +132,6 @@ class Input:
         except Exception as problem:  # each library has its own for damaged archives
             return got, self._problem(f"cannot be read on: {problem}")
         return got, None
-
-    def _check_ratio(self, made: int) -> None:
-        """Notice an archive that makes very many bytes of few; reject it if it goes on so."""
-        if self._unpack is None:
-            return
-        self.is_dense = made > DENSE_RATIO * self._raw.tell()
-        if made > max(BOMB_BYTES, BOMB_RATIO * self._raw.tell()):
-            raise self._problem(f"makes {BOMB_RATIO} bytes of one: this archive is a trap")
 
     def _unpacker(self, head: bytes) -> _Opener | None:
         """Return what opens the archive, if it is one."""

@@ -171,7 +171,7 @@ IDS = [
         Row("a query called '#1'", called("#1"), named("#1")),
         Row("ids 'NA', 'null', '007'", BASE.renamed({"q1": "NA", "q2": "null", "d1": "007"}),
             Values({"NA": 1.0, "null": 0.5})),
-        Row("a space in a line", line_of(b"my d2"), Rejected("7 columns.*space", line=3)),
+        Row("a space in a line", line_of(b"my d2"), Rejected("7 columns where 6", line=3)),
         Row("NUL in a line", line_of(b"d\x002"), Rejected("NUL byte", line=3)),
         Row("a surrogate in a line", line_of(b"d\xed\xa0\x80"), Rejected("not UTF-8", line=3)),
     )
@@ -303,7 +303,7 @@ CUT_SHORT = {PARSED: Rejected("columns where")}  # lines are not the end of a fi
 LINES = [
     Row(f"a line {line!r}", run(RANKED + line), Rejected(says, line=5), but)
     for line, says, but in (
-        (b"q1 Q0 my d 1 0.5 t\n", "7 columns where 6.*a space", {}),
+        (b"q1 Q0 my d 1 0.5 t\n", "7 columns where 6", {}),
         ("q1\xa0Q0\xa0d3 1 2 t\n".encode(), "4 columns where 6", {}),
         (b"q1 Q0 d\x003 1 2 t\nq9 Q0 d1 1 1 t\n", "NUL byte", {}),
         (b"q1 Q0 d3 1 0.", "5 columns", CUT_SHORT),
@@ -312,7 +312,7 @@ LINES = [
 ] + [
     Row(f"a line of judgments {line!r}", qrels(JUDGED + line), Rejected(says, line=5), but)
     for line, says, but in (
-        (b"q1 0 my d 1\n", "5 columns where 4.*a space", {}),
+        (b"q1 0 my d 1\n", "5 columns where 4", {}),
         (b"q1 0 d\x003 1\n", "NUL byte", {}),
         (b"q3 0", "2 columns", CUT_SHORT),
         (b"q\xe9 0 d3 1\n", "not UTF-8", {}),

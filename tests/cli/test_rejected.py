@@ -14,7 +14,7 @@ COMPARE = "compare qrels.txt old.run new.run worse.run -m RR"
 EXPLAIN = "explain qrels.txt old.run worse.run"
 REPRODUCE = "reproducibility qrels.txt --baseline old.run"
 LEADERBOARD = "leaderboard absent.json"
-IS_RUN, IS_QRELS = "is this a run file?", "is this a qrels file?"
+IS_RUN, IS_QRELS = "6 columns where 4", "4 columns where 6"
 TWICE = "standard input cannot be two files"
 
 # A command, a word more (or several, as a list), and what is said.

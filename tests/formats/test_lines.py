@@ -109,8 +109,8 @@ def test_text_is_not_a_number(write: Write, text: str) -> None:
 
 BAD_LINES: list[tuple[str, bytes, str]] = [
     ("run", b"q1 Q0 doc 5 1 2.5 t\n", "7 columns"),
-    ("qrels", b"q1 Q0 d3 1 0.5 t\n", "is this a run file?"),
-    ("run", b"q1 0 d3 1\n", "is this a qrels file?"),
+    ("qrels", b"q1 Q0 d3 1 0.5 t\n", "6 columns where 4"),
+    ("run", b"q1 0 d3 1\n", "4 columns where 6"),
     ("qrels", b"q3 0 d3 1\rq4 0 d4 1\r", "7 columns"),
     ("qrels", b"q1 0 d1\r1\n", "3 columns"),
     ("qrels", b"q1 d1 1\n", "3 columns"),

@@ -253,31 +253,6 @@ def test_memory_that_pyarrow_does_not_get(
     assert capsys.readouterr() == ("", "irbatch: error: out of memory\n")
 
 
-@pytest.mark.parametrize(
-    "entry", [irbatch.read_run, lambda path: irbatch.evaluate({"q": {"d": 1}}, path, "RR")]
-)
-def test_equal_rows_are_noticed_while_reading(
-    tmp_path: Path, entry: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = 1 << 16
-    dictionary = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), ["q"])
-    columns = pa.table({"query_id": dictionary, "doc_id": dictionary, "score": [1.0] * rows})
-    pq.write_table(columns, tmp_path / "run")
-    monkeypatch.setattr(parquet_files, "BATCH", 1 << 8)
-    held: list[int] = []
-    genuine = ParquetReader._spans
-
-    def spans(reader: ParquetReader) -> Iterator[Any]:
-        held.append(0)
-        for span in genuine(reader):
-            held[-1] += 1
-            yield span
-
-    monkeypatch.setattr(ParquetReader, "_spans", spans)
-    input_error(lambda: entry(tmp_path / "run"), "at least 20 problems", "in row 0\n")
-    assert max(held) <= 8, "of 256"
-
-
 def test_folders_and_patterns_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "_SUCCESS").touch()
     input_error(lambda: irbatch.read_run(tmp_path), "no files here", path=str(tmp_path))

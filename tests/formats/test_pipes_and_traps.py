@@ -19,7 +19,6 @@ from support.file_readers import piped_input, refused_by_all, use_reader
 from support.input_errors import input_error
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
 
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
@@ -47,33 +46,6 @@ def test_120_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 20)
     path.write_bytes(pack(LINES[0] * (pack is not gzip.compress) + b"\n" * (4 << 20)))
     refused_by_all("run", path, "makes 200 bytes of one", "trap")
-
-
-@pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
-@pytest.mark.parametrize(
-    "lines",
-    [
-        pytest.param([b"q Q0 d 1 1 t\n"], id="one line"),
-        pytest.param([b"q Q0 d%d 1 1 t\n" % i for i in range(700)], id="more than a piece"),
-        pytest.param([b"q%d Q0 d 1 1 t\n" % i for i in range(700)], id="queries that return"),
-        pytest.param([b'{"qid": "q", "docid": %d, "score": 1}\n' % i for i in range(9)], id="JSON"),
-    ],
-)
-def test_documents_given_again_and_again_are_noticed_while_reading(
-    path: Path, pack: Pack, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_reader("pieces", monkeypatch, 1 << 13)
-    monkeypatch.setattr(streams, "DENSE_RATIO", 2)
-    text = b"".join(lines)
-    path.write_bytes(pack(text * ((1 << 20) // len(text))))
-    held: list[int] = []
-    assemble = file_reader.assemble
-    monkeypatch.setattr(
-        file_reader, "assemble", lambda pieces: held.append(len(pieces)) or assemble(pieces)
-    )
-    first = f"line {len(lines) + 1} (query "
-    refused_by_all("run", path, "at least 20 problems", first, "before, in line 1\n")
-    assert max(held, default=1) <= 8, "of 128"
 
 
 @pytest.mark.usefixtures("reader")

@@ -68,12 +68,6 @@ def test_what_is_wrong_is_named_by_file_and_line(folder: Path) -> None:
     input_error(lambda: irbatch.read_run(folder), "there are no data lines", path=str(folder))
 
 
-def test_parquet_among_text_is_refused(folder: Path) -> None:
-    (folder / "b.run").write_bytes(b"PAR1\x15\x04\x15\x00PAR1")
-    fact = "is Parquet among text files: a folder is of one form"
-    input_error(lambda: irbatch.read_run(folder), fact, path=str(folder / "b.run"))
-
-
 def test_parquet_parts_in_processes_are_refused_as_in_one(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     first = {"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [1.0, 2.0]}

@@ -16,7 +16,7 @@ from irbatch.data.items import Items
 from irbatch.data.lookup import IdLookup
 from irbatch.engine.similarity import SIMILARITIES
 from irbatch.formats.lines import RUN
-from irbatch.formats.reader import Piece, assemble
+from irbatch.formats.reader import Piece
 from irbatch.pack.counting import SORTED_FROM
 from irbatch.runtime.kernels import Arguments, Kernel
 from irbatch.statistics.resampling import draw_ranges
@@ -96,7 +96,7 @@ def _evaluations() -> Iterator[Any]:
     strata = {q: {"a": {"d1": 1, "d2": -1, "d3": 0}, "b": {"d4": 2, "d70": 0}} for q in qrels}
     irbatch.evaluate(strata, run, "xInfAP InfIPrec")
     lines = "".join(f"{q} Q0 {d} 1 {s} t\n" for q in run for d, s in run[q].items())
-    irbatch.evaluate(qrels, irbatch.Run(assemble([_parsed(lines)])), "nDCG@10")
+    irbatch.evaluate(qrels, irbatch.Run(_parsed(lines).table), "nDCG@10")
     _look_up_texts()
     _look_up_items()
     irbatch.evaluate_ids(np.array([[1, 2, 5, 3]]), np.array([[2, 3]]), "nDCG@10")

@@ -126,7 +126,7 @@ def test_huge_options(trec_eval: Command, option: str, value: int) -> None:
     [
         ({"qrels": b"q1 0 a 1e300\n"}, "beyond 2^53"),
         ({"run": b"zz Q0 a 1 1 t\n"}, "no query of it is judged"),
-        ({"qrels": RUN, "run": QRELS}, "is this a run file?"),
+        ({"qrels": RUN, "run": QRELS}, "6 columns where 4"),
         ({"qrels": Path("nowhere\x1b/qrels")}, r"'nowhere\x1b/qrels': No such file"),
         ({"run": Path("nowhere/run")}, "run 'nowhere/run': No such file"),
         ({"run": Path()}, "run './"),  # a folder of Parquet's files
