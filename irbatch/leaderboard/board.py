@@ -17,8 +17,6 @@ from irbatch.efficiency.fields import field_error, of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.leaderboard.axes import find_all, find_axis
-from irbatch.leaderboard.joining import Records, Row, common_settings, join_rows, one_currency
 from irbatch.leaderboard.json_form import (
     board_to_dict,
     evaluate_systems,
@@ -27,11 +25,20 @@ from irbatch.leaderboard.json_form import (
 )
 from irbatch.leaderboard.plots import draw_frontier, find_frontier, picture_frontier
 from irbatch.leaderboard.report import list_board, make_document
+from irbatch.leaderboard.rows import (
+    Records,
+    Row,
+    common_settings,
+    conditions_of,
+    find_all,
+    find_axis,
+    join_rows,
+    one_currency,
+)
 from irbatch.leaderboard.study import (
     Pareto,
     Significance,
     check_board,
-    find_pareto,
     find_significance,
 )
 from irbatch.report.document import Document, Record
@@ -69,7 +76,7 @@ class Leaderboard(Reported):
         level: the chance that an interval of accuracy misses, by Student's t over queries.
 
     Attributes:
-        rows: one `irbatch.leaderboard.joining.Row` a system and machine.
+        rows: one `irbatch.leaderboard.rows.Row` a system and machine.
         measures: names.
         settings: how the means came about.
         constraints: what the systems left had to meet.
@@ -89,8 +96,8 @@ class Leaderboard(Reported):
     whether values come with theirs (False); `digits`, how many decimals measures have (4), where
     quantities have four significant digits. On a page: `plots`, whether there is a picture of the
     frontier (True), which takes matplotlib; `x`, the axis across it (default: that of a `frontier`
-    of two axes; or else the cost, the mean latency or the median, the first that all systems have,
-    or some; without any there is no picture); `y`, the axis along it (default: the first measure).
+    of two axes; or else the cost, the mean latency or the median, the first that some system has;
+    without any there is no picture); `y`, the axis along it (default: the first measure).
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `to_dict` and `to_json` have `gates`, what
@@ -296,7 +303,23 @@ class Leaderboard(Reported):
         Raises:
             InputError: if no system has a value of each axis.
         """
-        return find_pareto(self, axes)
+        quantities = find_all(axes, self.axis, "axis")
+        names = [quantity.name for quantity in quantities]
+        compared, left_out = self.having(names)
+        systems = compared.systems
+        if not systems:
+            raise InputError("no system is left on the leaderboard", source="leaderboard")
+        values = np.stack([compared.values(axis.name) * axis.sign for axis in quantities], axis=1)
+        conditions = [conditions_of(record, names) for record in compared.records]
+        alike = np.unique(np.array(conditions), return_inverse=True)[1]
+        dominated_by: dict[str, list[str]] = {}
+        for system, row, own in zip(systems, values, alike, strict=True):
+            beats = (values >= row).all(axis=1) & (values > row).any(axis=1) & (alike == own)
+            if beats.any():
+                dominated_by[system] = [systems[i] for i in np.flatnonzero(beats).tolist()]
+        frontier = [system for system in systems if system not in dominated_by]
+        measured = dict(zip(systems, conditions, strict=True)) if len(set(conditions)) > 1 else {}
+        return Pareto(names, frontier, dominated_by, left_out, measured)
 
     def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
         """Return the systems with values of all axes, and what the others lack."""
@@ -415,10 +438,10 @@ class Leaderboard(Reported):
         board = cls(accuracy, records, measures=measures, level=level)  # type: ignore[arg-type]
         if not is_stated:
             return board
-        rows = [
-            replace(row, name=system.row or row.name, queries=system.queries)
-            for row, system in zip(board.rows, said.values(), strict=True)
-        ]
+        rows = []
+        for row, (_, beside) in zip(board.rows, said.values(), strict=True):
+            name, queries = beside.get("row", row.name), beside.get("queries")
+            rows.append(replace(row, name=name, queries=queries))
         stated = ("level", "settings", "constraints", "left_out", "significance")
         return board._with(rows=rows, **{name: getattr(statement, name) for name in stated})
 

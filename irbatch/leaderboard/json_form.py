@@ -1,9 +1,12 @@
 """Leaderboards as JSON: what a leaderboard writes of itself, and tables that people type.
 
-It is an object with ``"systems"``, or only their list. A system has the keys of a record, see
-`EfficiencyRecord.to_json`, and those of `System`. One that was measured on several machines is
-listed once for each, with the name of an instance in its hardware. What stands beside ``"systems"``
-are the fields of a `Statement`.
+It is an object with ``"systems"``, or only their list; what stands beside ``"systems"`` are the
+fields of a `Statement`. A system has the keys of a record, see `EfficiencyRecord.to_json`; one that
+was measured on several machines is listed once for each, with the name of an instance in its
+hardware. Beside these it has ``accuracy``, measure to number, or to ``{"mean": 0.187, "low": 0.18,
+"high": 0.19}``; in place of it, or beside it, ``run``, the path of a run file, from the JSON's
+folder on; ``queries``, how many the accuracy is the mean of; and ``row``, what it is called, where
+that isn't clear without rows that were left out.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.fields import (
     Whole,
     check_fields,
+    check_value,
     field_error,
     is_json,
     of_system,
@@ -29,35 +33,20 @@ from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.evaluation.evaluation import Judgments, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.leaderboard.axes import Board
-from irbatch.leaderboard.joining import name_rows
+from irbatch.leaderboard.rows import Board, name_rows
 from irbatch.leaderboard.study import Significance
 from irbatch.statistics.resampling import check_level
 from irbatch.version import __version__
 
 SOURCE = "leaderboard"
+BESIDE = {"accuracy": Any, "run": str, "queries": Whole, "row": str}  # a record
 
 
-@dataclass(frozen=True, kw_only=True)
-class System:
-    """A system of a table.
-
-    Attributes:
-        record: what it takes; its keys stand beside the others.
-        accuracy: measure to number, or to ``{"mean": 0.187, "low": 0.18, "high": 0.19}``.
-        run: in place of it, or beside it, the path of a run file, from the JSON's folder on.
-        queries: how many the accuracy is the mean of.
-        row: what it is called, where that isn't clear without rows that were left out.
-    """
+class System(NamedTuple):
+    """A system of a table."""
 
     record: EfficiencyRecord
-    accuracy: Any = None
-    run: str | None = None
-    queries: Whole | None = None
-    row: str | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self, of_system(self.record.system))
+    beside: dict[str, Any]  # values of keys of `BESIDE`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +81,6 @@ class Statement:
 
 
 Systems = dict[str, System]  # by the names of their rows
-BESIDE = ("accuracy", "run", "queries", "row")  # a record
 
 
 def read_statement(source: str | PathLike[str]) -> tuple[Statement, Systems]:
@@ -115,21 +103,27 @@ def _read_document(document: Any) -> tuple[Statement, Systems]:
             problem = f'has no name: its "system" is {shown(name)}'
             raise field_error(SOURCE, f"system {number}", problem, name)
         record = EfficiencyRecord.from_dict({k: v for k, v in values.items() if k not in BESIDE})
-        own = {key: values[key] for key in BESIDE if key in values}
-        systems.append(System(record=record, **own))
+        with ErrorsIn(source=of_system(name)):
+            beside = {
+                key: check_value(key, kind, values[key])
+                for key, kind in BESIDE.items()
+                if values.get(key) is not None
+            }
+        systems.append(System(record, beside))
     names = name_rows([system.record for system in systems])
     return statement, dict(zip(names, systems, strict=True))
 
 
 def stated_accuracy(name: str, system: System) -> Any:
     """Return how accurate a system is said to be."""
-    if not isinstance(system.accuracy, dict) or not system.accuracy:
-        problem = f"is {shown(system.accuracy)}, not an object of measures to numbers"
-        if system.accuracy is None:
-            hint = ": its run is evaluated where qrels are given" if system.run is not None else ""
+    accuracy = system.beside.get("accuracy")
+    if not isinstance(accuracy, dict) or not accuracy:
+        problem = f"is {shown(accuracy)}, not an object of measures to numbers"
+        if accuracy is None:
+            hint = ": its run is evaluated where qrels are given" if "run" in system.beside else ""
             problem = f"is missing{hint}"
-        raise field_error(of_system(name), "accuracy", problem, system.accuracy)
-    return system.accuracy
+        raise field_error(of_system(name), "accuracy", problem, accuracy)
+    return accuracy
 
 
 def evaluate_systems(
@@ -147,9 +141,9 @@ def evaluate_systems(
     folder = Path() if is_json(source) else Path(source).parent  # where paths of runs start
     runs: dict[str, Path] = {}
     for name, system in systems.items():
-        if system.run is not None:
-            runs[name] = folder / system.run
-        elif system.accuracy is None:
+        if "run" in system.beside:
+            runs[name] = folder / system.beside["run"]
+        elif "accuracy" not in system.beside:
             problem = "is missing: qrels are given to evaluate it"
             raise field_error(of_system(name), "run", problem, None)
     prepared = as_qrels(qrels, settings.get("columns"))

@@ -11,8 +11,8 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.errors import imported, many, printable
-from irbatch.leaderboard.axes import Board
 from irbatch.leaderboard.report import tell_left_out, tell_levels
+from irbatch.leaderboard.rows import Board
 from irbatch.leaderboard.study import Pareto
 from irbatch.report.axes import (
     BETTER,
@@ -32,7 +32,7 @@ from irbatch.report.document import Figure, Figures, Part, isolate
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
 BEHIND = 0.65  # how solid the grey of a system is that another one dominates
-PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
+PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that some system has
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,7 @@ def picture_frontier(
             (quantity.name for quantity in marked), key=lambda name: name not in board.measures
         )
     if x is None:
-        unknown = {name: np.isnan(board.values(name)) for name in PICTURED}
-        of_all = [name for name, lacking in unknown.items() if not lacking.any()]
-        of_some = [name for name, lacking in unknown.items() if not lacking.all()]
-        x = next(iter(of_all + of_some), None)
+        x = next((name for name in PICTURED if name in board.axes), None)
     if x is None or not len(board):
         return []
     frontier = find_frontier(board, x, y)

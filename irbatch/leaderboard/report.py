@@ -13,8 +13,7 @@ import numpy as np
 
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
 from irbatch.errors import join_words, many
-from irbatch.leaderboard.axes import UNSAID, Board, conditions_of, find_all, is_of_machine
-from irbatch.leaderboard.joining import Row
+from irbatch.leaderboard.rows import UNSAID, Board, Row, conditions_of, find_all, is_of_machine
 from irbatch.report.document import (
     BEST,
     Column,

@@ -27,7 +27,7 @@ from irbatch.errors import InputError, did_you_mean, join_words, many, printable
 from irbatch.evaluation.queries import Rows
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.tables import find_interval
-from irbatch.leaderboard.axes import Board, canonical_name, conditions_of, find_all
+from irbatch.leaderboard.rows import Board, canonical_name
 from irbatch.measures import measure
 from irbatch.report.text import shorten
 from irbatch.statistics.resampling import check_level
@@ -65,30 +65,6 @@ class Pareto:
         for system, axes in self.left_out.items():
             lines.append(f"  {printable(system)} is left out, without {join_words(axes)}")
         return "\n".join(lines)
-
-
-def find_pareto(board: Board, names: Iterable[str]) -> Pareto:
-    """Find the frontier of each of the conditions; arguments and errors are `Leaderboard.pareto`'s.
-
-    It is of the systems with values of all axes.
-    """
-    axes = find_all(names, board.axis, "axis")
-    own_names = [axis.name for axis in axes]
-    compared, left_out = board.having(own_names)
-    if not compared.systems:
-        raise InputError("no system is left on the leaderboard", source="leaderboard")
-    values = np.stack([compared.values(axis.name) * axis.sign for axis in axes], axis=1)
-    conditions = [conditions_of(record, own_names) for record in compared.records]
-    dominated_by: dict[str, list[str]] = {}
-    alike = np.unique(np.array(conditions), return_inverse=True)[1]
-    for system, row, own in zip(compared.systems, values, alike, strict=True):
-        beats = (values >= row).all(axis=1) & (values > row).any(axis=1) & (alike == own)
-        if beats.any():
-            dominated_by[system] = [compared.systems[i] for i in np.flatnonzero(beats).tolist()]
-    frontier = [system for system in compared.systems if system not in dominated_by]
-    several = len(set(conditions)) > 1
-    measured = dict(zip(compared.systems, conditions, strict=True)) if several else {}
-    return Pareto(own_names, frontier, dominated_by, left_out, measured)
 
 
 # ---------------------------------------------------------------- tests of accuracy

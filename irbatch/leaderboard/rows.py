@@ -1,29 +1,34 @@
-"""Results and records of the same systems, joined by the systems' names into rows."""
+"""Rows of a leaderboard, results and records of the same systems, and the axes they have."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Load, Measurement
-from irbatch.efficiency.fields import field_error, of_system
-from irbatch.efficiency.record import ALIASES
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Load, Measurement, Quantity
+from irbatch.efficiency.fields import HIGHER, LOWER, field_error, of_system
+from irbatch.efficiency.record import ALIASES, OPEN
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import find_interval
-from irbatch.leaderboard.axes import canonical_name
-from irbatch.measures import Measure, parse_measures
+from irbatch.measures import Measure, measure, parse_measures
+from irbatch.report.document import Column
+from irbatch.report.numbers import show_quantity
 from irbatch.runtime.numbers import check_number
 
 Record = EfficiencyRecord | Measurement | Load
 Records = Iterable[Record] | Record
 Figure = tuple[float, float, float]  # a value, and the bounds of its interval; NaN where unknown
+Named = TypeVar("Named", Quantity, Column)
+Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those that take one
 
 UNKNOWN: Figure = (math.nan, math.nan, math.nan)
+UNSAID = "a machine unsaid"  # of conditions
 NAMED = 5  # systems in an error
 PARTS = ("mean", "low", "high")  # of what is stated of a measure
 
@@ -51,16 +56,14 @@ class Row:
 
 def list_records(records: Any) -> list[EfficiencyRecord]:
     """Return records that are given in any of the forms of `Records`, one at least."""
-    if isinstance(records, Record):
-        records = [records]
-    if isinstance(records, str) or not isinstance(records, Iterable):
+    several = [records] if isinstance(records, Record) else records
+    if isinstance(several, str) or not isinstance(several, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
-    listed: list[EfficiencyRecord] = []
-    for record in records:
-        if not isinstance(record, Record):
+    listed: list[Any] = [getattr(record, "record", record) for record in several]
+    for record in listed:
+        if not isinstance(record, EfficiencyRecord):
             problem = f"a record is an EfficiencyRecord, not {kind_of(record)}"
             raise InputError(problem, source="records", value=record)
-        listed.append(record if isinstance(record, EfficiencyRecord) else record.record)
     if not listed:
         raise InputError("there is no record, so there is no system", source="records")
     return listed
@@ -171,14 +174,14 @@ def _choose(measures: Any) -> list[str]:
     """Return the canonical names of the measures that are asked for."""
     chosen: list[str] = []
     is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
-    for measure in [measures] if is_one else measures:
-        if not isinstance(measure, str | Measure):
+    for name in [measures] if is_one else measures:
+        if not isinstance(name, str | Measure):
             problem = f"measures are names, not {shown(measures)}"
             raise InputError(problem, source="measures", value=measures)
         try:  # "P@{5,10}" names two
-            chosen += map(str, parse_measures(str(measure)))
+            chosen += map(str, parse_measures(str(name)))
         except InputError:  # a measure of another tool
-            chosen.append(str(measure))
+            chosen.append(str(name))
     return chosen
 
 
@@ -239,3 +242,73 @@ def common_settings(rows: Sequence[Row]) -> dict[str, str]:
         if results.counts.missing
     ]
     return {**settings, "queries without a ranking": ", ".join(missing)} if missing else settings
+
+
+# ---------------------------------------------------------------- axes
+
+
+def find_axis(name: object, measures: Sequence[str]) -> Quantity:
+    """Find a measure in any spelling, or a quantity; of unknown measures higher is better."""
+    if isinstance(name, str):
+        if name in measures:
+            is_lower = canonical_name(name) is not None and measure(name).sign < 0
+            return Quantity(name, "", LOWER if is_lower else HIGHER, name)
+        words = "_".join(name.split())
+        if words in QUANTITIES or words in ALIASES:
+            return QUANTITIES[ALIASES.get(words, words)]
+        canonical = canonical_name(name)
+        for own in measures if canonical is not None else ():
+            if canonical_name(own) == canonical:
+                return find_axis(own, measures)
+    hint = did_you_mean(name, [*measures, *QUANTITIES, *ALIASES])
+    hint = hint or f"; measures here: {', '.join(measures)}"
+    raise InputError(f"there is no axis {shown(name)}{hint}", source="axis", value=name)
+
+
+def find_all(names: Iterable[Any], find: Callable[[Any], Named], kind: str) -> list[Named]:
+    """Find several axes, or columns, by their names: one at least and none twice."""
+    if not isinstance(names, Iterable):
+        raise InputError(f"{kind} names are not {shown(names)}", source=kind, value=names)
+    by_name: dict[str, Named] = {}
+    for name in [names] if isinstance(names, str) else names:
+        item = find(name)
+        if item.name in by_name:
+            raise InputError(f"{item.name} is given twice", source=kind, value=item.name)
+        by_name[item.name] = item
+    if not by_name:
+        raise InputError(f"there is no {kind}", source=kind)
+    return list(by_name.values())
+
+
+def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
+    """Say under what conditions the times and rates among some axes were measured, if any are.
+
+    Only under the same ones are they comparable.
+    """
+    times = [name for name in names if is_of_machine(name)]
+    if not times:
+        return ""
+    conditions, latency = [str(record.hardware) or UNSAID], record.latency
+    if latency is not None and any(name.startswith("latency_") for name in times):
+        conditions += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
+        if latency.loop == OPEN:
+            at = "" if latency.rate is None else f" at {show_quantity(latency.rate)} queries/s"
+            conditions.append(f"an open loop{at}")
+    if "sustained_rate" in times:
+        bound = record.sustained_p99
+        conditions.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
+    return ", ".join(conditions)
+
+
+def is_of_machine(name: str) -> bool:
+    """Tell whether an axis is a time or a rate, which another machine would change."""
+    return name in QUANTITIES and QUANTITIES[name].unit in ("ms", "s", "queries/s")
+
+
+@functools.cache
+def canonical_name(name: str) -> str | None:
+    """Return a measure's own name for one in any spelling; None if it is not a measure's."""
+    try:
+        return str(measure(name))
+    except InputError:
+        return None
