@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from irbatch.cli.options import SETTINGS, add_measures, add_settings
 from irbatch.cli.writing import Output, add_output, chosen
-from irbatch.comparing.explain import SIDES, explain
+from irbatch.comparing.explain import explain
 from irbatch.measures import measure
 
 FORMS = ("text", "markdown", "html", "json")
-OPTIONS = ("queries", "most", "only", "depth", "topics", "documents", *SETTINGS)
+OPTIONS = ("queries", "most", "depth", "topics", "documents", *SETTINGS)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "moved, were lost or missed, and what each adds to the value."
     )
     parser.epilog = (
-        "example: irbatch explain qrels.txt old.run new.run -m nDCG@10 --only worse "
+        "example: irbatch explain qrels.txt old.run new.run -m nDCG@10 "
         "--topics queries.tsv --documents corpus.jsonl -o why.html"
     )
     add = parser.add_argument
@@ -31,7 +31,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("b", metavar="B", help="another, compared with it")
     add_measures(parser, "nDCG@10")
     add = parser.add_argument_group("what is shown").add_argument
-    add("--only", choices=SIDES, help="queries that got so with B (default: both)")
     text = "so many queries at most, those that changed most (default: 10)"
     add("-n", "--most", metavar="N", type=int, help=text)
     text = "this query, whether it changed or not; repeat for more"

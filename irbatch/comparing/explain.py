@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Ints
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
@@ -24,7 +24,6 @@ from irbatch.formats.texts import join_text, read_texts
 from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
 from irbatch.report.document import (
     BETTER,
-    TONES,
     WORSE,
     Column,
     Details,
@@ -37,12 +36,11 @@ from irbatch.report.document import (
 from irbatch.report.numbers import check_digits, show, show_change
 from irbatch.report.reported import Reported
 from irbatch.report.text import shorten_all
-from irbatch.runtime.numbers import as_floats, check_choice, check_whole
+from irbatch.runtime.numbers import as_floats, check_whole
 from irbatch.runtime.ragged import offsets_of
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
 MOST = 10  # queries, unless it is said
-SIDES = ("worse", "better")
 ROUNDING = 1e-12  # changes that small, of the larger value, come from the order of sums
 MOST_CELLS = 1 << 26  # of the matrix that tells what the documents of a ranking add
 
@@ -151,7 +149,7 @@ class Explanation(Reported):
         documents = [[self._document_table(query, digits, letters, most)] for query in self.queries]
         table = make_table(f"{self.measure} of queries", self._columns(digits), self.queries)
         first, second = (show(mean, digits) for mean in self.means)
-        words = SIDES if self.sign else ("lower", "higher")
+        words = ("worse", "better") if self.sign else ("lower", "higher")
         caption = (
             f"{self.measure} from {a} ({first}) to {b} ({second})"
             f"{'; lower is better' * (self.sign < 0)}. "
@@ -230,7 +228,9 @@ class Explanation(Reported):
 
         columns = [
             Column("document", "text", value=lambda row: str(row.document), more=lambda row: {
-                "after": _start(row.text or "", letters), **self._badge(row.grade)
+                "after": _start(row.text or "", letters),
+                "badge": NO_GRADE if row.grade is None else f"{row.grade:g}",
+                "stands_out": row.grade in self.grades,
             }),
             rank(0),
             rank(1),
@@ -242,16 +242,6 @@ class Explanation(Reported):
         shown_ids = {row.document for row in by_change[:most]}
         rows = [row for row in query.documents if row.document in shown_ids]
         return make_table("Documents, and their ranks", columns, rows, whole=True)
-
-    def _badge(self, grade: float | None) -> Record:
-        """Show a grade as a number and as a page's colour, by its place among relevant ones."""
-        if grade is None:
-            return {"badge": NO_GRADE, "tone": TONES[-1]}
-        tone = 0
-        if grade in self.grades:
-            highest = len(self.grades) - 1
-            tone = 4 - 3 * (highest - self.grades.index(grade)) // max(highest, 1)
-        return {"badge": f"{grade:g}", "tone": TONES[tone]}
 
 
 def _plain(value: Any) -> Any:
@@ -273,7 +263,6 @@ def explain(
     *,
     queries: Iterable[Any] | None = None,
     most: int | None = None,
-    only: str | None = None,
     depth: int | None = None,
     topics: Texts | None = None,
     documents: Texts | None = None,
@@ -288,7 +277,6 @@ def explain(
         queries: the ids of those to explain, in their order; default: those whose values changed
             the most, worst first.
         most: how many these are; default: 10.
-        only: those that got ``"worse"`` or ``"better"``, worst or best first.
         depth: how many ranks of both rankings are shown; default: down to the cutoff, 20 at most.
         topics, documents: the texts of queries and of documents, by id, or a file of them: lines
             of ``id<TAB>text`` or of JSON, ``{"_id": …, "title": …, "text": …}``, of which no more
@@ -319,7 +307,7 @@ def explain(
     if evaluation.settings.ties == "expected":
         problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
         raise InputError(problem, source="ties", value="expected")
-    ids = _check_choice(queries, most, only, of)
+    ids = _check_choice(queries, most)
     shown_depth = min(of.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     judged = evaluation.judgments(qrels)
@@ -335,7 +323,9 @@ def explain(
     if np.isnan(changes).all():
         raise InputError("no query has a value with both systems", source="measures")
     changes[np.abs(changes) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
-    rows = _most_changed(changes, MOST if most is None else most, only)
+    rows = np.flatnonzero(np.abs(changes) > 0).tolist()
+    rows = sorted(rows, key=lambda row: -abs(changes[row]))[: MOST if most is None else most]
+    rows.sort(key=changes.__getitem__)
     if ids is not None:
         place = {query: row for row, query in enumerate(shared) if not math.isnan(changes[row])}
         if unknown := [query for query in ids if query not in place]:
@@ -373,19 +363,13 @@ def _check_measure(measure: str | Measure) -> Measure:
     return measures[0]
 
 
-def _check_choice(
-    queries: Any, most: object, only: str | None, measure: Measure
-) -> list[Any] | None:
+def _check_choice(queries: Any, most: object) -> list[Any] | None:
     """Check which queries are to be explained; return their ids, or None of those that changed."""
-    check_choice("only", only, (None, *SIDES))
-    if only is not None and not measure.sign:
-        problem = f"neither more nor less is better of {measure}: leave out only="
-        raise InputError(problem, source="only", value=only)
     check_whole("most", MOST if most is None else most, 1)
     if queries is None:
         return None
-    if only is not None or most is not None:
-        problem = "only= and most= choose among queries: give no ids of them"
+    if most is not None:
+        problem = "most= chooses among queries: give no ids of them"
         raise InputError(problem, value=queries)
     ids: list[Any] = []
     if not isinstance(queries, str):
@@ -405,16 +389,6 @@ def _name_both(a: Rankings, b: Rankings) -> dict[str, Any]:
         is_path = isinstance(rankings, str | os.PathLike)
         sides.append(rankings if is_path else Run({}, own or letter))
     return dict(zip(name_systems(sides), (a, b), strict=True))
-
-
-def _most_changed(changes: Floats, most: int, only: str | None) -> list[int]:
-    """Return the rows that changed most: the worst first, of those that got better the best."""
-    side = {None: 0, "worse": -1, "better": 1}[only]
-    rows = np.flatnonzero((changes != 0) & (changes * side >= 0))
-    rows = rows[np.argsort(-np.abs(changes[rows]), kind="stable")][:most]
-    if only is None:
-        rows = rows[np.argsort(changes[rows], kind="stable")]
-    return rows.tolist()
 
 
 def _pair(both: Iterable[Any]) -> Any:

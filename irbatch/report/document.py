@@ -18,9 +18,6 @@ BETTER, WORSE = "↑", "↓"  # marks of a cell
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
 
-# Colours that cells have, from nothing to the most; and what isn't known, which is hatched.
-TONES = ("nothing", "little", "some", "much", "most", "unknown")
-
 Legend = Sequence[tuple[str, str]]
 Record = dict[str, Any]
 
@@ -31,11 +28,10 @@ class Cell:
 
     text: str
     value: float = math.nan  # it is sorted by; NaN stands last
-    stands_out: bool = False  # is bold, or starred
+    stands_out: bool = False  # is bold, or starred; a text is coloured on a page
     after: str = ""  # follows in small print: an interval, or a remark on a name
     marks: Sequence[str] = ()  # superscripts
     badge: str = ""  # stands before a name or a text, in a box: a grade
-    tone: str = ""  # a page's colour of it, one of `TONES`
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,8 @@ text-align:inherit;cursor:pointer}
 -webkit-box-orient:vertical}
 .irbatch .badge{display:inline-block;min-width:1em;padding:0 .3em;border:1px solid;
 border-radius:.3em;text-align:center;font-size:.87em;line-height:1.4}
-.irbatch.irbatch td.tone{background:color-mix(in srgb,var(--up) var(--share,0%),Canvas)}
-.irbatch .nothing{--share:3%}.irbatch .little{--share:12%}.irbatch .some{--share:22%}
-.irbatch .much{--share:34%}.irbatch .most{--share:48%}.irbatch .tone small{color:inherit}
-.irbatch.irbatch td.unknown{background:repeating-linear-gradient(-45deg,var(--line) 0 .12rem,
-Canvas .12rem .5rem)}.irbatch .unknown .badge{border-style:dashed}
+.irbatch.irbatch td.best{background:color-mix(in srgb,var(--up) 22%,Canvas)}
+.irbatch .best small{color:inherit}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
@@ -241,7 +238,7 @@ def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: i
         after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
     if column.kind == "text":
-        kinds = f"name tone {cell.tone}" if cell.tone else "name"
+        kinds = "name best" if cell.stands_out else "name"
         badge = f'<span class="badge">{escape(printable(cell.badge))}</span> ' if cell.badge else ""
         after = f" <small>{_name(cell.after)}</small>" if cell.after else ""
         return f'<td class="{kinds}">{badge}{_name(cell.text)}{after}</td>'

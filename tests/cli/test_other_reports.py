@@ -38,8 +38,6 @@ def test_choices(cli: Cli) -> None:
     assert Path("out/x.html").read_text() == given.to_html(digits=2)
     assert Path("out/x.md").read_text() == given.to_markdown(digits=2)
     assert listed(Path("out")) == ["x.html", "x.json", "x.md"]
-    _, printed, _ = cli("explain", *FILES, "--only", "better")
-    assert "shown: none" in printed
     _, printed, _ = cli("explain", *FILES, "-m", "map", "--names", "trec_eval", "-n", "1")
     assert printed.startswith("map from old")
 

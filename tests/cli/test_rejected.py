@@ -44,7 +44,6 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     (COMPARE, "--wrong", "unrecognized arguments: --wrong"),
     (EXPLAIN, "-m alpha_nDCG", "reads subtopics"),
     (EXPLAIN, "-m P@{5,10}", "stands for 2 measures"),
-    (EXPLAIN, "--only worst", "invalid choice"),
     (EXPLAIN, "-n 0", "--most 0 must be"),
     (EXPLAIN, "--depth 0", "--depth 0 must be"),
     (EXPLAIN, "--query q99", "(query 'q99'): this query has no values"),
