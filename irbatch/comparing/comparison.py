@@ -218,8 +218,8 @@ class Comparison(Reported, ComparisonSettings):
     @property
     def undecided(self) -> str:
         """Say why corrected p-values are not below `least_p`, however clear differences are."""
-        drawn = self.test in DRAWN
-        of = many(self.draws, "draw") if drawn else many(len(self.query_ids), "query")
+        queries = many(len(self.query_ids), "query")
+        of = many(self.draws, "draw") if self.test in DRAWN else queries
         pairs = "" if self.correction == "none" else f" and {many(self._together, 'pair')}"
         return (
             f"With {of}{pairs} no {'corrected ' * bool(pairs)}p-value is below {self.least_p:.2g}."
@@ -414,6 +414,7 @@ class Comparison(Reported, ComparisonSettings):
             from irbatch.comparing.plots import plot_figures  # for those who write pages
 
             figures += plot_figures(self)
+        chosen = pairs is not None
         if pairs is None:
             few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
             pairs = power or (not paper and (few or form in ("html", "notebook")))
@@ -431,6 +432,8 @@ class Comparison(Reported, ComparisonSettings):
                 parts += figures
             if pairs:
                 parts.append(_tabulate_pairs(group, digits, power, order))
+            elif not chosen:
+                parts.append(Sentences([_count_significant(group)]))
             if group is self and limits:
                 parts.append(Sentences(limits))
         queries, shown_intervals = tell_queries(self), {"means": intervals, "differences": pairs}
@@ -481,8 +484,6 @@ class Comparison(Reported, ComparisonSettings):
         ]
         return list(records[0]), records
 
-
-# ---------------------------------------------------------------- pairs
 
 At = tuple[int, int]  # of arrays: a pair, or a system, and a measure
 
@@ -578,7 +579,11 @@ def _tabulate_pairs(compared: Comparison, digits: int, power: bool, order: Seque
     return make_table(caption, pair_columns(compared, digits, power), at)
 
 
-# ---------------------------------------------------------------- means
+def _count_significant(compared: Comparison) -> str:
+    """Say in one line what the table of pairs would."""
+    counts = zip(compared.significant.sum(axis=0).tolist(), compared.measures, strict=True)
+    by_measure = (f"{count} of {len(compared.pairs)} on {name}" for count, name in counts)
+    return f"Significant differences: {', '.join(by_measure)}. pairs=True (--pairs) lists them."
 
 
 def _list_means(compared: Comparison) -> list[Record]:
@@ -649,9 +654,6 @@ def _marks(compared: Comparison, letters: Mapping[int, str]) -> list[list[list[s
             better, worse = (a, b) if difference > 0 else (b, a)
             marks[better][k].append(letters[worse])
     return [[sorted(cell, key=lambda a: (len(a), a)) for cell in row] for row in marks]
-
-
-# ---------------------------------------------------------------- sentences
 
 
 def _tell_how(compared: Comparison, **shown_intervals: bool) -> str:

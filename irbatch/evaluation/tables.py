@@ -215,7 +215,7 @@ def document_of(results: Systems, options: TableOptions) -> Document:
     shared = stated[0].items() if stated else ()
     common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}
     legend = []
-    if any(cell.stands_out for row in table.rows for cell in row.cells):
+    if any(cell.stands_out for row in table.rows for cell in row):
         legend.append((BEST, "the best of its column"))
     if options.arrows and any(map(better_of, list_measures(results))):
         legend.append((f"{BETTER} {WORSE}", "more, less is better"))

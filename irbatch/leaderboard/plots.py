@@ -27,7 +27,7 @@ from irbatch.report.axes import (
     styles,
     tidy,
 )
-from irbatch.report.document import Figure, Figures, Part, isolate
+from irbatch.report.document import Figure, Figures, Part
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
@@ -182,8 +182,8 @@ def picture_frontier(
         return draw_frontier(frontier).get_figure()
 
     title = f"{frontier.y.label} against {frontier.x.label}"
-    strong = ", ".join(map(isolate, frontier.pareto.frontier))
+    strong = ", ".join(frontier.pareto.frontier)
     caption = f"Pareto frontier: {strong}."
     if left_out := frontier.pareto.left_out:
-        caption += f" Left out: {tell_left_out(board, left_out, isolate)}."
+        caption += f" Left out: {tell_left_out(board, left_out)}."
     return [Figures("", [Figure(title, caption, draw)])]

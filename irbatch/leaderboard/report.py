@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
@@ -135,10 +135,9 @@ def make_document(
     columns = _choose_columns(board, names, intervals, digits)
     heads = [Column("system", "name", value=attrgetter("name")), *columns]
     title = count_systems(board.records)
-    legend, dominated = [], {}
+    legend = []
     if frontier and board.rows:
         pareto = board.pareto([axis.name for axis in frontier])
-        dominated = pareto.dominated_by
         on = set(pareto.frontier)
         heads.insert(0, Column(MARK, "mark", value=lambda row: int(row.name in on),
                                show=MARK.__mul__))  # fmt: skip
@@ -147,11 +146,9 @@ def make_document(
         meaning = f"on the Pareto frontier of {labels}{of_each}, where no other system is as good "
         legend.append((MARK, f"{meaning}along every axis and better along one"))
         if pareto.left_out:
-            legend.append(("not compared", tell_left_out(board, pareto.left_out, str)))
-    table = make_table(
-        f"Values of {title}", heads, board.rows, is_faint=lambda row: row.name in dominated
-    )
-    if any(cell.stands_out for row in table.rows for cell in row.cells):
+            legend.append(("not compared", tell_left_out(board, pareto.left_out)))
+    table = make_table(f"Values of {title}", heads, board.rows)
+    if any(cell.stands_out for row in table.rows for cell in row):
         legend.insert(0, (BEST, "the best of its column"))
     sure = tell_levels(board, {column.name for column in columns}.intersection(board.axes))
     if intervals and sure is not None:
@@ -199,14 +196,12 @@ def tell_levels(board: Board, names: Iterable[str]) -> str | None:
     return show_levels(levels) if levels else None
 
 
-def tell_left_out(
-    board: Board, left_out: Mapping[str, list[str]], mark: Callable[[object], str]
-) -> str:
+def tell_left_out(board: Board, left_out: Mapping[str, list[str]]) -> str:
     """Name systems that are not compared, and what they lack."""
     texts = []
     for system, names in left_out.items():
-        lack = join_words([mark(board.axis(name).label) for name in names])
-        texts.append(f"{mark(system)} (without {lack})")
+        lack = join_words([board.axis(name).label for name in names])
+        texts.append(f"{system} (without {lack})")
     return list_names(texts)
 
 

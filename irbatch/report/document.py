@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from irbatch.errors import printable
 from irbatch.report.numbers import NOTHING
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
-ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
 
 Legend = Sequence[tuple[str, str]]
 Record = dict[str, Any]
@@ -83,25 +81,17 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of a table: one cell a column; a faint one is grey."""
-
-    cells: Sequence[Cell]
-    faint: bool = False
-
-
-@dataclass(frozen=True)
 class Table:
-    """A table; a whole one is not cut where it is wider than a terminal."""
+    """A table: rows of cells; a whole one is not cut where it is wider than a terminal."""
 
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Row]
+    rows: Sequence[Sequence[Cell]]
     whole: bool = False
 
     def column(self, position: int) -> list[Cell]:
         """Return a column's cells."""
-        return [row.cells[position] for row in self.rows]
+        return [row[position] for row in self.rows]
 
     @property
     def meanings(self) -> str:
@@ -142,7 +132,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentences:
-    """What is known, in words; names in them are marked, see `isolate`."""
+    """What is known, in words."""
 
     texts: Sequence[str]
 
@@ -172,7 +162,7 @@ def opened(parts: Iterable[Part]) -> Iterator[Heading | Table | Figures | Senten
             k for k, column in enumerate(part.table.columns) if column.kind in ("name", "text")
         ]
         for row, behind in zip(part.table.rows, part.parts, strict=True):
-            yield Heading(": ".join(row.cells[k].text for k in names if row.cells[k].text))
+            yield Heading(": ".join(row[k].text for k in names if row[k].text))
             yield from opened(behind)
 
 
@@ -203,18 +193,11 @@ def bare(heading: str) -> str:
 
 
 def make_table(
-    caption: str,
-    columns: Sequence[Column],
-    items: Iterable[Any],
-    *,
-    whole: bool = False,
-    is_faint: Callable[[Any], bool] = lambda item: False,
+    caption: str, columns: Sequence[Column], items: Iterable[Any], *, whole: bool = False
 ) -> Table:
     """Lay out one row an item, of the columns that have a heading."""
     shown_columns = [column for column in columns if column.heading]
-    rows = [
-        Row([column.cell(item) for column in shown_columns], faint=is_faint(item)) for item in items
-    ]
+    rows = [[column.cell(item) for column in shown_columns] for item in items]
     return Table(caption, shown_columns, rows, whole)
 
 
@@ -230,14 +213,3 @@ def list_records(columns: Sequence[Column], items: Iterable[Any]) -> tuple[list[
             by_name[f"{column.name} ({often + 1})" if often else column.name] = column
     records = [{name: column.value(item) for name, column in by_name.items()} for item in items]
     return list(by_name), records
-
-
-def isolate(name: object) -> str:
-    """Mark a name in a page's text, so that letters from right to left move nothing beside it."""
-    start, end = ISOLATED
-    return f"{start}{printable(name)}{end}"
-
-
-def without_marks(text: str) -> str:
-    """Leave out the marks of names, for forms other than a page."""
-    return text.translate(dict.fromkeys(map(ord, ISOLATED)))

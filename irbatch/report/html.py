@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import warnings
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ from irbatch.report import document
 from irbatch.report.text import join_letters
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
-TAGS = dict(zip(document.ISOLATED, ("<bdi>", "</bdi>"), strict=True))
 COLOURS = {document.BETTER: ' class="up"', document.WORSE: ' class="down"'}
 
 # Colours are the browser's own, light or dark. Notebooks style tables, too; these rules come first.
@@ -44,7 +42,6 @@ text-align:left;border-bottom:1px solid var(--line);background:none}
 .irbatch tbody th,.irbatch .name{font-weight:inherit;min-width:9rem;max-width:22rem;
 overflow-wrap:anywhere}
 .irbatch tbody tr{background:none}.irbatch tbody tr:nth-child(even){background:var(--stripe)}
-.irbatch tr.behind{color:var(--soft)}
 .irbatch sup{font-size:.72em;line-height:0;color:var(--soft);margin-left:.1em}
 .irbatch sup.up{color:var(--up)}.irbatch sup.down{color:var(--down)}
 .irbatch small{color:var(--soft);font-size:.8em;margin-left:.3em}
@@ -60,8 +57,8 @@ text-align:inherit;cursor:pointer}
 -webkit-box-orient:vertical}
 .irbatch .badge{display:inline-block;min-width:1em;padding:0 .3em;border:1px solid;
 border-radius:.3em;text-align:center;font-size:.87em;line-height:1.4}
-.irbatch.irbatch td.best{background:color-mix(in srgb,var(--up) 22%,Canvas)}
-.irbatch .best small{color:inherit}
+.irbatch.irbatch td.strong{background:color-mix(in srgb,var(--up) 22%,Canvas)}
+.irbatch .strong small{color:inherit}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
@@ -122,7 +119,7 @@ $body
 
 def write_document(report: document.Document, *, fragment: bool = False) -> str:
     """Write sortable tables and pictures; a fragment has nothing of a page, nor the script."""
-    title = escape(printable(report.title))
+    title = _words(report.title)
     elements = [f"<h1>{title}</h1>", f"<p>{_words(report.caption)}</p>"]
     elements += [_soft(report.explained("Bold")), *_parts(report.parts), _soft(report.settings)]
     body = "\n".join(filter(None, elements))
@@ -181,8 +178,7 @@ def _image(figure: document.Figure) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has them
         figure.draw().savefig(buffer, format="svg", metadata={"Date": None})
     source = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
-    caption = document.without_marks(figure.caption)
-    title, alt = (escape(printable(text)) for text in (figure.title, caption))
+    title, alt = _words(figure.title), _words(figure.caption)
     return f'<img src="{source}" title="{title}" alt="{title}: {alt}">'
 
 
@@ -190,7 +186,7 @@ def _details(part: document.Details) -> str:
     """Write a row as a summary that opens what belongs to it, as browsers do without a script."""
     rows = []
     for row, behind in zip(part.table.rows, part.parts, strict=True):
-        line = " ".join(map(_summary, part.table.columns, row.cells))
+        line = " ".join(map(_summary, part.table.columns, row))
         inside = "\n".join(_parts(behind))
         rows.append(f"<details>\n<summary>{line}</summary>\n{inside}\n</details>")
     return "\n".join(rows)
@@ -213,9 +209,8 @@ def _table(table: document.Table) -> str:
     head = "".join(map(_heading, table.columns, annotated))
     rows = []
     for row in table.rows:
-        cells = "".join(map(_cell, table.columns, row.cells, annotated, sizes))
-        rows.append(f'<tr class="behind">{cells}</tr>' if row.faint else f"<tr>{cells}</tr>")
-    caption = escape(printable(table.caption))
+        rows.append(f"<tr>{''.join(map(_cell, table.columns, row, annotated, sizes))}</tr>")
+    caption = _words(table.caption)
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{caption}">\n<table>\n'
         f"<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n"
@@ -238,8 +233,8 @@ def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: i
         after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
     if column.kind == "text":
-        kinds = "name best" if cell.stands_out else "name"
-        badge = f'<span class="badge">{escape(printable(cell.badge))}</span> ' if cell.badge else ""
+        kinds = "name strong" if cell.stands_out else "name"
+        badge = f'<span class="badge">{_words(cell.badge)}</span> ' if cell.badge else ""
         after = f" <small>{_name(cell.after)}</small>" if cell.after else ""
         return f'<td class="{kinds}">{badge}{_name(cell.text)}{after}</td>'
     exact = "" if math.isnan(cell.value) else repr(cell.value).replace("inf", "Infinity")
@@ -264,9 +259,7 @@ def _shown(cell: document.Cell) -> str:
 
 
 def _words(text: str) -> str:
-    """Escape text, and write the names marked in it as elements of their own."""
-    parts = re.split(f"([{''.join(document.ISOLATED)}])", text)
-    return "".join(TAGS.get(part) or escape(printable(part)) for part in parts)
+    return escape(printable(text))
 
 
 def _soft(text: str) -> str:

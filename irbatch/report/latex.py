@@ -123,7 +123,7 @@ def _tabular(document: Document, headings: Mapping[str, str]) -> Iterator[str]:
             if above:
                 yield rf"  \multicolumn{{{width}}}{{@{{}}l@{{}}}}{{{above}}} \\"
             for row in part.rows:
-                yield rf"  {' & '.join(map(_cell, columns, row.cells, annotated))} \\"
+                yield rf"  {' & '.join(map(_cell, columns, row, annotated))} \\"
     yield from (r"  \bottomrule", r"\end{tabular}}}")
 
 

@@ -18,7 +18,6 @@ from irbatch.report.document import (
     Sentences,
     Table,
     opened,
-    without_marks,
 )
 
 GAP = "  "  # between columns
@@ -49,7 +48,7 @@ def write_text(document: Document, *, ansi: bool = False, width: int = WIDTH) ->
         elif isinstance(part, Table):
             parts += [write_table(part, ansi=ansi, width=width), say(part.meanings)]
         elif isinstance(part, Sentences):
-            parts.append("\n".join(say(without_marks(text)) for text in part.texts))
+            parts.append("\n".join(say(text) for text in part.texts))
     return "\n\n".join(filter(None, [*parts, say(document.settings)])) + "\n"
 
 
@@ -137,11 +136,11 @@ def write_markdown(document: Document) -> str:
         elif isinstance(part, Table):
             columns = part.columns
             head = ["" if column.kind == "mark" else escape(column.heading) for column in columns]
-            lines = [list(map(_markdown_cell, columns, row.cells)) for row in part.rows]
+            lines = [list(map(_markdown_cell, columns, row)) for row in part.rows]
             parts.append(write_lines(head, lines, [column.kind == "number" for column in columns]))
             parts.append(escape(part.meanings))
         elif isinstance(part, Sentences):
-            parts.append("\n".join(f"- {escape(without_marks(text))}" for text in part.texts))
+            parts.append("\n".join(f"- {escape(text)}" for text in part.texts))
     parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
     if document.settings:
         parts.append(f"<sub>{escape(document.settings)}</sub>")

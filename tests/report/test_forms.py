@@ -18,7 +18,7 @@ from support.pages import Page
 from irbatch import InputError
 from irbatch.errors import printable
 from irbatch.report import latex
-from irbatch.report.document import BEST, BETTER, MARKS, Cell, Column, Document, Row, Table
+from irbatch.report.document import BEST, BETTER, MARKS, Cell, Column, Document, Table
 from irbatch.report.text import text_width, write_markdown, write_table, write_text
 
 ESCAPES = re.compile("\x1b\\[[01]m")
@@ -26,7 +26,7 @@ ESCAPES = re.compile("\x1b\\[[01]m")
 
 def one_name(name: str, heading: str = "P@1") -> Document:
     columns = [Column("system", "name"), Column(heading)]
-    return Document("", "", [], [Table("", columns, [Row([Cell(name), Cell("0.25", 0.25)])])])
+    return Document("", "", [], [Table("", columns, [[Cell(name), Cell("0.25", 0.25)]])])
 
 
 def tables(text: str) -> list[list[str]]:
@@ -49,8 +49,8 @@ def test_everything_is_said_in_every_form(form: str) -> None:
     columns = [Column("●", "mark"), Column("system", "name"), Column("where", "text")]
     best = Cell("0.5000", 0.5, True, "[0.4000, 0.6000]", ["a", "ab"])
     rows = [
-        Row([Cell("●", 1), Cell("bm25", after="baseline"), Cell("cpu"), best]),
-        Row([Cell("", 0), Cell("splade"), Cell("gpu"), Cell("0.2500", 0.25)], faint=True),
+        [Cell("●", 1), Cell("bm25", after="baseline"), Cell("cpu"), best],
+        [Cell("", 0), Cell("splade"), Cell("gpu"), Cell("0.2500", 0.25)],
     ]
     legend = [(BEST, "the highest"), (MARKS, "what is beaten"), ("●", "on the frontier")]
     table = Table("caption", [*columns, Column("P@1")], rows)
@@ -97,7 +97,7 @@ def test_long_names_are_cut_where_they_agree() -> None:
     assert r"\x1b[31mred\x1b[0m" in text
     assert max(map(len, text.splitlines()[4:-2])) < 300
     names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
-    rows = [Row([Cell(name), Cell("0.25")]) for name in names]
+    rows = [[Cell(name), Cell("0.25")] for name in names]
     table = Table("", [Column("system", "name"), Column("P@1")], rows)
     for k in "12":
         assert f"aaa…{k}bbb" in write_table(table)
@@ -175,7 +175,7 @@ def test_pages_have_no_element_that_is_not_theirs(name: str) -> None:
 def wide(columns: int, rows: int, heading: str = "mean latency (ms)", name: str = "s") -> Document:
     heads = [Column("system", "name"), *(Column(f"{heading}{k}") for k in range(columns))]
     cells = [Cell("1,234.5", stands_out=True) for _ in range(columns)]
-    lines = [Row([Cell(f"{name}{i}"), *cells]) for i in range(rows)]
+    lines = [[Cell(f"{name}{i}"), *cells] for i in range(rows)]
     table = Table("", heads, lines)
     return Document("", "How it came about.", [(BEST, "the best")], [table], "relevant: >= 1 | β\n")
 
@@ -199,7 +199,7 @@ def test_what_shaped_the_numbers_is_a_comment() -> None:
 def test_columns_are_called_as_one_likes() -> None:
     headings = {"system": "the model", "P@1": "$k$"}
     columns = [Column("system", "name"), Column("P@1")]
-    table = Table("", columns, [Row([Cell("a"), Cell("0.5", marks=[BETTER])])])
+    table = Table("", columns, [[Cell("a"), Cell("0.5", marks=[BETTER])]])
     text = latex.write_document(Document("", "", [], [table]), "tab:x", headings=headings)
     assert r"The model & \$k\$ & \\" in text
     assert table.columns[1].heading == "P@1"

@@ -25,9 +25,7 @@ from irbatch.report.document import (
     Figure,
     Figures,
     Heading,
-    Row,
     Table,
-    isolate,
 )
 from irbatch.report.text import write_markdown, write_text
 from support.comparisons import NASTY, constant, make, nasty
@@ -69,21 +67,18 @@ def made(figures: bool = False) -> Document:
         Cell("–", after="[–, ∞]", marks=[WORSE]),
     ]
     rows = [
-        Row(
-            [
-                Cell("●" * (i % 2), i % 2),
-                Cell(name, after="remark" * (i % 3 == 0)),
-                Cell(NASTY[-1 - i]),
-                *(numbers[(i + k) % 3] for k in range(len(NASTY))),
-            ],
-            faint=i % 2 == 0,
-        )
+        [
+            Cell("●" * (i % 2), i % 2),
+            Cell(name, after="remark" * (i % 3 == 0)),
+            Cell(NASTY[-1 - i]),
+            *(numbers[(i + k) % 3] for k in range(len(NASTY))),
+        ]
         for i, name in enumerate(NASTY)
     ]
     table = Table("caption " + " ".join(NASTY), columns, rows)
     parts: list[Any] = [Heading(NASTY[4]), table, Heading(NASTY[5]), table]
     if figures:
-        shown = isolate(NASTY[11])
+        shown = NASTY[11]
         parts += [
             Figures(name, [Figure(name, f"{shown} less {name}", draw)] * 2) for name in NASTY[:2]
         ]
