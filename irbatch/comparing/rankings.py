@@ -12,8 +12,8 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.column_names import Columns, check_columns
+from irbatch.data.columns import QueryTable
 from irbatch.data.ids import first_repeated, same_kind
-from irbatch.data.runs import Run
 from irbatch.engine.concordance import Concordance, compare_pairs
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties import id_texts
@@ -44,17 +44,17 @@ def _check_depth(depth: int | None) -> None:
 
 def _shared_queries(
     run_a: Rankings, run_b: Rankings, depth: int | None, columns: Columns
-) -> tuple[tuple[Run, Run], list[Any]]:
-    """Return two runs, whatever they come as, and the queries that both have."""
+) -> tuple[tuple[QueryTable, QueryTable], list[Any]]:
+    """Return two runs, whatever they come as, by score, and the queries that both have."""
     _check_depth(depth)
     check_columns(columns, ("run",))
-    runs = as_run(run_a, columns=columns), as_run(run_b, columns=columns)
-    queries = [query for query in runs[0].queries if query in runs[1].queries]
+    one, other = (as_run(run, columns=columns).as_table().ordered() for run in (run_a, run_b))
+    queries = [query for query in one if query in other]
     if not queries:
-        samples = [", ".join(map(repr, list(run.queries)[:3])) or "none" for run in runs]
+        samples = [", ".join(map(repr, list(table)[:3])) or "none" for table in (one, other)]
         problem = f"the runs have no query in common: one has {samples[0]}, the other {samples[1]}"
         raise InputError(problem, source="run")
-    return runs, queries
+    return (one, other), queries
 
 
 class Overlap(NamedTuple):
@@ -193,7 +193,7 @@ def overlap(
     """
     _check(p, ties)
     runs, queries = _shared_queries(run_a, run_b, depth, columns)
-    sizes = sum(ranking_sizes(run, queries, depth) for run in runs)
+    sizes = sum(ranking_sizes(table, queries, depth) for table in runs)
     tables = Tables.of(float(p), int(np.max(sizes)))
     values = np.empty((VALUES, len(queries)))
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):

@@ -292,22 +292,19 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     return cells
 
 
-def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
-    """Read which candidates to leave out.
-
-    Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or columns, the cells'
-    rows and columns, int64, each once, in order.
-    """
+def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools:
+    """Read which candidates to leave out; tell which are left: bool ``(queries, candidates)``."""
     source = "exclude"
+    if not is_sparse(excluded) and getattr(excluded, "ndim", 1) == 2:
+        return ~read_mask(excluded, shape, source)
     if is_sparse(excluded):
         check_shape(excluded, shape, source)
         cells = _read_matrix(excluded, queries, source)
-    elif getattr(excluded, "ndim", 1) == 2:
-        return read_mask(excluded, shape, source)
     else:
         cells = _read_columns(excluded, shape, queries, source)
-    rows, columns = np.divmod(np.unique(cells.keys(shape)), max(shape[1], 1))
-    return rows, columns
+    kept = np.ones(shape, bool)
+    kept[cells.row_index, cells.columns] = False
+    return kept
 
 
 # ---------------------------------------------------------------- labels in rank order

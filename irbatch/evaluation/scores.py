@@ -34,7 +34,6 @@ from irbatch.pack.counting import (
     TieError,
     count_by_keys,
     count_candidates,
-    count_on_accelerator,
     pack_candidates,
     rank_candidates,
     read_tie_keys,
@@ -139,10 +138,7 @@ class ScoreEvaluator:
             graded = shown
         graded.check_grades(candidates.queries)
         in_all = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
-        if candidates.on_accelerator:
-            above, equal = count_on_accelerator(candidates, graded)
-        else:
-            above, equal = count_candidates(candidates, graded, self.threads)
+        above, equal = count_candidates(candidates, graded, self.threads)
         keys = read_tie_keys(policy, document_ids, candidates.shape)
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
         grades = graded.starts, graded.grades, graded.all_one

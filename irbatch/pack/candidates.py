@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,9 @@ from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, mask_of, to_numpy
 from irbatch.runtime.kernels import as_input, kernel
-from irbatch.runtime.ragged import offsets_of, row_index_of
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
+BLOCK_CELLS_THERE = 64 << 20  # compared at once: the temporary masks are of this many bytes
 # Scores on an accelerator up to which copying them and counting here takes less time than launching
 # the work there: 32 x 1,000 take 0.9 ms instead of 1.2 (an H100's), 256 x 1,000 as long.
 FEW_CELLS = 1 << 17
@@ -26,19 +26,12 @@ COUNTED_THERE = (*FLOATS, "int64", "int32", "int16", "int8", "uint8")
 UNCOPIED = (np.float32, np.float64, np.int64, np.uint64)
 
 
-class Excluded(NamedTuple):
-    """Candidates to leave out, query after query."""
-
-    starts: Ints  # (queries + 1,): where each query's begin and end
-    columns: Ints
-
-
 class Candidates:
     """Scores of candidates, checked but for NaN, which counting finds.
 
     Scores are array-like ``(queries, candidates)``, or a tensor on an accelerator, which stays
-    there. Cells are candidates if they come before ``widths``, are `kept` (None: all) and are not
-    `excluded`; ``sizes`` are how many a query is left with.
+    there. Cells are candidates if they come before ``widths`` and are `kept` (None: all); ``sizes``
+    are how many a query is left with.
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
@@ -59,8 +52,6 @@ class Candidates:
             check_real(self.scores, "scores", "scores", self.queries)
         self.sizes = self.widths = np.full(self.shape[0], self.shape[1], np.int64)
         self.kept: Bools | None = None
-        self.excluded: Excluded | None = None
-        self.whole = True  # whether every cell is a candidate
         if (mask := mask_of(scores)) is not None:
             self._keep(~mask)
 
@@ -96,7 +87,6 @@ class Candidates:
         """
         if kept is mask is lengths is exclude is self.kept is None:
             return
-        self.whole = False
         if kept is not None:
             self._keep(kept)
         if mask is not None:
@@ -104,8 +94,13 @@ class Candidates:
         if lengths is not None:
             self.widths = read_counts("lengths", lengths, self.widths, self.queries)
         if exclude is not None:
-            self._exclude(exclude)
-        self.sizes = self._count()
+            self._keep(read_excluded(exclude, self.shape, self.queries))
+        self.sizes = self.widths
+        if self.kept is not None:
+            cells = self.kept
+            if (self.widths < self.shape[1]).any():
+                cells = self.are_candidates(0, self.shape[0])
+            self.sizes = cells.sum(axis=1, dtype=np.int64)
         nothing = (self.sizes == 0) & (self.widths > 0)
         if nothing.any() and not may_be_none:
             query = self.queries[int(np.argmax(nothing))]
@@ -113,18 +108,27 @@ class Candidates:
             problem += "no_relevant='skip' leaves such a query out"
             raise InputError(problem, source="scores", query=query)
 
+    @property
+    def whole(self) -> bool:
+        """Whether every cell is a candidate."""
+        return self.kept is None and bool((self.widths == self.shape[1]).all())
+
     def without_hidden(self, graded: GradedCandidates) -> GradedCandidates:
         """Return those graded that are candidates."""
         if self.whole:
             return graded
-        return graded.where(~self._is_hidden(graded.row_index, graded.columns))
+        shown: Bools = graded.columns < self.widths[graded.row_index]
+        if self.kept is not None:
+            shown &= self.kept[graded.row_index, graded.columns]
+        return graded.where(shown)
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         """Divide the rows so that no block that has to be copied is large."""
         at_once = max(self.shape[0], 1)
         copied = self.on_accelerator or not self.scores.flags.c_contiguous
         if copied or self.scores.dtype.newbyteorder("=") not in UNCOPIED:
-            at_once = max(BLOCK_CELLS // max(self.shape[1], 1), 1)
+            cells = BLOCK_CELLS_THERE if self.on_accelerator else BLOCK_CELLS
+            at_once = max(cells // max(self.shape[1], 1), 1)
         for start in range(0, self.shape[0], at_once):
             yield start, min(start + at_once, self.shape[0])
 
@@ -154,44 +158,10 @@ class Candidates:
         is_candidate: Bools = np.arange(self.shape[1]) < self.widths[start:stop, None]
         if self.kept is not None:
             is_candidate &= self.kept[start:stop]
-        if self.excluded is not None:
-            part, starts = part_of(self.excluded.starts, start, stop)
-            is_candidate[row_index_of(starts), self.excluded.columns[part]] = False
         return is_candidate
 
     def _keep(self, cells: Bools) -> None:
         self.kept = cells if self.kept is None else self.kept & cells
-
-    def _exclude(self, exclude: Any) -> None:
-        excluded = read_excluded(exclude, self.shape, self.queries)
-        if isinstance(excluded, np.ndarray):
-            self._keep(~excluded)
-            return
-        rows, columns = excluded
-        shown = ~self._is_hidden(rows, columns)  # what is hidden anyway is not counted twice
-        counts = np.bincount(rows[shown], minlength=self.shape[0])
-        self.excluded = Excluded(offsets_of(counts), columns[shown])
-
-    def _is_hidden(self, rows: Ints, columns: Ints) -> Bools:
-        """Tell which of some cells are not candidates."""
-        hidden: Bools = columns >= self.widths[rows]
-        if self.kept is not None:
-            hidden |= ~self.kept[rows, columns]
-        if self.excluded is not None and self.excluded.columns.size:
-            starts, out = self.excluded
-            keys = row_index_of(starts) * self.shape[1] + out
-            cells = rows * self.shape[1] + columns
-            hidden |= keys[np.minimum(np.searchsorted(keys, cells), keys.size - 1)] == cells
-        return hidden
-
-    def _count(self) -> Ints:
-        sizes = self.widths
-        if self.kept is not None:
-            kept = self.kept
-            if (self.widths < self.shape[1]).any():
-                kept = kept & (np.arange(self.shape[1]) < self.widths[:, None])
-            sizes = kept.sum(axis=1, dtype=np.int64)
-        return sizes if self.excluded is None else sizes - np.diff(self.excluded.starts)
 
 
 def _stays(scores: Any) -> bool:

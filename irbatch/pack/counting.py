@@ -7,6 +7,7 @@ candidates.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -51,6 +52,8 @@ class ScoreRows(NamedTuple):
     scores: Scores2  # (rows, candidates)
     there: Bytes2  # of that shape, 1 where a cell is a candidate; (0, 0) if all are
     widths: Ints  # (rows,): cells from there on are not candidates
+    sizes: Ints  # (rows,): how many candidates there are
+    lowest: Scores  # (1,): the lowest score there can be
 
 
 class Counted(NamedTuple):
@@ -68,22 +71,16 @@ def count_candidates(
     """Count for each graded candidate those of its query that score higher, and the same."""
     above, equal = np.zeros((2, graded.columns.size), np.int64)
     for start, stop in candidates.blocks():
-        scores, kept = candidates.block(start, stop)
         part, starts = part_of(graded.starts, start, stop)
         counted = Counted(starts, graded.columns[part], above[part], equal[part])
-        widths = candidates.widths[start:stop]
-        if counted.columns.size > SORTED_FROM * (stop - start):
-            has_nan = _count_by_sorting(scores, kept, widths, counted, threads)
+        if candidates.on_accelerator:
+            nan: Bools | Ints = _count_there(candidates, start, stop, counted)
+        elif counted.columns.size > SORTED_FROM * (stop - start):
+            nan = _count_by_sorting(candidates, start, stop, counted, threads)
         else:
-            cells = np.empty((0, 0), np.uint8) if kept is None else kept.view(np.uint8)
-            has_nan = _count(ScoreRows(as_input(scores), cells, widths), counted, threads) > 0
-        for row in np.flatnonzero(has_nan).tolist():
-            reject_nan(candidates, start + row, scores[row])
-        if candidates.excluded is not None and candidates.excluded.columns.size:
-            out, starts = part_of(candidates.excluded.starts, start, stop)
-            work = 3 * int((np.diff(counted.starts) * np.diff(starts)).sum())
-            excluded = candidates.excluded.columns[out]
-            _subtract_rows.run(work, as_input(scores), starts, excluded, counted)
+            nan = _count_by_comparing(candidates, start, stop, counted, threads)
+        for row in np.flatnonzero(nan).tolist():
+            _reject_nan(candidates, start + row)
     return above, equal
 
 
@@ -133,22 +130,30 @@ def _rank_ties(scores: Scores, keys: Ints, present: Ints, columns: Ints) -> Ints
     return place[columns] - np.searchsorted(scores[ordered], scores[columns])
 
 
-def reject_nan(candidates: Candidates, row: int, scores: Scores) -> None:
+def _reject_nan(candidates: Candidates, row: int) -> None:
     """Reject a NaN among a row's candidates; cells that are not candidates may be NaN."""
-    bad = np.isnan(scores) & candidates.are_candidates(row, row + 1)[0]
+    scores, _ = candidates.block(row, row + 1)
+    bad = np.isnan(scores[0]) & candidates.are_candidates(row, row + 1)[0]
     if bad.any():
         problem = f"score nan of candidate {int(np.argmax(bad))} is not a number"
         query = candidates.queries[row]
         raise InputError(problem, source="scores", query=query, value=float("nan"))
 
 
-def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
+def _count_by_comparing(
+    candidates: Candidates, start: int, stop: int, counted: Counted, threads: int | None
+) -> Ints:
     """Count by comparing each row with each of its graded scores; return the NaN of each row."""
-    nan = np.zeros(rows.widths.size, np.int64)
-    cells = (counted.columns.size + nan.size) * rows.scores.shape[1]
+    scores, kept = candidates.block(start, stop)
+    widths, sizes = candidates.widths[start:stop], candidates.sizes[start:stop]
+    there = np.empty((0, 0), np.uint8) if kept is None else kept.view(np.uint8)
+    lowest = -np.inf if scores.dtype.kind == "f" else np.iinfo(scores.dtype).min
+    rows = ScoreRows(as_input(scores), there, widths, sizes, np.array([lowest], scores.dtype))
+    nan = np.zeros(widths.size, np.int64)
+    cells = (counted.columns.size + nan.size) * scores.shape[1]
 
     def count(first: int, last: int) -> None:
-        space = np.empty(rows.there.shape[1], rows.scores.dtype)
+        space = np.empty(there.shape[1], scores.dtype)
         _count_rows.run(3 * cells, rows, counted, nan, space, first, last)
 
     map_ranges(count, nan.size, cells=cells // 4, threads=threads)
@@ -156,27 +161,26 @@ def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
 
 
 def _count_by_sorting(
-    scores: Scores2, kept: Bools | None, widths: Ints, counted: Counted, threads: int | None
+    candidates: Candidates, start: int, stop: int, counted: Counted, threads: int | None
 ) -> Bools:
     """Count by sorting each row and looking its graded scores up; tell which rows have a NaN."""
-    graded_scores = scores[row_index_of(counted.starts), counted.columns]
-    hidden = np.arange(scores.shape[1]) >= widths[:, None]
-    if kept is not None:
-        hidden |= ~kept
-    nan = np.isnan(scores) if scores.dtype.kind == "f" else np.zeros_like(hidden)
-    hidden |= nan
-    lowest = -np.inf if scores.dtype.kind == "f" else np.iinfo(scores.dtype).min
-    # What is hidden goes below all that is not, and is passed over there.
-    ordered = np.where(hidden, np.array(lowest, scores.dtype), scores)
-    fillers = hidden.sum(axis=1)
+    scores, kept = candidates.block(start, stop)
+    nan = np.zeros(stop - start, bool)
 
-    def look(first: int, last: int) -> None:
-        ordered[first:last].sort(axis=1)
-        work = 20 * int(counted.starts[last] - counted.starts[first])
-        _search_rows.run(work, ordered, fillers, graded_scores, counted, first, last)
+    def count(first: int, last: int) -> None:
+        for row in range(first, last):
+            width = candidates.widths[start + row]
+            own = scores[row, :width] if kept is None else scores[row, :width][kept[row, :width]]
+            ordered = np.sort(own)  # NaN last
+            nan[row] = ordered.size > 0 and ordered[-1] != ordered[-1]
+            part = slice(counted.starts[row], counted.starts[row + 1])
+            graded_scores = scores[row, counted.columns[part]]
+            ends = np.searchsorted(ordered, graded_scores, "right")
+            counted.above[part] = ordered.size - ends
+            counted.equal[part] = ends - np.searchsorted(ordered, graded_scores)
 
-    map_ranges(look, scores.shape[0], cells=10 * scores.size, threads=threads)
-    return np.asarray(nan.any(axis=1))
+    map_ranges(count, nan.size, cells=10 * scores.size, threads=threads)
+    return nan
 
 
 @kernel
@@ -185,26 +189,27 @@ def _count_rows(
 ) -> None:
     """Compare rows `first` to `last` with their graded scores; count the NaN of each.
 
-    Scores of candidates alone are put into `space`, which has room for a row of them.
+    What is not a candidate has the lowest score in `space`, which has room for a row.
 
     Counts are 32 bits wide and said to be at each step: as wide as the scores, so that sixteen of
     them are compared at once; 64 bits take twice as long.
     """
-    scores, there, widths = rows
+    scores, there, widths, sizes, lowest = rows
     starts, columns, above, equal = counted
+    filler = lowest[0]
     for q in range(first, last):
         row = scores[q]
         n = widths[q]
         if there.shape[0] > 0:
-            m = 0
             for c in range(n):
-                space[m] = row[c]
-                m += int(there[q, c])  # a byte alone would overflow in plain Python
-            n = m
+                space[c] = row[c] if there[q, c] != 0 else filler
             row = space
         nan[q] = _count_nan(row, n)
         for i in range(starts[q], starts[q + 1]):
-            above[i], equal[i] = _count_one(row, n, scores[q, columns[i]])
+            score = scores[q, columns[i]]
+            above[i], equal[i] = _count_one(row, n, score)
+            if score == filler:
+                equal[i] -= n - sizes[q]
 
 
 @kernel
@@ -225,46 +230,6 @@ def _count_one(row: Scores, n: int, score: float) -> tuple[int, int]:
         higher = np.int32(higher + (STEP if row[c] > score else 0))
         same = np.int32(same + (STEP if row[c] == score else 0))
     return int(higher) // STEP, int(same) // STEP
-
-
-@kernel
-def _search_rows(
-    ordered: Scores2, fillers: Ints, wanted: Scores, counted: Counted, first: int, last: int
-) -> None:
-    """Look graded scores up in rows that ascend, behind their fillers."""
-    starts, _, above, equal = counted
-    for q in range(first, last):
-        for i in range(starts[q], starts[q + 1]):
-            low = fillers[q]
-            high = ordered.shape[1]
-            while low < high:
-                middle = (low + high) // 2
-                if ordered[q, middle] < wanted[i]:
-                    low = middle + 1
-                else:
-                    high = middle
-            begin = low
-            high = ordered.shape[1]
-            while low < high:
-                middle = (low + high) // 2
-                if ordered[q, middle] <= wanted[i]:
-                    low = middle + 1
-                else:
-                    high = middle
-            above[i] = ordered.shape[1] - low
-            equal[i] = low - begin
-
-
-@kernel
-def _subtract_rows(scores: Scores2, out_starts: Ints, out: Ints, counted: Counted) -> None:
-    """Take excluded candidates out of the counts."""
-    starts, columns, above, equal = counted
-    for q in range(starts.size - 1):
-        for i in range(starts[q], starts[q + 1]):
-            score = scores[q, columns[i]]
-            for j in range(out_starts[q], out_starts[q + 1]):
-                above[i] -= scores[q, out[j]] > score
-                equal[i] -= scores[q, out[j]] == score
 
 
 @kernel
@@ -298,85 +263,56 @@ def _count_lower(
         before[i] = number
 
 
-CELLS_THERE = 64 << 20  # of scores compared at once: the temporary masks are of this many bytes
-
 # Graded candidates a query from which sorting the row takes less time than counting for each: for
 # 2,000 x 20,000 an H100 takes 4.1 ms to sort, 0.75 to count for one; of 1,000, 0.2 and 0.07.
 SORTED_THERE_FROM = 5
 
 
-def count_on_accelerator(candidates: Candidates, graded: GradedCandidates) -> tuple[Ints, Ints]:
-    """Count as `irbatch.pack.counting.count_candidates`, where scores are a tensor."""
-    above, equal = np.zeros((2, graded.columns.size), np.int64)
-    at_once = max(CELLS_THERE // max(candidates.shape[1], 1), 1)
-    for start in range(0, candidates.shape[0], at_once):
-        stop = min(start + at_once, candidates.shape[0])
-        part, starts = part_of(graded.starts, start, stop)
-        counts = _count_block_there(candidates, start, stop, starts, graded.columns[part])
-        above[part], equal[part] = counts
-    return above, equal
+def _count_there(candidates: Candidates, start: int, stop: int, counted: Counted) -> Bools:
+    """Count in some rows; tell which have a NaN, if only among cells that are not candidates.
 
-
-def _count_block_there(
-    candidates: Candidates, start: int, stop: int, starts: Ints, columns: Ints
-) -> tuple[Ints, Ints]:
-    """Count in some rows; all of them at once for the first graded of each, then for the next."""
+    All rows are looked at at once for the first graded candidate of each, then for the next.
+    """
+    torch = sys.modules["torch"]  # there is a tensor, so that it is loaded
     scores: Any = candidates.scores[start:stop]
-    is_candidate = _candidates_there(candidates, start, stop)
-    nan = scores != scores
-    suspects = (nan if is_candidate is None else nan & is_candidate).any(dim=1)
-    for row in np.flatnonzero(to_numpy(suspects, "scores")).tolist():
-        reject_nan(candidates, start + row, to_numpy(scores[row], "scores"))
-    counts = np.diff(starts)
+    is_candidate = None
+    if not candidates.whole:
+        is_candidate = scores.new_tensor(candidates.are_candidates(start, stop), dtype=torch.bool)
+    counts = np.diff(counted.starts)
     most = int(counts.max(initial=0))
-    real = np.arange(most) < counts[:, None]
-    padded = np.zeros(real.shape, np.int64)
-    padded[real] = columns
-    graded_scores = scores.gather(1, scores.new_tensor(padded, dtype=_torch().int64))
-    count = _sort_there if most > SORTED_THERE_FROM else _compare_there
-    above, equal = (
-        to_numpy(tensor, "scores")[real] for tensor in count(scores, is_candidate, graded_scores)
-    )
-    return above, equal
+    if most:
+        real = np.arange(most) < counts[:, None]
+        padded = np.zeros(real.shape, np.int64)
+        padded[real] = counted.columns
+        graded_scores = scores.gather(1, scores.new_tensor(padded, dtype=torch.int64))
+        count = _sort_there if most > SORTED_THERE_FROM else _compare_there
+        above, equal = count(torch, scores, is_candidate, graded_scores)
+        counted.above[:] = to_numpy(above, "scores")[real]
+        counted.equal[:] = to_numpy(equal, "scores")[real]
+    return to_numpy((scores != scores).any(dim=1), "scores")
 
 
-def _compare_there(scores: Any, is_candidate: Any, graded_scores: Any) -> tuple[Any, Any]:
-    higher: list[Any] = []
-    same: list[Any] = []
-    for place in range(graded_scores.shape[1]):
-        score = graded_scores[:, place : place + 1]
-        for counts, cells in ((higher, scores > score), (same, scores == score)):
-            counts.append((cells if is_candidate is None else cells & is_candidate).sum(dim=1))
-    if not higher:
-        return graded_scores.long(), graded_scores.long()
-    return _torch().stack(higher, dim=1), _torch().stack(same, dim=1)
+def _compare_there(
+    torch: Any, scores: Any, is_candidate: Any, graded_scores: Any
+) -> tuple[Any, Any]:
+    def count(cells: Any) -> Any:
+        return (cells if is_candidate is None else cells & is_candidate).sum(dim=1)
+
+    columns = graded_scores.split(1, dim=1)
+    higher = torch.stack([count(scores > column) for column in columns], dim=1)
+    return higher, torch.stack([count(scores == column) for column in columns], dim=1)
 
 
-def _sort_there(scores: Any, is_candidate: Any, graded_scores: Any) -> tuple[Any, Any]:
+def _sort_there(torch: Any, scores: Any, is_candidate: Any, graded_scores: Any) -> tuple[Any, Any]:
     """Sort; what is not a candidate goes below the candidates, and is passed over there."""
     hidden = scores != scores if is_candidate is None else ~is_candidate
-    floating = scores.dtype.is_floating_point
-    lowest = -float("inf") if floating else _torch().iinfo(scores.dtype).min
+    lowest = -math.inf if scores.dtype.is_floating_point else torch.iinfo(scores.dtype).min
     ordered = scores.masked_fill(hidden, lowest).sort(dim=1).values
     graded_scores = graded_scores.contiguous()
-    end = _torch().searchsorted(ordered, graded_scores, right=True)
-    begin = _torch().searchsorted(ordered, graded_scores)
+    end = torch.searchsorted(ordered, graded_scores, right=True)
+    begin = torch.searchsorted(ordered, graded_scores)
     begin = begin.maximum(hidden.sum(dim=1, keepdim=True))
     return scores.shape[1] - end, end - begin
-
-
-def _candidates_there(candidates: Candidates, start: int, stop: int) -> Any:
-    """Return which cells are candidates, a tensor beside the scores, or None if all are."""
-    whole = (candidates.widths[start:stop] == candidates.shape[1]).all()
-    if candidates.kept is None and candidates.excluded is None and whole:
-        return None
-    scores: Any = candidates.scores
-    return scores.new_tensor(candidates.are_candidates(start, stop), dtype=_torch().bool)
-
-
-def _torch() -> Any:
-    """Return the module that a tensor came from: it is loaded, since there is a tensor."""
-    return sys.modules["torch"]
 
 
 # Cells of a block whose matrix is never written out, and of the level counts of any block.

@@ -234,8 +234,7 @@ def rank_columns(
     for first in range(0, queries, at_once):
         last = min(first + at_once, queries)
         scores, _ = candidates.block(first, last)
-        whole = candidates.whole and candidates.kept is None
-        is_candidate = None if whole else candidates.are_candidates(first, last)
+        is_candidate = None if candidates.whole else candidates.are_candidates(first, last)
         for row in range(last - first):
             mine = all_columns if is_candidate is None else np.flatnonzero(is_candidate[row])
             key = None if keys is None else keys[(first + row) % len(keys)][mine]
