@@ -45,10 +45,8 @@ NEEDED = re.compile(r"^ *(?:import|from) (torch)\b", re.MULTILINE)
 # Modules that cannot be imported without the framework they are for.
 OF_FRAMEWORKS = [
     f"irbatch.integrations.{name}"
-    for name in ("dask", "dask_rows", "keras", "sentence_transformers", "spark", "torchmetrics",
-                 "torchmetrics.exact", "torchmetrics.ranking", "torchmetrics.retrieval",
-                 "transformers")
-]  # fmt: skip
+    for name in ("dask", "keras", "sentence_transformers", "spark", "torchmetrics", "transformers")
+]
 TABLE_ROW = re.compile(r"(\S.*?)((?: +\d[\d.]*)+)")
 
 Row = tuple[str, Sequence[float]]

@@ -247,9 +247,6 @@ def test_torchmetrics_keywords(ours: Any, theirs: Any, torch: Any, kind: str) ->
     if kind != "columns":
         metric.update(preds=scores, target=labels > 0, **ids)
         assert plain(metric.compute()) == plain(found["ours"])
-        both_said = {"preds": scores, "scores": scores}
-        input_error(lambda: metric.update(**both_said), "scores as well")
-        input_error(lambda: metric.update(target=labels), "the score of each candidate")
 
 
 def test_scores_that_are_nan_on_request(ours: Any, torch: Any) -> None:
@@ -272,8 +269,9 @@ def test_scores_that_are_nan_on_request(ours: Any, torch: Any) -> None:
 def test_arguments(ours: Any, arguments: dict[str, Any]) -> None:
     ties = "id" if "document_ids" in arguments else "expected"
     metric = ours.RankingMetric(MEASURES, ties=ties)
-    metric.update(SCORES, **arguments)
-    expected = evaluate_scores(SCORES, measures=MEASURES, ties=ties, **arguments).mean()
+    target = arguments.pop("relevance", None)
+    metric.update(SCORES, target, **arguments)
+    expected = evaluate_scores(SCORES, target, MEASURES, ties=ties, **arguments).mean()
     assert plain(metric.compute()) == expected
 
 
@@ -287,6 +285,9 @@ def test_repeated_queries_count_once(ours: Any) -> None:
     metric = feed(ours.RankingMetric(MEASURES, keep="queries"))
     feed(metric, PARTS[:2])
     assert plain(metric.compute()) == WHOLE
+    twice = ours.RankingMetric(MEASURES, keep="queries")
+    twice.update(SCORES[[3, 4, 3]], LABELS[[3, 4, 3]], query_ids=[3, 4, 3])
+    assert plain(twice.compute()) == evaluate_scores(SCORES[3:5], LABELS[3:5], MEASURES).mean()
     metric.update(-SCORES[:1], LABELS[:1], query_ids=[0])
     input_error(metric.compute, "0")
 
