@@ -81,8 +81,8 @@ def _with_dask(rate: Callable[..., float], parts: Path) -> float:
 
     frame = dataframe.read_parquet(str(parts))
     workers = LocalCluster(2, threads_per_worker=1, dashboard_address=None)
-    with workers as cluster, Client(cluster) as client:
-        return rate(dask.evaluate, run=frame, client=client)
+    with workers as cluster, Client(cluster):
+        return rate(dask.evaluate, run=frame)
 
 
 def _start(folder: Path, problem: Any) -> float:

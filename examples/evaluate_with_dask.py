@@ -20,9 +20,9 @@ def main() -> None:
         run.to_pandas().sample(frac=1, random_state=3), npartitions=7
     )
 
-    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
-        means = engine.evaluate(qrels, parts, MEASURES, keep="sums", client=client)
-        results = engine.evaluate(qrels, parts, MEASURES, client=client)
+    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0"):
+        means = engine.evaluate(qrels, parts, MEASURES, keep="sums")
+        results = engine.evaluate(qrels, parts, MEASURES)
 
     print(means)
     poor = [query for query, value in results.per_query("nDCG@10").items() if value < 0.4]

@@ -2,22 +2,20 @@
 
     from irbatch.integrations import dask
 
-    means = dask.evaluate(qrels, run, "nDCG@10 AP", keep="sums", client=client)
+    means = dask.evaluate(qrels, run, "nDCG@10 AP", keep="sums")
 
 The rows of a query are brought together by a shuffle of Dask's. irbatch must be installed where its
-workers run. Bags and delayed parts become frames by Dask itself: ``bag.to_dataframe()``,
-``dask.dataframe.from_delayed(parts)``.
+workers run: those of the client made last, or of ``with client.as_current():``. Bags and delayed
+parts become frames by Dask itself: ``bag.to_dataframe()``, ``dask.dataframe.from_delayed(parts)``.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any, Unpack
 from uuid import uuid4
 
-from irbatch.errors import InputError, imported, kind_of
+from irbatch.errors import imported
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.partial import merge_partials
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.integrations.shuffled import BUCKET, Task, check_frame
@@ -29,7 +27,6 @@ _dask: Any = imported(*_EXTRA, "dask")
 _frames: Any = imported(*_EXTRA, "dask.dataframe")
 _pd: Any = imported(*_EXTRA, "pandas")
 
-MERGED = 16  # partial results that one task merges
 SHUFFLE = "tasks"  # by any scheduler; and what a worker lost is done again, unlike by "p2p"
 
 
@@ -40,9 +37,7 @@ def evaluate(
     cutoffs: Cutoffs = None,
     *,
     keep: str = "queries",
-    client: Any = None,
     partitions: int | None = None,
-    name: str | None = None,
     **settings: Unpack[EvaluateOptions],
 ) -> Results:
     """Evaluate one system; the same bits as `irbatch.evaluate` of the same rows.
@@ -55,20 +50,14 @@ def evaluate(
             `progress` have no meaning here, and `threads` is 1 a task.
         keep: ``"queries"``, values of all queries, which come to the caller; or ``"sums"``, some
             hundred bytes a measure.
-        client: a `distributed.Client`; default: as Dask is configured, which is the last client
-            that was made.
         partitions: how many parts are evaluated, each as a whole by one task; default: as many as
             the run has.
-        name: the system's.
 
     Raises:
         InputError: before anything is computed, if a frame lacks a column or an option can't be
             had; and as `irbatch.evaluate`, naming the query and the document, from the workers.
     """
     check_settings(evaluate, settings)
-    if client is not None and not hasattr(client, "as_current"):
-        problem = f"is a distributed.Client, not {kind_of(client)}"
-        raise InputError(problem, source="client", value=client)
     apart = isinstance(qrels, _frames.DataFrame)
     task = Task.choose(measures, cutoffs, keep, apart=apart, **settings)
     check_frame(run, _frames.DataFrame, "Dask")
@@ -80,13 +69,9 @@ def evaluate(
         judgments = task.evaluation.judgments(qrels)
         judged = [_sent(judgments)] * count
     held = _sent(task)
-    bucket, merge = _dask.delayed(Task.evaluate_bucket), _dask.delayed(merge_partials)
-    parts = [bucket(held, *both) for both in zip(judged, ranked, strict=True)]
-    while len(parts) > 1:
-        parts = [merge(parts[i : i + MERGED]) for i in range(0, len(parts), MERGED)]
-    with nullcontext() if client is None else client.as_current():
-        totals = _dask.compute(*parts)
-    return task.sum_up(totals, judgments, name)
+    evaluate_bucket = _dask.delayed(Task.evaluate_bucket)
+    parts = [evaluate_bucket(held, *both) for both in zip(judged, ranked, strict=True)]
+    return task.sum_up(_dask.compute(*parts), judgments)
 
 
 def _sent(value: Any) -> Any:

@@ -72,12 +72,11 @@ class Task:
         run = ranked if len(ranked) else Run({})
         return evaluate_part(self.evaluation, qrels, run, None, self.keep, self.apart)
 
-    def sum_up(self, parts: Iterable[PartialResult], judgments: Any, name: str | None) -> Results:
+    def sum_up(self, parts: Iterable[PartialResult], judgments: Any) -> Results:
         """Return the results of all buckets; of none, those of an empty run."""
         judgments = None if self.apart else judgments
         nothing = evaluate_part(self.evaluation, judgments, Run({}), None, self.keep, self.apart)
-        total = merge_partials([nothing, *parts])
-        return total.results(judgments, name=name)
+        return merge_partials([nothing, *parts]).results(judgments)
 
 
 def check_frame(run: Any, kind: type, engine: str) -> None:

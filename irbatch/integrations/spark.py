@@ -40,7 +40,6 @@ def evaluate(
     *,
     keep: str = "queries",
     partitions: int | None = None,
-    name: str | None = None,
     **settings: Unpack[EvaluateOptions],
 ) -> Results:
     """Evaluate one system; the same bits as `irbatch.evaluate` of the same rows.
@@ -55,7 +54,6 @@ def evaluate(
             which each part sends some hundred bytes a measure.
         partitions: how many parts are evaluated, each held by a task as a whole; default: as Spark
             is configured to shuffle.
-        name: the system's.
 
     Raises:
         InputError: before a job starts, if a DataFrame lacks a column or an option can't be had;
@@ -76,7 +74,7 @@ def evaluate(
         cells = ranked.applyInArrow(lambda rows: _evaluate_rows(task, judgments, rows), CELL)
     items = task.evaluation.items
     parts = [_read_cell(bytes(cell[0]), items) for cell in cells.collect()]
-    return task.sum_up(parts, judgments, name)
+    return task.sum_up(parts, judgments)
 
 
 def _in_buckets(task: Task, frame: Any, source: str, count: int) -> Any:

@@ -284,11 +284,10 @@ def test_clients_schedulers_and_executors_of_dask(engine: Engine, tmp_path: Path
     from distributed import get_client
 
     both, right = text_frames(engine), irbatch.evaluate(*problem(), FEW)
-    assert_same(engine.evaluate(*both, FEW, client=get_client()), right)
+    with get_client().as_current():
+        assert_same(engine.evaluate(*both, FEW), right)
     with config.set(scheduler="threads"):
         assert_same(engine.evaluate(*both, FEW), right)
-    said = "client: is a distributed.Client, not an int"
-    input_error(lambda: engine.evaluate(*both, FEW, client=3), said)
     qrels, run = problem()
     paths = [tmp_path / f"{i}.parquet" for i in range(3)]
     for i, path in enumerate(paths):
