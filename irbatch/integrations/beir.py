@@ -23,7 +23,7 @@ from irbatch.errors import InputError, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate as evaluate_run
 from irbatch.integrations.pytrec_eval import drop_empty
-from irbatch.measures import Measure, check_cutoff, measure
+from irbatch.measures import Measure, measure
 
 __all__ = ["CUSTOM", "evaluate", "evaluate_custom"]
 
@@ -70,14 +70,12 @@ def evaluate(
             else ranking
             for query, ranking in results.items()
         }
-    cutoffs = _check_cutoffs(k_values)
-    families = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
-    measures = [column for family in families.values() for column in family]
+    measures = _at_cutoffs(FAMILIES.values(), k_values)
     evaluated = evaluate_run(judged, rankings, measures, trec_eval="9")
     means = _mean_in_order(evaluated, rankings, len(evaluated.query_ids))
     ndcg, map_, recall, precision = (
-        {f"{key}@{column.cutoff}": means[column] for column in family}
-        for key, family in families.items()
+        {f"{key}@{of.cutoff}": mean for of, mean in means.items() if of.name == name}
+        for key, name in FAMILIES.items()
     )
     return ndcg, map_, recall, precision
 
@@ -109,9 +107,9 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
         queries = {**qrels, **results} if qrels.keys() & results.keys() else qrels
         seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in queries}
         judged = Qrels.borrow(seen)
-    measures = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
-    means = _mean_in_order(evaluate_run(judged, run, measures), results, len(qrels))
-    return {f"{key}@{column.cutoff}": means[column] for column in measures}
+    evaluated = evaluate_run(judged, run, _at_cutoffs([CUSTOM[key][0]], k_values))
+    means = _mean_in_order(evaluated, results, len(qrels))
+    return {f"{key}@{of.cutoff}": mean for of, mean in means.items()}
 
 
 def _mean_in_order(results: Results, run: Table, divisor: int) -> dict[Measure, float]:
@@ -125,10 +123,10 @@ def _mean_in_order(results: Results, run: Table, divisor: int) -> dict[Measure, 
     return dict(zip(results.columns, means, strict=True))
 
 
-def _check_cutoffs(k_values: Iterable[int]) -> list[int]:
-    """Return the cutoffs, each once."""
+def _at_cutoffs(names: Iterable[str], k_values: Iterable[int]) -> list[Measure]:
+    """Return measures at cutoffs, each once."""
     try:
         cutoffs = list(k_values)
     except TypeError:
         raise InputError(f"k_values {shown(k_values)} are not several cutoffs") from None
-    return list(dict.fromkeys(map(check_cutoff, cutoffs)))
+    return list(dict.fromkeys(measure(name) @ k for name in names for k in cutoffs))

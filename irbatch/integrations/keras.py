@@ -10,7 +10,7 @@ history.history["val_nDCG@10"]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from irbatch.errors import InputError, imported, kind_of
@@ -30,14 +30,11 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
 
     Args:
         validation: ``(inputs, labels)``, weights may follow; or batches of those, in anything that
-            can be iterated over once an epoch; or a function from the model to
-            ``(scores, labels)``. Labels are ``(queries, candidates)``, -100 where there is no
-            candidate; scores are of the same shape or with a last axis of 1.
-        measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
+            can be iterated over once an epoch, which ``model.predict`` scores; or a function from
+            the model to ``(scores, labels)``. Labels are ``(queries, candidates)``, -100 where
+            there is no candidate; scores are of the same shape or with a last axis of 1.
+        measures, cutoffs, **settings: as in `irbatch.BatchEvaluator`.
         prefix: put before the names.
-        score: a function from the model and inputs to scores, called where validation doesn't
-            bring them; default: ``model.predict``.
-        ties: as in `irbatch.evaluate_scores`.
         names: how measures are called: see `irbatch.Results.mean`.
 
     Attributes:
@@ -61,16 +58,13 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         cutoffs: Any = None,
         *,
         prefix: str = "val_",
-        score: Callable[[Any, Any], Any] | None = None,
-        ties: str = "expected",
-        no_relevant: str = "zero",
         names: str = "irbatch",
+        **settings: Any,
     ) -> None:
         super().__init__()
-        options = {"ties": ties, "no_relevant": no_relevant}
-        self._evaluator = evaluator_without_ids(measures, cutoffs, **options)
+        self._evaluator = evaluator_without_ids(measures, cutoffs, **settings)
         _check_validation(validation)
-        self._validation, self._score = validation, score
+        self._validation = validation
         self._prefix, self._names = prefix, names
         self.results: Results | None = None
 
@@ -95,11 +89,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             return
         whole = isinstance(self._validation, tuple)
         for inputs, labels, *_ in [self._validation] if whole else self._validation:
-            if self._score is None:
-                scores = self.model.predict(inputs, verbose=0)
-            else:
-                scores = self._score(self.model, inputs)
-            yield scores, labels
+            yield self.model.predict(inputs, verbose=0), labels
 
 
 def _check_validation(validation: Any) -> None:

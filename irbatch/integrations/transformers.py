@@ -41,8 +41,7 @@ class ComputeMetrics:
     Of tuples, predictions or labels, the first is meant.
 
     Args:
-        measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
-        ties: as in `irbatch.evaluate_scores`.
+        measures, cutoffs, **settings: as in `irbatch.BatchEvaluator`.
         names: how measures are called: see `irbatch.Results.mean`. With ``"as given"``
             ``ComputeMetrics("MRR@10")`` has the name that ``metric_for_best_model="MRR@10"`` means.
         query_ids: which query each row is of: a function from transformers' EvalPrediction to ids,
@@ -70,13 +69,11 @@ class ComputeMetrics:
         measures: Any,
         cutoffs: Any = None,
         *,
-        ties: str = "expected",
-        no_relevant: str = "zero",
         names: str = "irbatch",
         query_ids: Callable[[Any], Any] | Sequence[Any] | None = None,
+        **settings: Any,
     ) -> None:
-        options = {"ties": ties, "no_relevant": no_relevant}
-        self._evaluator = evaluator_without_ids(measures, cutoffs, **options)
+        self._evaluator = evaluator_without_ids(measures, cutoffs, **settings)
         self._query_ids = query_ids
         self._names = names
         self.results: Results | None = None
