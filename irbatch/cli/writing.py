@@ -25,7 +25,7 @@ ENDINGS = {  # of files: the form that they are of
 TABLES = ("text", "markdown", "latex", "html")  # forms that people read; others have every digit
 FORMS = (*TABLES, "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for
-    **dict.fromkeys(("digits", "intervals", "judged", "pairs", "sort"), TABLES),
+    **dict.fromkeys(("digits", "intervals", "pairs", "sort"), TABLES),
     "power": FORMS,
     **dict.fromkeys(("caption", "label", "environment"), ("latex",)),
 }
