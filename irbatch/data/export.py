@@ -1,29 +1,32 @@
-"""Judgments and rankings as tables of other libraries, as Parquet files and as TREC's lines."""
+"""Judgments and rankings as tables of other libraries, and as TREC's lines."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints, NDArray
+from irbatch.array_types import Floats, NDArray
 from irbatch.data.dicts import are_dicts
-from irbatch.data.ids import TextColumn, item_of
+from irbatch.data.ids import IdColumn, TextColumn, item_of
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
 from irbatch.runtime.numbers import LARGEST_WHOLE
-from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.ragged import offsets_of
 
 if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
 
-CHUNK = 1 << 16  # rows
-VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
+CHUNK = 1 << 16  # rows that are written at once
 SURROGATE = "[\ud800-\udfff]"  # what UTF-8 has no bytes for
+# What separates columns and lines, what no text has, and what UTF-8 has no bytes for.
+UNFIT = "[ \t\n\r\0\ud800-\udfff]"
+COMMENT = "#"  # as the first word of a line
+BOM = "\ufeff"  # readers drop it where a file begins
 
 
 class Tabular(Protocol):
@@ -32,32 +35,6 @@ class Tabular(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return the capsule."""
         ...
-
-
-class Chunk(NamedTuple):
-    """Some queries with their documents, as Python has them, one query after the other."""
-
-    queries: list[Any]
-    sizes: Ints  # (queries,), how many documents each has, at least one
-    documents: list[Any]
-    values: Floats  # (documents,), their grades or scores
-
-    @property
-    def row_index(self) -> Ints:
-        """The query of each document, counted from 0: int64 ``(documents,)``."""
-        return row_index_of(offsets_of(self.sizes))
-
-    def ranked(self) -> Chunk:
-        """Order each query's documents as they are evaluated."""
-        order = order_documents(
-            self.values,
-            offsets_of(self.sizes),
-            lambda rows: [self.documents[row] for row in rows.tolist()],
-        )
-        if (order[1:] > order[:-1]).all():
-            return self
-        documents = [self.documents[i] for i in order.tolist()]
-        return Chunk(self.queries, self.sizes, documents, self.values[order])
 
 
 class Container:
@@ -116,95 +93,107 @@ class Container:
         Whole grades are integers. Scores stand in the order of the ranking.
 
         Raises:
+            InputError: if an id cannot be encoded as UTF-8, naming it.
             ImportError: naming the extra, when pyarrow is not installed.
         """
-        pa = imported("Arrow tables", "arrow", "pyarrow")
-        return pa.table(self._columns(lambda ids, rows: pa.array(ids).take(pa.array(rows))))
+        return imported("Arrow tables", "arrow", "pyarrow").table(self._columns())
 
     def to_polars(self) -> Any:
         """Return a polars frame, see `to_arrow`."""
-        pl = imported("frames", "polars", "polars")
-        return pl.DataFrame(self._columns(lambda ids, rows: pl.Series(ids).gather(rows)))
+        return imported("frames", "polars", "polars").DataFrame(self._columns())
 
     def to_pandas(self) -> Any:
         """Return a pandas frame, see `to_arrow`."""
-        pd = imported("frames", "pandas", "pandas")
-        return pd.DataFrame(self._columns(lambda ids, rows: pd.Series(ids).take(rows).array))
+        return imported("frames", "pandas", "pandas").DataFrame(self._columns())
 
-    def _chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
-        """Yield queries in chunks of some size; those without documents are left out."""
-        with ErrorsIn(path=self.name):
-            table = self.as_table()
-        sizes = np.diff(table.starts)
-        filled, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
-        if not filled.size:
-            problem = "there are no documents to write"
-            raise InputError(problem, source=self.source, path=self.name)
-        ends = np.cumsum(sizes[filled])
-        for places in np.split(filled, np.flatnonzero(np.diff(ends // size)) + 1):
-            rows = slice(table.starts[places[0]], table.starts[places[-1] + 1])
-            queries, values = table.queries.take(places).tolist(), table.numbers[rows]
-            chunk = Chunk(queries, sizes[places], table.ids(rows), values)
-            yield chunk.ranked() if self.source == "run" else chunk
-        if empty.size:
-            which = f"{empty.size} queries of the {self.source} have no documents"
-            sample = item_of(table.queries, int(empty[0]))
-            warn(f"{which}, such as {sample!r}, and are not in what is written")
-
-    def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
-        """Return the columns by name; `take` repeats query ids for their rows."""
-        (chunk,) = self._chunks(sys.maxsize)
-        values: NDArray[Any] = chunk.values
-        if self.source == "qrels" and (values == np.rint(values)).all():
-            values = values.astype(np.int64)
+    def _columns(self) -> dict[str, Any]:
+        table = self._ranked()
+        name = "score"
+        values: NDArray[Any] = table.numbers
+        if self.source == "qrels":  # as ir_measures calls them
+            whole = table.numbers.astype(np.int64)
+            name, values = "relevance", whole if (whole == values).all() else values
         return {
-            "query_id": take(_as_column(chunk.queries, "query", self.source), chunk.row_index),
-            "doc_id": _as_column(chunk.documents, "document", self.source),
-            VALUE_COLUMN[self.source]: values,
+            "query_id": self._plain(table.queries.take(table.row_index), "query"),
+            "doc_id": self._plain(table.documents, "document"),
+            name: values,
         }
 
+    def _plain(self, ids: IdColumn, what: str) -> Any:
+        """Return ids as other libraries can take them: texts as a list, numbers as int64."""
+        if not isinstance(ids, TextColumn):
+            return ids
+        texts = ids.tolist()
+        try:
+            "".join(texts).encode()
+        except UnicodeEncodeError:
+            text = next(text for text in texts if re.search(SURROGATE, text))
+            problem = f"{what} id {text!r} cannot be written in UTF-8"
+            raise InputError(problem, source=self.source, value=text) from None
+        return texts
 
-def _as_column(ids: list[Any], what: str, source: str) -> Any:
-    """Return ids as other libraries can take them: texts as a list, numbers as int64."""
-    from irbatch.data.columns import as_ids
+    def _ranked(self) -> QueryTable:
+        """Return the queries that have documents, these in the order in which they are evaluated.
 
-    column = as_ids(ids, what, source)
-    if not isinstance(column, TextColumn):
-        return column
-    if re.search(SURROGATE, "".join(ids)):
-        text = next(text for text in ids if re.search(SURROGATE, text))
-        problem = f"{what} id {text!r} cannot be written in UTF-8"
-        raise InputError(problem, source=source, value=text)
-    return ids
+        Those of judgments stay in their order.
+        """
+        from irbatch.data.columns import QueryTable
+
+        with ErrorsIn(path=self.name):
+            table = self.as_table()
+        if not len(table.documents):
+            problem = "there are no documents to write"
+            raise InputError(problem, source=self.source, path=self.name)
+        sizes = np.diff(table.starts)
+        for row in np.flatnonzero(sizes == 0)[:1].tolist():
+            which = f"{(sizes == 0).sum()} queries of the {self.source} have no documents"
+            warn(
+                f"{which}, such as {item_of(table.queries, row)!r}, and are not in what is written"
+            )
+        rows = np.arange(len(table.documents))
+        if self.source == "run":
+            rows = order_documents(table.numbers, table.starts, table.ids)
+        queries, starts = table.queries.take(np.flatnonzero(sizes)), offsets_of(sizes[sizes > 0])
+        return QueryTable(queries, starts, table.documents.take(rows), table.numbers[rows])
+
+    def _write_lines(self, path: str | os.PathLike[str], tag: str | None = None) -> None:
+        """Write a file of TREC's: with a tag of rankings, or of judgments."""
+        from irbatch.runtime.files import replacing
+
+        with replacing(path, pack=True) as file:
+            file.writelines(_trec_lines(self._ranked(), tag))
 
 
-# What separates columns and lines, what no text has, and what UTF-8 has no bytes for.
-UNFIT = "[ \t\n\r\0\ud800-\udfff]"
-COMMENT = "#"  # as the first word of a line
-BOM = "\ufeff"  # readers drop it where a file begins
-
-
-def trec_lines(chunks: Iterable[Chunk], tag: str | None = None) -> Iterator[bytes]:
-    """Return the lines of each chunk, see `irbatch.Run.to_trec`: of a run with a tag, or qrels."""
+def _trec_lines(table: QueryTable, tag: str | None) -> Iterator[bytes]:
     source, middle, end = "qrels", " 0 ", "\n"
     if tag is not None:
         source, middle, end = "run", " Q0 ", f" {tag}\n"
         if not tag or re.search(UNFIT, tag):
             problem = f"{tag!r} cannot be a run's tag, which is one word; give another: tag="
             raise InputError(problem, source="run")
-    for chunk in chunks:
-        queries, documents = list(map(str, chunk.queries)), list(map(str, chunk.documents))
-        _check_ids(chunk, queries, documents, source)
-        sizes = chunk.sizes.tolist()
-        ranks = [f" {rank} " if source == "run" else " " for rank in range(1, max(sizes) + 1)]
+    queries, sizes = list(map(str, table.queries.tolist())), np.diff(table.starts).tolist()
+    for query in queries:
+        if not query or query == COMMENT or re.search(UNFIT, query) or query.startswith(BOM):
+            problem = "this query id cannot stand in a TREC file"
+            raise InputError(problem, source=source, query=query)
+    ranks = [f" {rank} " if source == "run" else " " for rank in range(1, max(sizes) + 1)]
+    breaks = np.flatnonzero(np.diff(table.ends // CHUNK)) + 1
+    for first, last in itertools.pairwise([0, *breaks.tolist(), len(queries)]):
+        rows = slice(int(table.begins[first]), int(table.ends[last - 1]))
+        documents = list(map(str, table.ids(rows)))
+        if re.search(UNFIT, "".join(documents)) or "" in documents:
+            bad = (not text or re.search(UNFIT, text) is not None for text in documents)
+            row = rows.start + list(bad).index(True)
+            problem = "this document id cannot stand in a TREC file"
+            raise InputError(problem, source=source, **table.where(row))
         columns = zip(
             itertools.chain.from_iterable(
                 itertools.repeat(query + middle, size)
-                for query, size in zip(queries, sizes, strict=True)
+                for query, size in zip(queries[first:last], sizes[first:last], strict=True)
             ),
             documents,
-            itertools.chain.from_iterable(ranks[:size] for size in sizes),
-            _shortest_texts(chunk.values),
+            itertools.chain.from_iterable(ranks[:size] for size in sizes[first:last]),
+            _shortest_texts(table.numbers[rows]),
             itertools.repeat(end),
             strict=False,
         )
@@ -218,20 +207,6 @@ def _shortest_texts(values: Floats) -> list[str]:
     for i in np.flatnonzero(whole).tolist():
         texts[i] = texts[i][:-2]  # without .0
     return texts
-
-
-def _check_ids(chunk: Chunk, queries: list[str], documents: list[str], source: str) -> None:
-    """Reject ids that would be read as something else."""
-    for query in queries:
-        if not query or query == COMMENT or re.search(UNFIT, query) or query.startswith(BOM):
-            problem = "this query id cannot stand in a TREC file"
-            raise InputError(problem, source=source, query=query)
-    if not re.search(UNFIT, "".join(documents)) and "" not in documents:
-        return
-    for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
-        if not document or re.search(UNFIT, document):
-            problem, query = "this document id cannot stand in a TREC file", chunk.queries[row]
-            raise InputError(problem, source=source, query=query, document=document)
 
 
 NOUNS = {"qrels": ("Qrels", "judgments", "grades"), "run": ("Run", "rankings", "scores")}

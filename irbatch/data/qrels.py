@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints, NDArray, Positions
 from irbatch.data.dicts import is_table, read_judgments
-from irbatch.data.export import Container, check_nested, trec_lines
+from irbatch.data.export import Container, check_nested
 from irbatch.data.ids import (
     IdColumn,
     TextColumn,
@@ -365,10 +365,7 @@ class Qrels(Container):
             InputError: naming an id that would be read as something else.
             OSError: as the system says.
         """
-        from irbatch.runtime.files import replacing
-
-        with replacing(path, pack=True) as file:
-            file.writelines(trec_lines(self._chunks()))
+        self._write_lines(path)
 
     def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         if self.table is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Positions
 from irbatch.data.dicts import is_table
-from irbatch.data.export import Container, check_nested, trec_lines
+from irbatch.data.export import Container, check_nested
 from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
 from irbatch.errors import InputError, many
 
@@ -190,11 +190,7 @@ class Run(Container):
                 number.
             OSError: as the system says.
         """
-        from irbatch.runtime.files import replacing
-
-        with replacing(path, pack=True) as file:
-            tag = tag or self.tag or self.name or "irbatch"
-            file.writelines(trec_lines(self._chunks(), tag))
+        self._write_lines(path, tag or self.tag or self.name or "irbatch")
 
     def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         if is_table(self.rankings):
