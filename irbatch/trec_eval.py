@@ -20,10 +20,11 @@ from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line, shown
 from irbatch.evaluation.pipeline import Watch, Work, compute_run
 from irbatch.evaluation.queries import QueryMark
-from irbatch.evaluation.settings import Settings, check_option
+from irbatch.evaluation.settings import CHOICES, Settings
 from irbatch.formats.reader import TableReader
 from irbatch.measures import Measure, Plan
 from irbatch.measures.names import TREC_MEASURES, TrecValue, list_measures, list_values
+from irbatch.runtime.numbers import check_choice
 
 LARGEST = 10**300  # float64 must hold it
 
@@ -41,7 +42,7 @@ class TrecEval:
     docs: int = 0  # documents in the collection (-N)
 
     def __post_init__(self) -> None:
-        check_option("trec_eval", self.version)
+        check_choice("trec_eval", self.version, CHOICES["trec_eval"])
         for name, number in (("level", self.level), ("docs", self.docs)):
             if type(number) is not int or not 0 <= number <= LARGEST:
                 problem = f"{name}={shown(number)} must be a whole number of at least 0"
@@ -139,10 +140,10 @@ class Printed:
         computed = compute_run(Work(plan, settings, watch=watch), qrels, run)
         computed.take(qrels, self._choose_queries(computed.answered))
         self.tag = run.tag
-        self.rows, self._values = computed.rows, computed.values
+        self.rows, self._values = computed.rows, computed.of_queries.values
         self.queries = [qrels.queries[row] for row in self.rows]
         take_logarithms(self._values, list(measures))
-        self._make_up(np.flatnonzero(QueryMark.MISSING.holds(computed.marks)))
+        self._make_up(np.flatnonzero(QueryMark.MISSING.holds(computed.of_queries.marks)))
 
     def _choose_queries(self, answered: Collection[str]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""

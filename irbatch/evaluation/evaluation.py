@@ -87,19 +87,17 @@ def as_qrels(
     if isinstance(qrels, Run):
         problem = "a Run is given where judgments belong: first qrels, then run"
         raise InputError(problem, source="qrels")
+    if isinstance(qrels, Mapping):
+        if marks is None:
+            return Qrels.borrow(qrels)
+        if all(isinstance(documents, Mapping) for documents in qrels.values()):
+            return Qrels(qrels, marks=marks)
+    from irbatch.data.column_names import names_for
+
     if is_file(qrels):
-        from irbatch.data.column_names import names_for
         from irbatch.formats.files import read_qrels
 
         return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks, repeats=repeats)
-    if isinstance(qrels, Mapping) and marks is None:
-        return Qrels.borrow(qrels)
-    if isinstance(qrels, Mapping) and all(
-        isinstance(documents, Mapping) for documents in qrels.values()
-    ):
-        return Qrels(qrels, marks=marks)
-    from irbatch.data.column_names import names_for
-
     column_names = names_for(columns, marks or "qrels")
     return Qrels.of_table(qrels, column_names, marks=marks, repeats=repeats)
 

@@ -23,7 +23,7 @@ from irbatch.engine.items import (
 from irbatch.engine.matrix import Costs
 from irbatch.engine.ties import Ordering, TiePolicy
 from irbatch.errors import InputError, keyword
-from irbatch.evaluation.queries import RunItems
+from irbatch.evaluation.queries import Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, apply_formula, needs_relevant
 from irbatch.pack.candidates import Candidates
@@ -115,14 +115,14 @@ class ItemMeasures:
 
 def add_items(
     measures: ItemMeasures,
-    values: Floats,
+    of_queries: Rows,
     qrels: Qrels,
     rows: Positions,
     run: Run,
     ordering: Ordering | None,
     repeated: Sequence[Run] = (),
-) -> RunItems:
-    """Write the values of the queries at `rows` of the judgments, ``(queries, measures)``.
+) -> None:
+    """Add items, and values of measures that read them, of the queries at `rows` of the judgments.
 
     `ordering` is what documents are ordered by, None where they are in order; `repeated` are the
     rankings that a query has several of, of which the run has one.
@@ -131,14 +131,14 @@ def add_items(
     lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
     for places, ranked in rank_run(measures.known, run, queries, measures.wanted, ordering):
         some = [queries[place] for place in places.tolist()]
-        of_each = values[places]
+        values = of_queries.values[places]
         judged = functools.partial(judged_items, measures.known, qrels, rows[places])
         rankings = [_rows_of(measures, other, some, ordering) for other in repeated] or [ranked]
-        listed = measures.compute(some, rankings, functools.cache(judged), of_each)
+        listed = measures.compute(some, rankings, functools.cache(judged), values)
         for place, items in zip(places.tolist(), listed, strict=True):
             lists[place] = items
-        values[places] = of_each
-    return RunItems(measures.known.arrays, lists)
+        of_queries.values[places] = values
+    of_queries.items = RunItems(measures.known.arrays, lists)
 
 
 def _rows_of(

@@ -14,11 +14,9 @@ from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.queries import (
-    Counted,
     Counts,
     QueryMark,
     Rows,
-    RunItems,
     choose_queries,
     count_queries,
     first_document,
@@ -91,21 +89,20 @@ class Computed:
     def __init__(self, work: Work, queries: Sequence[Any], qrels: Qrels | None = None) -> None:
         check_threads(work.threads)
         self.work, self.queries = work, queries
-        self.values = np.zeros((len(queries), work.plan.columns))
-        self.marks = np.full(len(queries), MISSING)  # those without a ranking so far
-        self.judgment_counts: Counted | None = None
+        marks = np.full(len(queries), MISSING)  # those without a ranking so far
+        self.of_queries = Rows(np.zeros((len(queries), work.plan.columns)), marks)
         if qrels is not None:
-            self.judgment_counts = np.zeros((len(queries), 2), np.int32)
-            self.judgment_counts[:, 1] = np.diff(qrels.starts)
+            counts = np.zeros((len(queries), 2), np.int32)
+            counts[:, 1] = np.diff(qrels.starts)
+            self.of_queries.judgment_counts = counts
         self.rows: Positions = np.arange(len(queries))  # in `Qrels.queries`, or the input
         self.any_judged = False  # of the documents retrieved
         self.answered: Collection[Any] = ()  # all queries that the run has a ranking for
-        self.items: RunItems | None = None
 
     @property
     def ranked_rows(self) -> Positions:
         """The rows that have a ranking."""
-        return np.flatnonzero(self.marks & MISSING == 0)
+        return np.flatnonzero(self.of_queries.marks & MISSING == 0)
 
     def put(
         self, blocks: Iterable[Block], rows: Positions, progress: Progress | None = None
@@ -148,31 +145,30 @@ class Computed:
 
     def keep(self, part: Part, rows: Positions) -> None:
         """Keep what was computed of the queries at `rows`."""
-        self.values[rows], self.marks[rows], relevant, any_judged, matrix = part
-        if self.judgment_counts is not None:
-            self.judgment_counts[rows, 0] = relevant
+        of_queries = self.of_queries
+        of_queries.values[rows], of_queries.marks[rows], relevant, any_judged, matrix = part
+        if of_queries.judgment_counts is not None:
+            of_queries.judgment_counts[rows, 0] = relevant
         self.any_judged = self.any_judged or any_judged
         if self.work.watch is not None and matrix is not None:
             self.work.watch.see(rows, matrix)
 
     def take(self, qrels: Qrels, rows: Positions) -> None:
         """Keep the queries at `rows` of the judgments alone; those missing have empty rankings."""
-        absent = rows[self.marks[rows] & MISSING != 0]
+        marks = self.of_queries.marks
+        absent = rows[marks[rows] & MISSING != 0]
         if absent.size:
             self.put(pack_blocks(self.work, qrels, Run({}), absent), absent)
-            self.marks[absent] = self.marks[absent] & ~EMPTY | MISSING
+            marks[absent] = marks[absent] & ~EMPTY | MISSING
         if rows.size < self.rows.size or (rows != self.rows).any():
-            self.values, self.marks, self.rows = self.values[rows], self.marks[rows], rows
-            self.judgment_counts = (
-                None if self.judgment_counts is None else self.judgment_counts[rows]
-            )
+            self.of_queries, self.rows = self.of_queries.take(rows), rows
 
     def results(self, query_ids: Sequence[Any], counts: Counts, name: str | None = None) -> Results:
         """Return results of the queries that are kept."""
-        work, known = self.work, None if self.items is None else self.items.known
-        settings = work.settings.signature(work.order, items=known, costs=work.costs)
-        rows = Rows(self.values, self.marks, self.judgment_counts, self.items)
-        return Results(rows, query_ids, work.plan.measures, counts, settings, name)
+        work, items = self.work, self.of_queries.items
+        read = {"items": None if items is None else items.known, "costs": work.costs}
+        settings = work.settings.signature(work.order, **read)
+        return Results(self.of_queries, query_ids, work.plan.measures, counts, settings, name)
 
 
 Choose = Callable[[Computed], Positions]
@@ -277,9 +273,8 @@ def evaluate_run(
 
         measures = ItemMeasures(work.plan, work.items, settings, work.threads)
         ordering = None if work.in_order else settings.ordering
-        more = run, ordering, work.repeated
-        computed.items = add_items(measures, computed.values, qrels, rows, *more)
-    counts = count_queries(computed.marks, len(qrels), len(answered) - ranked_rows.size)
+        add_items(measures, computed.of_queries, qrels, rows, run, ordering, work.repeated)
+    counts = count_queries(computed.of_queries.marks, len(qrels), len(answered) - ranked_rows.size)
     queries = qrels.queries
     if rows.size < len(queries):
         queries = list(map(queries.__getitem__, rows.tolist()))

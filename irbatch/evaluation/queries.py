@@ -77,21 +77,14 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
 
 
-class RunItems:
+class RunItems(NamedTuple):
     """The items of each query, in rank order, up to the deepest cutoff of a measure.
 
     `lists` are int32 ``(documents,)`` of each, as `ItemRanks` has them.
     """
 
-    def __init__(self, known: ItemArrays, lists: Sequence[ItemRows]) -> None:
-        self.known, self.lists = known, lists
-        self._values: dict[Measure, float] = {}
-
-    def value(self, measure: Measure) -> float:
-        """Return a measure's value."""
-        if measure not in self._values:
-            self._values[measure] = value_of(measure, self.counted(measure.cutoff))
-        return self._values[measure]
+    known: ItemArrays
+    lists: Sequence[ItemRows]
 
     def counted(self, cutoff: int | None) -> ItemCounts:
         """Count the items up to a rank."""

@@ -150,7 +150,7 @@ def evaluate_matrix(
         everything.queries = labels.queries  # so that errors call the rows by the same ids
     blocks = pack_labels(labels, everything)
     computed = compute_blocks(Work(plan, settings, threads, "as given"), blocks, labels.queries)
-    results = computed.results(labels.queries, count_queries(computed.marks))
+    results = computed.results(labels.queries, count_queries(computed.of_queries.marks))
     warn(*notes_on(results))
     return results
 

@@ -17,6 +17,7 @@ from irbatch.evaluation.queries import (
     Rows,
     count_queries,
     level_of,
+    value_of,
     weight_column,
     with_weights,
 )
@@ -28,10 +29,8 @@ from irbatch.runtime.numbers import check_choice, check_number, exact_mean
 from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
-    from irbatch.measures import Measure
     from irbatch.report.document import Document, Record
 
-SHOWN_MEASURES = 40
 MANY_VALUES = 1 << 17
 
 
@@ -81,7 +80,8 @@ class Results(Reported):
         self.has_values = of_queries is not None
         self._column = {str(measure): column for column, measure in enumerate(self.columns)}
         self.query_ids = list(query_ids)
-        self._counts = counts
+        if counts is not None:
+            self.counts = counts
         self._means = dict(means if isinstance(means, Mapping) else enumerate(means or ()))
         self._evaluated = of_queries
         if isinstance(of_queries, Rows):
@@ -109,16 +109,10 @@ class Results(Reported):
         """What is marked of each query, uint8 ``(queries,)``, see `QueryMark`."""
         return self.of_queries.marks
 
-    @property
+    @cached_property
     def counts(self) -> Counts:
         """How many queries there were, and what became of them."""
-        if self._counts is None:
-            self._counts = count_queries(self.marks)
-        return self._counts
-
-    @counts.setter
-    def counts(self, counts: Counts) -> None:
-        self._counts = counts
+        return count_queries(self.marks)
 
     def __getstate__(self) -> dict[str, Any]:
         if self.has_values:
@@ -143,7 +137,7 @@ class Results(Reported):
     @uncompiled
     def __getitem__(self, name: str | Measure) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
-        return self._aggregate(self.column_of(name))
+        return self._mean(self.column_of(name))
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -176,7 +170,7 @@ class Results(Reported):
                 ``"ranx"``, ``"beir"``, ``"mteb"``, ``"sentence-transformers"``, …; a measure that
                 has no such name keeps ours. ``"as given"``: as each was asked for.
         """
-        return {of.spelled(names): self._aggregate(i) for i, of in enumerate(self.columns)}
+        return {of.spelled(names): self._mean(i) for i, of in enumerate(self.columns)}
 
     def intervals(
         self, interval: str = "t", level: float = 0.05, *, names: str = "irbatch"
@@ -267,23 +261,19 @@ class Results(Reported):
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
-        shown = self.measures[:SHOWN_MEASURES]
-        width = max(map(len, shown), default=0)
+        width = max(map(len, self.measures), default=0)
         size = f"{many(self.counts.queries, 'query')}, {many(len(self.columns), 'measure')}"
         lines = [f"{type(self).__name__}{named}: {size}"]
-        lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
-        if len(self.columns) > len(shown):
-            lines.append(f"  … and {len(self.columns) - len(shown)} more")
+        lines += [f"  {name:{width}}  {self.shown(name)}" for name in self.measures]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
 
     __str__ = __repr__
 
-    def shown(self, name: str | Measure, digits: int = 4) -> str:
-        """Format a mean for people: with some decimals, a count as a whole number."""
-        column = self.column_of(name)
+    def shown(self, name: str | Measure) -> str:
+        """Format a mean for people: with four decimals, a count as a whole number."""
         from irbatch.evaluation.tables import show_value  # for those who read them
 
-        return show_value(self._aggregate(column), self.columns[column], digits)
+        return show_value(self[name], self.columns[self.column_of(name)], 4)
 
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
@@ -331,13 +321,9 @@ class Results(Reported):
         heads, ids, values = self._table(names)
         return pd.DataFrame(values, index=pd.Index(ids, name="query"), columns=heads)
 
-    def _of_queries(self) -> list[int]:
-        """Return the positions of measures that have values of queries, not of the whole run."""
-        return [i for i, measure in enumerate(self.columns) if measure.aggregate != "run"]
-
     def _table(self, names: str) -> tuple[list[str], list[Any], Floats]:
         """Return the heads of the columns, queries, and their values, or the means where alone."""
-        chosen = self._of_queries()
+        chosen = [i for i, of in enumerate(self.columns) if of.aggregate != "run"]
         heads = [self.columns[i].spelled(names) for i in chosen]
         if not self.has_values:
             return heads, ["all"], np.array([[self._means[i] for i in chosen]])
@@ -423,30 +409,34 @@ class Results(Reported):
             raise InputError(f"{problem}: save each in a file of its own", source="results")
         return next(iter(systems.values()))
 
+    def _mean(self, column: int) -> float:
+        """Return what is computed of a measure once."""
+        if column not in self._means:
+            self._means[column] = self._aggregate(column)
+        return self._means[column]
+
     def _aggregate(self, column: int) -> float:
-        if column in self._means:
-            return self._means[column]
-        if self.columns[column].aggregate == "run" and self.of_queries.items is not None:
-            return self.of_queries.items.value(self.columns[column])
+        measure, items = self.columns[column], self.of_queries.items
+        if measure.aggregate == "run" and items is not None:
+            return value_of(measure, items.counted(measure.cutoff))
         column_of = self.values[:, column]
         counted = ~np.isnan(column_of)
         values: Any = column_of[counted]
         if values.size < MANY_VALUES:  # of more a list takes as much memory as all results
             values = values.tolist()
-        how = self.columns[column].aggregate
-        if how == "sum":
+        if measure.aggregate == "sum":
             try:
                 return math.fsum(values)
             except OverflowError:  # beyond float64
                 return math.copysign(math.inf, exact_mean(values))
-        if how == "weighted":
+        if measure.aggregate == "weighted":
             weights = self.of_queries.values[:, weight_column(self.columns, column)][counted]
             total = math.fsum(weights.tolist())
             gained = math.fsum(np.multiply(values, weights).tolist())
             return gained / total if total else math.nan
         if not len(values):
             return math.nan
-        if how == "mean":
+        if measure.aggregate == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
 

@@ -212,7 +212,6 @@ def _short_name(system: Any) -> str:
     if is_pattern(path):
         return path
     parts = os.path.basename(path.rstrip("/")).split(".")  # noqa: PTH119 - pathlib takes 5 ms to import
-    hidden = not parts[0]  # a name that begins with a point has something behind it
-    while len(parts) > 1 + hidden and parts[-1] in ENDINGS:
+    while len(parts) > 1 and parts[-1] in ENDINGS:
         parts.pop()
     return ".".join(parts)

@@ -253,7 +253,7 @@ class ScoreBatch:
         blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
         work = Work(plan, settings, threads)
         computed = compute_blocks(work, blocks, self.queries)
-        return self._keep(computed.values, computed.marks)
+        return self._keep(computed.of_queries.values, computed.of_queries.marks)
 
     def _keep(self, values: Floats, marks: Bytes) -> Rows:
         if self.item_values is not None:

@@ -76,7 +76,7 @@ class Settings(NamedTuple):
         """
         number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
         version: Any = str(trec_eval) if number else trec_eval
-        check_option("trec_eval", version)
+        check_choice("trec_eval", version, CHOICES["trec_eval"])
         options = {"missing": missing, "score_dtype": score_dtype}
         chosen = {name: value for name, value in options.items() if value is not None}
         settings = cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
@@ -184,11 +184,6 @@ CHOICES = {
     "trec_eval": (None, *VERSIONS),
 }
 """The settings that are one of some values."""
-
-
-def check_option(name: str, value: object) -> None:
-    """Reject a value that a setting can't have."""
-    check_choice(name, value, CHOICES[name])
 
 
 def check_settings(function: Any, settings: Mapping[str, object]) -> None:

@@ -50,7 +50,7 @@ def find_interval(
 ) -> tuple[float, float]:
     """Return the bounds of one measure's mean; arguments are as of `Results.intervals`."""
     from irbatch.statistics.bounded import bounded_intervals  # for those who want some
-    from irbatch.statistics.intervals import find_intervals
+    from irbatch.statistics.intervals import cut_intervals, find_intervals
 
     column = results.column_of(name)
     measure, values = results.columns[column], results.values[:, column]
@@ -58,18 +58,16 @@ def find_interval(
     geometric = measure.aggregate == "geometric"
     is_mean = measure.aggregate == "mean" or (geometric and bool((values > 0).all()))
     if not is_mean or len(values) < 2:
-        return math.nan, math.nan
-    least, most = measure.range
-    if kind == "bounded" and math.isfinite(most - least) and not geometric:
-        ends = np.array([least]), np.array([most])
-        low, high = bounded_intervals(values[:, None], *ends, level)[0].tolist()
+        return NO_BOUNDS
+    mean, least, most = map(np.array, (results[measure], *measure.range))
+    if kind == "bounded" and np.isfinite(most - least) and not geometric:
+        bounds = bounded_intervals(values[:, None], least[None], most[None], level)[0]
     else:
         table = (np.log(values) if geometric else values)[None, :, None]
         options = "t" if kind == "bounded" else kind, level, 2000, 0
-        bounds = find_intervals(table, [], *options, geometric=np.array([geometric]))
-        low, high = bounds.means[0, 0].tolist()
-    mean = results[measure]
-    return max(low, min(least, mean)), min(high, max(most, mean))
+        bounds = find_intervals(table, [], *options, geometric=np.array([geometric])).means[0, 0]
+    low, high = cut_intervals(bounds, mean, least, most).tolist()
+    return low, high
 
 
 def tell_different_queries(results: Systems) -> str:

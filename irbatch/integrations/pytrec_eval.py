@@ -116,7 +116,8 @@ class RelevanceEvaluator:
         labels, columns, measures, work = self._planned
         values = np.zeros((rows.size, len(measures) + 1))  # the last column stays 0
         if measures and rows.size:
-            values[:, :-1] = compute_run(work, self._qrels, run, rows=rows).values[rows]
+            computed = compute_run(work, self._qrels, run, rows=rows)
+            values[:, :-1] = computed.of_queries.values[rows]
             take_logarithms(values, measures)
         results = (dict(zip(labels, row, strict=True)) for row in values[:, columns].tolist())
         return dict(zip(queries, results, strict=True))
