@@ -29,16 +29,36 @@ NEAR = 0.75  # the least likeness of a name that is suggested
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
 AMBIGUOUS = {
-    "accuracy": "Success{at} (BEIR; RecTools' share of right decisions is not here)",
-    "catalogcoverage": "CatalogueCoverage{at} (a share; RecTools counts items) or "
-    "CatalogueCoverage(of=trained){at} (recommenders)",
-    "diversity": "ILD{at} (of embeddings) or ILD(by=cooccurrence){at} (recommenders)",
-    "giniindex": "Gini{at} (LensKit) or Gini(padding=1){at} (RecBole)",
+    "hits": "Success{at} (the hit rate) or NumRelRet{at} (as a sum; ranx has the mean)",
     "itemcoverage": "CatalogueCoverage{at} (a share; Elliot counts items) or "
     "CatalogueCoverage(padding=1){at} (RecBole)",
+    "catalogcoverage": "CatalogueCoverage{at} (a share; RecTools counts items) or "
+    "CatalogueCoverage(of=trained){at} (recommenders)",
+    "giniindex": "Gini{at} (LensKit) or Gini(padding=1){at} (RecBole)",
     "shannonentropy": "Entropy{at} (in bits) or Entropy(unit=nats,per=recommended){at} (RecBole)",
+    "diversity": "ILD{at} (of embeddings) or ILD(by=cooccurrence){at} (recommenders)",
+    "surprisal": "Novelty{at} (of interactions) or Novelty(of=users){at} (rs-metrics)",
+    "aplt": "TailShare{at} (of a tenth of the items; Elliot's tail is not here)",
+    "accuracy": "Success{at} (BEIR; RecTools' share of right decisions is not here)",
+    "miuf": "Novelty(of=users){at} (RecTools' MeanInvUserFreq)",
+    "meaninvuserfreq": "Novelty(of=users){at} (RecTools)",
+    "efd": "Novelty{at} (without relevance and discount)",
+    "epc": "AvgPopularity{at} (of which it is the complement)",
+    "arhr": "RR{at} (where one item is relevant)",
+    "mcc": "F{at} (of P and R; RecTools' Matthews correlation coefficient is not here)",
+    "retrievalmap": "AP or AP(norm=found){at} (torchmetrics with top_k=)",
+    "retrievalaverageprecision": "AP or AP(norm=found){at} (torchmetrics with top_k=)",
+    "retrievalreciprocalrank": "RR{at} (torchmetrics)",
+    "retrievalmrr": "RR{at} (torchmetrics)",
+    "retrievalnormalizeddcg": "nDCG{at} (torchmetrics)",
+    "retrievalprecision": "P{at} or P(norm=retrieved){at} (torchmetrics with adaptive_k=)",
+    "retrievalrecall": "R{at} (torchmetrics)",
+    "retrievalhitrate": "Success{at} (torchmetrics)",
+    "retrievalrprecision": "Rprec (torchmetrics)",
+    "retrievalfallout": "FallOut{at} (torchmetrics)",
+    "retrievalauroc": "AUC{at} (torchmetrics)",
 }
-"""Names of the table, normalised, that other tools have for other measures, and what each may mean.
+"""Names that tools have for different measures, normalised, and what each may mean at a cutoff.
 
 Taking one for this or that would silently give other numbers than meant; only as a tool of the
 table writes it a name is taken for that tool's. A word that most tools define alike, as recall, has
@@ -339,6 +359,8 @@ def _reject_ambiguous(text: str, name: str, cutoff: str | None) -> None:
     meanings, known = AMBIGUOUS.get(normal(name)), _index(CATALOGUE.users).get(normal(name))
     if meanings is None or (known and known.written == name):
         return
+    _, top_k, after = text.partition("top_k=")  # as torchmetrics says it
+    cutoff = cutoff or (after.split(")")[0].split(",")[0].strip() if top_k else None)
     several = meanings.replace("{at}", f"@{cutoff}" if cutoff else "")
     raise measure_error(f"{shown(text)} may be {several}", value=text)
 

@@ -65,7 +65,10 @@ def test_names_of_other_tools(tool: str, theirs: str, ours: str, number: str) ->
     if ours == "rejected":
         with pytest.raises(InputError) as caught:
             measure(theirs)
+        assert " may be " in str(caught.value)
         assert str(caught.value).count(f"'{theirs}'") == 1
+        if exact := re.fullmatch("`([^`]+)`", number):
+            assert exact[1] in str(caught.value)
     else:
         assert str(measure(theirs)) == ours
         same = math.isclose(value(ours), expected, rel_tol=1e-12)
@@ -92,12 +95,16 @@ def test_ambiguous_names(name: str) -> None:
             measure(odd)
 
 
+def test_torchmetrics_cutoffs_are_suggested() -> None:
+    with pytest.raises(InputError, match=r"may be FallOut@5 \(torchmetrics\)"):
+        measure("RetrievalFallOut(top_k=5)")
+
+
 def test_users_may_define_what_is_ambiguous() -> None:
     with pytest.raises(InputError, match="may be"):
-        measure("Diversity@2")
+        measure("Hits@2")
     try:
-        irbatch.define_measure("Diversity", definition="Hits.")(lambda s: s.hits)
-        found = irbatch.evaluate_ids([[1, 2], [3]], [[1, 2], [4]], "Diversity@2")
-        assert found["Diversity@2"] == 1.0
+        irbatch.define_measure("Hits", definition="As ranx has it.")(lambda s: s.hits)
+        assert irbatch.evaluate_ids([[1, 2], [3]], [[1, 2], [4]], "Hits@2")["Hits@2"] == 1.0
     finally:
-        del irbatch.measures.CATALOGUE["Diversity"]
+        del irbatch.measures.CATALOGUE["Hits"]
