@@ -130,8 +130,8 @@ def read_conditions(options: argparse.Namespace, *, alone: bool = False) -> list
     from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
 
     texts = options.conditions
-    forms = [parse_condition(text, required=so, alone=alone).form for text, so in texts]
-    return [form.name for form in forms if form.name != MISSING]
+    forms = [parse_condition(text, required=so, alone=alone) for text, so in texts]
+    return [form.name for _, form in forms if form.name != MISSING]
 
 
 def judge(options: argparse.Namespace, systems: Any, check: Any = None) -> tuple[list[Any], int]:

@@ -40,7 +40,6 @@ from irbatch.runtime.numbers import as_floats, check_whole
 from irbatch.runtime.ragged import offsets_of
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
-MOST = 10  # queries, unless it is said
 ROUNDING = 1e-12  # changes that small, of the larger value, come from the order of sums
 MOST_CELLS = 1 << 26  # of the matrix that tells what the documents of a ranking add
 
@@ -80,7 +79,6 @@ class ExplainedQuery(NamedTuple):
 
     query: Any
     values: tuple[float, float]  # with both systems
-    answered: tuple[bool, bool]  # whether each has a ranking for it
     relevant: int  # how many documents are, to the measure
     unjudged: tuple[int, int]  # documents without a judgment, to the cutoff or the depth shown
     # Those shown of either ranking, and relevant ones: first those that changed the value, the
@@ -191,7 +189,6 @@ class Explanation(Reported):
                 name=name,
                 value=lambda query: query.values[side],
                 show=lambda value: show(value, digits),
-                more=lambda query: {"after": "" if query.answered[side] else "no ranking"},
             )
 
         def marks(query: ExplainedQuery) -> Record:
@@ -262,7 +259,7 @@ def explain(
     measure: str | Measure = "nDCG@10",
     *,
     queries: Iterable[Any] | None = None,
-    most: int | None = None,
+    most: int = 10,
     depth: int | None = None,
     topics: Texts | None = None,
     documents: Texts | None = None,
@@ -276,7 +273,7 @@ def explain(
         measure: one that reads judgments' grades.
         queries: the ids of those to explain, in their order; default: those whose values changed
             the most, worst first.
-        most: how many these are; default: 10.
+        most: how many these are.
         depth: how many ranks of both rankings are shown; default: down to the cutoff, 20 at most.
         topics, documents: the texts of queries and of documents, by id, or a file of them: lines
             of ``id<TAB>text`` or of JSON, ``{"_id": …, "title": …, "text": …}``, of which no more
@@ -307,24 +304,23 @@ def explain(
     if evaluation.settings.ties == "expected":
         problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
         raise InputError(problem, source="ties", value="expected")
-    ids = _check_choice(queries, most)
+    check_whole("most", most, 1)
+    ids = None if queries is None else _read_ids(queries)
     shown_depth = min(of.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     judged = evaluation.judgments(qrels)
     runs = {name: evaluation.rankings(run) for name, run in _name_both(a, b).items()}
     as_read = evaluation._replace(order_by="score")
-    evaluated = [as_read.evaluate(judged, run, progress) for run in runs.values()]
-    first, second = evaluated
+    first, second = (as_read.evaluate(judged, run, progress) for run in runs.values())
     shared = [query for query in first.query_ids if query in second.rows]
-    values = np.stack(
-        [own.values[[own.rows[query] for query in shared], 0] for own in evaluated], axis=1
-    )
+    both = [own.values[[own.rows[query] for query in shared], 0] for own in (first, second)]
+    values = np.stack(both, axis=1)
     changes = (values[:, 1] - values[:, 0]) * (of.sign or 1)  # where neither is better: more
     if np.isnan(changes).all():
         raise InputError("no query has a value with both systems", source="measures")
     changes[np.abs(changes) <= ROUNDING * np.abs(values).max(axis=1)] = 0.0
     rows = np.flatnonzero(np.abs(changes) > 0).tolist()
-    rows = sorted(rows, key=lambda row: -abs(changes[row]))[: MOST if most is None else most]
+    rows = sorted(rows, key=lambda row: -abs(changes[row]))[:most]
     rows.sort(key=changes.__getitem__)
     if ids is not None:
         place = {query: row for row, query in enumerate(shared) if not math.isnan(changes[row])}
@@ -363,14 +359,8 @@ def _check_measure(measure: str | Measure) -> Measure:
     return measures[0]
 
 
-def _check_choice(queries: Any, most: object) -> list[Any] | None:
-    """Check which queries are to be explained; return their ids, or None of those that changed."""
-    check_whole("most", MOST if most is None else most, 1)
-    if queries is None:
-        return None
-    if most is not None:
-        problem = "most= chooses among queries: give no ids of them"
-        raise InputError(problem, value=queries)
+def _read_ids(queries: Any) -> list[Any]:
+    """Return the ids of the queries to be explained, each once."""
     ids: list[Any] = []
     if not isinstance(queries, str):
         with contextlib.suppress(TypeError):  # of a number, or lists of lists
@@ -461,7 +451,6 @@ class Explainer:
         return ExplainedQuery(
             query=query,
             values=values,
-            answered=_pair(query in run.queries for run in self.runs),
             relevant=len(relevant),
             unjudged=_pair(int(where.sum()) for where in unjudged),
             documents=tuple(sorted(listed, key=self._place)),

@@ -51,10 +51,14 @@ FAIL_BY = {
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 SCOPE = re.compile(r"(?P<word>in|of)\s+(?P<scope>\S.*):\s+(?P<rest>\S.*)")
 LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*(%?)\s*\Z")
-VERDICT = re.compile(
-    r"(?P<name>\S+)\s+(?P<verb>drops|rises|changes|worsens|improves|not\s+worse|equivalent)"
-    r"(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?(?:\s+(?P<by>by|within))?"
-    rf"(?:\s+(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?)?(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
+AMOUNT = rf"\s+(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?"
+P_BELOW = rf"(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
+VERDICTS = (  # to fail by, and required
+    re.compile(rf"(?P<name>\S+)\s+(?P<verb>{'|'.join(FAIL_BY)})(?:(?:\s+by)?{AMOUNT})?{P_BELOW}"),
+    re.compile(
+        r"(?P<name>\S+)\s+(?P<verb>not\s+worse|equivalent)"
+        rf"(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?\s+(?:by|within){AMOUNT}{P_BELOW}"
+    ),
 )
 
 PURPOSES = "a condition to fail by", "a requirement"  # by whether it is required
@@ -119,17 +123,12 @@ class Verdict(NamedTuple):
         return side * sign if by_sign else side
 
 
-class Condition(NamedTuple):
-    """A condition as it was written, and what it says."""
+def parse_condition(
+    text: str, *, required: bool, alone: bool = False
+) -> tuple[str | None, Limit | Verdict]:
+    """Read a condition on measures: of which group of queries (None: all), and what it says.
 
-    text: str
-    required: bool  # whether it must hold, or must not
-    form: Limit | Verdict
-    scope: str | None = None  # the group of queries that it is of; None: all
-
-
-def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condition:
-    """Read a condition on measures, as `Comparison.failures` and `Comparison.unmet` take it.
+    `irbatch.Comparison.failures` and `unmet` describe them.
 
     Raises:
         InputError: if it has no known form, is for the other purpose, cannot hold, always holds, or
@@ -137,13 +136,11 @@ def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condit
     """
     scope, rest = split_scope(text, "in") if isinstance(text, str) else (None, "")
     form: Limit | Verdict | None = None
-    if (verdict := VERDICT.fullmatch(rest)) is not None:
-        is_requirement = verdict["verb"] not in FAIL_BY
-        is_whole = verdict["by"] and verdict["amount"]
-        if is_whole if is_requirement else not verdict["baseline"]:
+    for is_requirement, pattern in zip((False, True), VERDICTS, strict=True):
+        if (verdict := pattern.fullmatch(rest)) is not None:
             check_purpose(text, is_requirement=is_requirement, required=required)
             form = _read_verdict(verdict, text)
-    elif (limit := read_limit(rest, share=True)) is not None:
+    if form is None and (limit := read_limit(rest, share=True)) is not None:
         name = " ".join(limit.name.split())
         if name == MISSING or " " not in name:
             of = None if name == MISSING else measure(name)
@@ -157,7 +154,7 @@ def parse_condition(text: str, *, required: bool, alone: bool = False) -> Condit
         needs, option = ("a baseline", "baseline") if scope is None else ("groups", "groups")
         problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
         raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
-    return Condition(text, required, form, scope)
+    return scope, form
 
 
 def read_limit(text: str, *, share: bool = False) -> Limit | None:
@@ -229,7 +226,7 @@ def _read_verdict(form: re.Match[str], text: str) -> Verdict:
     amount = float(form["amount"] or 0.0) / (100 if relative else 1)
     p = None if form["p"] is None else float(form["p"])
     of, verb = measure(form["name"]), " ".join(form["verb"].split())
-    verdict = Verdict(str(of), verb, Margin(amount, relative), p, form["baseline"])
+    verdict = Verdict(str(of), verb, Margin(amount, relative), p, form.groupdict().get("baseline"))
     required, (low, high) = verb not in FAIL_BY, of.range
     bounded = required or not relative or verdict.side(of.sign) < 0  # means rise by any share
     problem = ""
@@ -292,9 +289,8 @@ def check(
     outcomes: list[Outcome] = []
     alone = isinstance(systems, Results | Mapping)
     for text in each_condition(texts):
-        condition = parse_condition(text, required=required, alone=alone)
-        form = condition.form
-        for name, part in _parts_of(systems, condition.scope):
+        group, form = parse_condition(text, required=required, alone=alone)
+        for name, part in _parts_of(systems, group):
             scope = f"in {printable(name)}: " if name else ""
             if isinstance(form, Limit):
                 judged = judge_limit(text, form, _values_of(part, form), required=required)

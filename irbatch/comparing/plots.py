@@ -18,7 +18,6 @@ __all__ = ["plot_differences", "plot_forest"]
 MOST_NAMED = 20  # queries: more ids don't fit under their bars
 MOST_BARS = 200  # of more queries neighbours share a bar
 MOST_PAIRS = 45
-NAMED_AT_EITHER_END = 3
 
 Comparison = Any  # an `irbatch.Comparison`, whose module imports this one
 
@@ -28,8 +27,8 @@ def plot_differences(
 ) -> axes.Axes:
     """Plot by how much one system is better than another, one bar a query, the best ones first.
 
-    Up to 20 queries are named under their bars, of more the three best and the three worst; of more
-    than 200 neighbours share a bar, as high as their mean.
+    Up to 20 queries are named under their bars; of more than 200 neighbours share a bar, as high as
+    their mean.
 
     Args:
         comparison: what `irbatch.compare` returned.
@@ -70,24 +69,18 @@ def plot_differences(
     mean = float(differences.mean())
     ax.axhline(0, color=axes.INK, linewidth=0.8)
     ax.axhline(mean, color=axes.MUTED, linewidth=1, linestyle=(0, (4, 2)))
-    # A third of the axes to either side of zero is for the names of queries.
-    top, bottom = max(differences[0], 0.0), min(differences[-1], 0.0)
-    reach = max(top, -bottom) or 1.0
-    ax.set_ylim(min(bottom * 1.06, -0.5 * reach), max(top * 1.06, 0.5 * reach))
-    ids = axes.fit_names((comparison.query_ids[row] for row in rows.tolist()), 16)
+    ax.set_xticks([])
     if n <= MOST_NAMED:
-        ax.set_xticks(range(len(ids)), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
-    else:
-        ax.set_xticks([])
-        _name_extremes(ax, ids, differences, sign)
+        ids = axes.fit_names((comparison.query_ids[row] for row in rows.tolist()), 16)
+        ax.set_xticks(range(n), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
     ax.set_xlim(-0.6, n - 0.4)
     ax.set_xlabel(f"{many(n, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {comparison.measures[column]}")
     names = " − ".join(axes.fit_names([a, b]))
     better, worse = [int((differences > 0).sum()), int((differences < 0).sum())][::sign]
     counts = f"{better} better, {n - better - worse} equal, {worse} worse"
-    subtitle = f"{counts}; mean {_signed(mean)} (dashed)"
-    ax.set_title(f"{names}\n{subtitle}", loc="left", fontsize=10)
+    signed = show_change(mean, 4).replace("-", "−")
+    ax.set_title(f"{names}\n{counts}; mean {signed} (dashed)", loc="left", fontsize=10)
     axes.tidy(ax)
     return ax
 
@@ -136,27 +129,6 @@ def plot_forest(comparison: Comparison, measure: str, *, ax: axes.Axes | None = 
     axes.add_note(ax, f"full: significant at {comparison.level:g}{together}{more}")
     axes.tidy(ax, "x")
     return ax
-
-
-def _signed(number: float) -> str:
-    return show_change(number, 4).replace("-", "−")
-
-
-def _name_extremes(ax: axes.Axes, ids: list[str], differences: Floats, sign: int) -> None:
-    """Name the largest differences under their bars, which stand up, the least above theirs."""
-    n = differences.size
-    up, down = (("best", axes.BETTER), ("worst", axes.WORSE))[::sign]
-    first = [i for i in range(NAMED_AT_EITHER_END) if differences[i] > 0]
-    last = [i for i in range(n - 1, n - 1 - NAMED_AT_EITHER_END, -1) if differences[i] < 0]
-    for rows, x, y, ha, va, (side, colour) in (
-        (first, 0.01, 0.03, "left", "bottom", up),
-        (last, 0.99, 0.97, "right", "top", down),
-    ):
-        if rows:
-            listed = "\n".join([side, *(f"{ids[i]}  {_signed(differences[i])}" for i in rows)])
-            behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 2}
-            look = {"fontsize": 8.5, "color": colour, "linespacing": 1.3, "bbox": behind}
-            ax.text(x, y, listed, transform=ax.transAxes, ha=ha, va=va, **look)
 
 
 def plot_figures(compared: Comparison) -> list[Figures]:

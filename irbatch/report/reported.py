@@ -111,31 +111,15 @@ class Reported:
         )
         return _written(text, path)
 
-    def to_html(
-        self,
-        path: Path | None = None,
-        *,
-        title: str | None = None,
-        fragment: bool = False,
-        **options: Any,
-    ) -> str:
+    def to_html(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, a page that stands alone, with tables that can be sorted.
 
-        Args:
-            path, **options: as in `to_text`.
-            title: of the page.
-            fragment: leave out what makes it a page, its script too, to stand in a notebook.
-
-        Raises:
-            InputError: as `to_text`.
+        Arguments and errors as of `to_text`.
         """
-        from dataclasses import replace  # a millisecond of importing irbatch
-
-        from irbatch.report import html
+        from irbatch.report.html import write_document
 
         document = self._made(self.to_html, self._document, options, "html")
-        document = replace(document, title=title or document.title)
-        return _written(html.write_document(document, fragment=fragment), path)
+        return _written(write_document(document), path)
 
     def to_dict(self, **options: Any) -> dict[Any, Any]:
         """Return everything, every number with every digit, as dicts and lists."""

@@ -12,7 +12,6 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.comparing.gate import (
-    Condition,
     Limit,
     Verdict,
     check,
@@ -96,7 +95,7 @@ def test_forms(text: str, expected: tuple[Any, ...], scope: str | None) -> None:
         verb, amount, relative, p, *baseline = expected
         form = Verdict("nDCG@10", verb, Margin(amount, relative), p, *baseline)
         required = verb in ("not worse", "equivalent")
-    assert parse_condition(text, required=required) == Condition(text, required, form, scope)
+    assert parse_condition(text, required=required) == (scope, form)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,6 @@ def test_tables_show_what_there_is() -> None:
         found.to_markdown(),
         found.to_latex(),
         found.to_html(),
-        found.to_html(fragment=True),
     ):
         assert f"{found.rmse[0, 0]:.4f}" in text
     assert r"$\Delta$RI" in found.to_latex()

@@ -120,7 +120,7 @@ SIGNED = (*TOKENS, "<", ">", "%", "drops", " p<", " and ", " or ")
 
 def check_condition(text: str) -> None:
     """A condition means the same once it is written again."""
-    found = parse_condition(text, required=False).form
+    found = parse_condition(text, required=False)[1]
     if isinstance(found, Limit):  # which constraints are made of, too
         assert math.isfinite(found.limit)
         return
@@ -133,7 +133,7 @@ def check_condition(text: str) -> None:
     level = "" if found.p is None else f" p<{found.p!r}"
     if "e" in written + level:
         return
-    again = parse_condition(f"{found.name} {found.verb} {written}{level}", required=False).form
+    again = parse_condition(f"{found.name} {found.verb} {written}{level}", required=False)[1]
     assert isinstance(again, Verdict)
     assert again._replace(margin=found.margin) == found
     assert math.isclose(again.margin.amount, amount)
