@@ -173,12 +173,7 @@ class Leaderboard(Reported):
     def axis(self, name: str) -> Quantity:
         """Find an axis by any of its names, with its unit and the way that is better."""
         axis = find_axis(name, self.measures)
-        label, unit = axis.label, with_currency(axis.unit, one_currency(self.rows))
-        if axis.name.startswith("latency_"):
-            loops = {record.latency.loop for record in self.records if record.latency is not None}
-            if len(loops) == 1 and None not in loops:
-                label = f"{loops.pop()}-loop {label}"
-        return axis._replace(unit=unit, label=label)
+        return axis._replace(unit=with_currency(axis.unit, one_currency(self.rows)))
 
     @property
     def axes(self) -> list[str]:

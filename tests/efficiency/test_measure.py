@@ -422,16 +422,12 @@ def test_building_an_index_is_measured(tmp_path: Path) -> None:
         return "built"
 
     built = measure_indexing(build, index_path=tmp_path / "index")
-    assert (built.index, built.disk) == ("built", 0.0015)
-    assert built.time > 0
-    assert (built.memory or 0) > 400
-    assert built.fields == {
-        "indexing_time": built.time,
-        "indexing_memory": built.memory,
-        "index_disk": 0.0015,
-    }
+    assert built.index == "built"
+    assert list(built.fields) == ["indexing_time", "indexing_memory", "index_disk"]
+    assert built.fields["indexing_time"] > 0
+    assert built.fields["indexing_memory"] > 400
     record = quick(search, QUERIES, **built.fields).record
-    assert (record.indexing_time, record.index_disk) == (built.time, 0.0015)
+    assert (record.indexing_time, record.index_disk) == (built.fields["indexing_time"], 0.0015)
     assert EfficiencyRecord.from_json(record.to_json()) == record
 
 
