@@ -51,10 +51,8 @@ def told(
     keys: str = "", unit: str = "", label: str = "", *, better: str = LOWER, **more: Any
 ) -> Any:
     """Return a field of a dataclass: its keys in ir_metadata, its unit, its label as a quantity."""
-    if "default_factory" not in more:
-        more.setdefault("default", None)
     about = {"keys": keys, "unit": unit, "label": label, "better": better}
-    return field(metadata=about, **more)
+    return field(metadata=about, **{"default": None, **more})
 
 
 def list_quantities(owner: Any, before: str = "") -> list[Quantity]:

@@ -95,9 +95,9 @@ class Leaderboard(Reported):
     whose Pareto frontier is marked; `sort`, the axis whose best systems stand first; `intervals`,
     whether values come with theirs (False); `digits`, how many decimals measures have (4), where
     quantities have four significant digits. On a page: `plots`, whether there is a picture of the
-    frontier (True), which takes matplotlib; `x`, the axis across it (default: that of a `frontier`
-    of two axes; or else the cost, the mean latency or the median, the first that some system has;
-    without any there is no picture); `y`, the axis along it (default: the first measure).
+    frontier (True), which takes matplotlib; `x`, the axis across it (default: the cost, the mean
+    latency or the median, the first that some system has; without any there is no picture); `y`,
+    the axis along it (default: the first measure).
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `to_dict` and `to_json` have `gates`, what
@@ -458,8 +458,7 @@ class Leaderboard(Reported):
         document = make_document(board, columns, marked, intervals, digits)
         if form != "html" or not plots:
             return document
-        pictures = picture_frontier(self, x, y, marked)
-        return replace(document, parts=[*document.parts, *pictures])
+        return replace(document, parts=[*document.parts, *picture_frontier(self, x, y)])
 
     def _everything(self, *, gates: Sequence[Outcome] = ()) -> Record:
         judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}

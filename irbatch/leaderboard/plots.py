@@ -163,15 +163,8 @@ def stairs(values: Floats, signs: Sequence[float], ends: Floats) -> Floats:
     return np.array([*corners, [worst[0], corners[-1][1]]])
 
 
-def picture_frontier(
-    board: Board, x: str | None, y: str | None, marked: Sequence[Quantity]
-) -> list[Part]:
+def picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
     """Return a picture of the frontier, where there is an axis for it; see `Leaderboard`."""
-    if x is None and y is None and len(marked) == 2:
-        # A measure goes along the picture.
-        y, x = sorted(
-            (quantity.name for quantity in marked), key=lambda name: name not in board.measures
-        )
     if x is None:
         x = next((name for name in PICTURED if name in board.axes), None)
     if x is None or not len(board):

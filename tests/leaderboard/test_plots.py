@@ -253,7 +253,6 @@ def test_the_frontier_is_a_column() -> None:
         ({"price_per_hour": 1}, {}, "RR@10 against cost per million queries"),
         ({"peak_memory": 3}, {"x": "memory"}, "RR@10 against peak memory"),
         ({"peak_memory": 3}, {"y": "memory"}, "peak memory against mean latency"),
-        ({"peak_memory": 3}, {"frontier": ["memory", "RR@10"]}, "RR@10 against peak memory"),
         ({}, {"plots": False}, "none"),
     ],
 )

@@ -52,7 +52,6 @@ OF_RECORDS: list[Row] = [
       if kind in KINDS),
     *((lambda x, n=name: made(**{n: x}), [{"x": 3}, True, b"c6g", []], ("'bm25'", name))
       for name in ("hardware", "latency")),
-    (lambda x: made(throughput=x), [0], ("'bm25'", "throughput")),
     (lambda x: made(hardware=x), [None, "", " ", Latency()], ("'bm25'", "hardware")),
     (lambda x: made(latency=x), ["c6g", Hardware()], ("'bm25'", "latency")),
     (lambda x: EfficiencyRecord.from_dict({"system": x}), [*NO_TEXTS, None], ("system",)),
@@ -188,8 +187,7 @@ def test_objects(written: dict[Any, Any], facts: tuple[str, ...]) -> None:
 
 def test_what_is_accepted_at_the_edges(tmp_path: Path) -> None:
     free = [
-        name for name, (kind, _) in kinds_of(EfficiencyRecord).items()
-        if kind in (float, Whole) and name != "throughput"
+        name for name, (kind, _) in kinds_of(EfficiencyRecord).items() if kind in (float, Whole)
     ]  # fmt: skip
     zeros = made(**dict.fromkeys(free, 0))
     assert {getattr(zeros, field) for field in free} == {0}
