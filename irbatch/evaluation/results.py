@@ -41,10 +41,9 @@ class Results(Reported):
     of queries raises `InputError`, and tables have the row of means, ``all``.
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
-    how many decimals (default: 4); `names`, how measures are spelled, as in `mean`; `arrows`,
-    whether these say which way is better (False); `per_query`, whether there is a row for each
-    query instead, before that of the means (False); `intervals`, whether means come with those of
-    `intervals` (False), as `to_json` has them, too.
+    how many decimals (default: 4); `names`, how measures are spelled, as in `mean`; `per_query`,
+    whether those of its queries stand before the means of a system (False); `intervals`, whether
+    means come with those of `intervals` (False), as `to_json` has them, too.
 
     Args:
         of_queries: what is known of each query: `Rows`, or what returns them, called when something
@@ -347,14 +346,13 @@ class Results(Reported):
         *,
         digits: int = 4,
         names: str = "irbatch",
-        arrows: bool = False,
         per_query: bool = False,
         intervals: bool = False,
         sort: str | Measure | None = None,
     ) -> Document:
         from irbatch.evaluation.tables import TableOptions, document_of  # which load reports
 
-        options = TableOptions(digits, names, arrows, per_query, intervals, sort)
+        options = TableOptions(digits, names, per_query, intervals, sort)
         return document_of(by_system(self), options)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:

@@ -12,10 +12,9 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import document
-from irbatch.report.document import BEST, BETTER, WORSE, Column, Document, Record, Table
+from irbatch.report.document import BEST, Column, Document, Record, Table
 from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
 
-ARROWS = {1: f" {BETTER}", -1: f" {WORSE}", 0: ""}
 ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")
 BOUNDS = ("low", "high")
@@ -28,15 +27,9 @@ class TableOptions(NamedTuple):
 
     digits: int = 4
     names: str = "irbatch"
-    arrows: bool = False
     per_query: bool = False
     intervals: bool = False
     sort: str | Measure | None = None
-
-
-def better_of(measure: Measure) -> int:
-    """Return `Measure.sign`; 0 of counts, of which neither more nor less is better."""
-    return 0 if measure.aggregate == "sum" else measure.sign
 
 
 def show_value(value: float, measure: Measure, digits: int) -> str:
@@ -172,10 +165,10 @@ def make_table(results: Systems, options: TableOptions) -> Table:
     if options.per_query:
         columns.append(Column("query", "name", text=lambda line: line.named))
     for measure in list_measures(results):
-        signed = [of.get(str(measure), math.nan) * better_of(measure) for of in means.values()]
-        is_compared = alike and better_of(measure)
+        sign = 0 if measure.aggregate == "sum" else measure.sign  # more counts are no better
+        signed = [of.get(str(measure), math.nan) * sign for of in means.values()]
         best = [run for run, is_it in zip(means, is_best(signed), strict=True) if is_it]
-        columns.append(_column(measure, options, best if is_compared else []))
+        columns.append(_column(measure, options, best if sign and alike else []))
     return document.make_table(f"Means of {many(len(results), 'system')}", columns, lines)
 
 
@@ -189,7 +182,7 @@ def _column(measure: Measure, options: TableOptions, best: Collection[str]) -> C
         return {"stands_out": line.query is None and line.run in best, "after": within}
 
     return Column(
-        measure.spelled(options.names) + (ARROWS[better_of(measure)] if options.arrows else ""),
+        measure.spelled(options.names),
         descends=measure.sign >= 0,
         value=lambda line: line.values.get(name, math.nan),
         show=lambda value: show_value(value, measure, digits),
@@ -212,11 +205,8 @@ def document_of(results: Systems, options: TableOptions) -> Document:
     stated = [system.settings for system in results.values()]
     shared = stated[0].items() if stated else ()
     common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}
-    legend = []
-    if any(cell.stands_out for row in table.rows for cell in row):
-        legend.append((BEST, "the best of its column"))
-    if options.arrows and any(map(better_of, list_measures(results))):
-        legend.append((f"{BETTER} {WORSE}", "more, less is better"))
+    has_best = any(cell.stands_out for row in table.rows for cell in row)
+    legend = [(BEST, "the best of its column")] if has_best else []
     apart, level = tell_different_queries(results), level_of(common)
     remarks = [
         "" if level == "1" else f"Relevant from grade {level}.",

@@ -187,11 +187,6 @@ class Document:
         return f"{text}." if text else ""
 
 
-def bare(heading: str) -> str:
-    """Return a heading without the arrow that says which way is better."""
-    return heading.removesuffix(f" {BETTER}").removesuffix(f" {WORSE}")
-
-
 def make_table(
     caption: str, columns: Sequence[Column], items: Iterable[Any], *, whole: bool = False
 ) -> Table:

@@ -20,7 +20,6 @@ from irbatch.report.document import (
     Document,
     Heading,
     Table,
-    bare,
 )
 from irbatch.report.text import join_letters
 from irbatch.runtime.numbers import check_choice
@@ -97,15 +96,12 @@ def _tabular(document: Document, headings: Mapping[str, str]) -> Iterator[str]:
     """Yield all tables as one, a rule before the rows of each."""
     tables = [part for part in document.parts if isinstance(part, Table)]
     columns = tables[0].columns
-    names = [bare(column.heading) for column in columns]
+    names = [column.heading for column in columns]
     for name in headings:
         if name not in names:
             problem = f"there is no column {shown(name)}{did_you_mean(name, names)}"
             raise InputError(problem, source="headings", value=name)
-    called = [
-        headings.get(name, name) + column.heading.removeprefix(name)  # an arrow stays
-        for column, name in zip(columns, names, strict=True)
-    ]
+    called = [headings.get(name, name) for name in names]
     annotated = [any(table.annotated(k) for table in tables) for k in range(len(columns))]
     aligned = [
         "l" if column.kind != "number" else "r@{}l" if beside else "r"
@@ -128,12 +124,12 @@ def _tabular(document: Document, headings: Mapping[str, str]) -> Iterator[str]:
 
 
 def _head(column: Column, head: str, annotated: bool) -> str:
-    """Write a heading, a number's word by word under each other, but arrows beside theirs."""
+    """Write a heading, a number's word by word under each other."""
     if column.kind == "mark":
         return ""
     if column.kind != "number":
         return escape(head.capitalize() if column.kind == "name" else head)
-    words = [escape(word) for word in re.split(rf" (?![{BETTER}{WORSE}])", head)]
+    words = [escape(word) for word in head.split(" ")]
     stacked = r"\\".join(words)
     return (rf"\shortstack[r]{{{stacked}}}" if len(words) > 1 else stacked) + " &" * annotated
 

@@ -97,8 +97,8 @@ def test_a_system_alone() -> None:
     assert results.to_text(digits=2).splitlines()[2:5] == [
         "run       RR  NumRet", "------  ----  ------", "system  1.00       6",
     ]  # fmt: skip
-    rows = results.to_markdown(per_query=True, arrows=True).splitlines()[:6]
-    assert rows[0] == "| run | query | RR ↑ | NumRet |"
+    rows = results.to_markdown(per_query=True).splitlines()[:6]
+    assert rows[0] == "| run | query | RR | NumRet |"
     assert rows[2] == "| system | a | 1.0000 | 2 |"
     assert rows[5] == "| system | all | 1.0000 | 6 |"
     with pytest.raises(irbatch.InputError, match=r"keep='queries'"):
