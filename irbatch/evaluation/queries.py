@@ -276,8 +276,10 @@ def left_out(results: Any) -> list[str]:
     ]
     if not ranks or not results.has_values:  # values may wait to be computed
         return []
-    unranked = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
-    values = results.values[unranked]
+    counted = np.ones(len(results.marks), bool)
+    if results.settings.get("queries without relevant documents") == "skip":
+        counted = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
+    values = results.values[counted]
     names = [str(results.columns[i]) for i in ranks if np.isnan(values[:, i]).any()]
     left = "queries without a ranking are left out of the mean"
     hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
