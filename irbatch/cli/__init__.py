@@ -50,21 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after ``irbatch``; default those of this process.
     """
     # Closed by the caller: print() would write what is for one of them to the other.
-    lost = io.StringIO()
-    sys.stdout = sys.stdout or lost
-    sys.stderr = sys.stderr or io.StringIO()
+    sys.stdout, sys.stderr = sys.stdout or io.StringIO(), sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console that can't show a letter
     try:
-        status = _carry_out(sys.argv[1:] if arguments is None else arguments)
+        return _carry_out(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # while modules are loaded, too
         say("error", "interrupted")
         return INTERRUPTED
-    if lost.getvalue():
-        say("error", "standard output is closed: the result is lost")
-        status = status or FAILED
-    return status
 
 
 def _carry_out(words: Sequence[str]) -> int:
@@ -95,10 +89,6 @@ def _carry_out(words: Sequence[str]) -> int:
             status = _give_up(where + (problem.strerror or str(problem)))
         except MemoryError:
             status = _give_up("out of memory")
-        except RuntimeError as problem:
-            if "start new thread" not in str(problem):
-                raise
-            status = _give_up("the system starts no more threads")
     for warning in caught:
         if issubclass(warning.category, InputWarning):
             say("warning", str(warning.message))

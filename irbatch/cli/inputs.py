@@ -10,7 +10,6 @@ from irbatch.data.column_names import DOCUMENTS, ITEMS, POPULARITIES, QUERIES, U
 from irbatch.errors import InputError, join_words, shown
 from irbatch.evaluation.runs import name_systems
 from irbatch.formats.files import is_pattern, read_qrels
-from irbatch.measures import parse_measures
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -50,19 +49,7 @@ def check_there(inputs: Mapping[str, Collection[str]]) -> None:
         raise InputError("standard input cannot be two files", path="-")
     for source, path in sources:
         if path != "-" and not os.path.lexists(path) and not is_pattern(path):
-            problem = f"No such file or directory{_meant(path) if source == 'run' else ''}"
-            raise InputError(problem, source=source, path=path)
-
-
-def _meant(word: str) -> str:
-    """Say where a word goes that is not a file, but a condition or a measure."""
-    if any(sign in word for sign in "<>%"):
-        return "; as a condition it stands behind --require or --fail-if"
-    try:
-        parse_measures(word)
-    except InputError as problem:
-        return f"; {problem.message}" if "did you mean" in problem.message else ""
-    return f"; as a measure it stands behind -m: -m {word}"
+            raise InputError("No such file or directory", source=source, path=path)
 
 
 def read_text(path: str, source: str) -> str:

@@ -13,9 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from irbatch.cli.options import add_columns
 from irbatch.cli.terminal import say
-from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.formats.files import open_run, read_qrels
@@ -43,7 +41,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
     _add_options(parser)
-    add_columns(parser)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -93,11 +90,9 @@ def run(options: argparse.Namespace) -> int:
     _ = evaluation.values(), evaluation.settings()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
-        check_columns(options.columns)
-        column_names = names_for(options.columns, "qrels")
-        qrels = _with_whole_grades(read_qrels(options.qrels, columns=column_names))
+        qrels = _with_whole_grades(read_qrels(options.qrels))
         zscores = None if options.zscores is None else read_zscores(options.zscores)
-        with open_run(options.run, columns=options.columns) as run:
+        with open_run(options.run) as run:
             shown = {"per_query": options.per_query, "summary": not options.nosummary}
             return _print(print_lines(evaluation, qrels, run, zscores=zscores, **shown))
 

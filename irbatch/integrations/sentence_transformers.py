@@ -12,6 +12,7 @@ are its own. New are more measures and, in reranking, the choice of what decides
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -153,23 +154,18 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
 
     def _scores(self, model: Any) -> Iterator[Any]:
         """Yield the scores of each sample's documents, positives first."""
-        documents = [[*sample["positive"], *sample["negative"]] for sample in self.samples]
-        queries = [sample["query"] for sample in self.samples]
-        if not self.use_batched_encoding:
-            for query, own in zip(queries, documents, strict=True):
-                yield self.similarity_fct(*self._embed(model, [query], own, False)).reshape(-1)
-            return
-        everything = [document for own in documents for document in own]
-        vectors, rows = self._embed(model, queries, everything, self.show_progress_bar)
-        start = 0
-        for vector, own in zip(vectors, documents, strict=True):
-            yield self.similarity_fct(vector, rows[start : start + len(own)]).reshape(-1)
-            start += len(own)
-
-    def _embed(self, model: Any, queries: Any, documents: Any, progress: bool) -> tuple[Any, Any]:
-        embed = functools.partial(self.embed_inputs, model, show_progress_bar=progress)
-        vectors = embed(queries, encode_fn_name="query")
-        return vectors, embed(documents, encode_fn_name="document")
+        whole = self.use_batched_encoding
+        embed = functools.partial(
+            self.embed_inputs, model, show_progress_bar=whole and self.show_progress_bar
+        )
+        for samples in [self.samples] if whole else [[sample] for sample in self.samples]:
+            documents = [[*sample["positive"], *sample["negative"]] for sample in samples]
+            vectors = embed([sample["query"] for sample in samples], encode_fn_name="query")
+            rows = embed(list(itertools.chain(*documents)), encode_fn_name="document")
+            start = 0
+            for vector, own in zip(vectors, documents, strict=True):
+                yield self.similarity_fct(vector, rows[start : start + len(own)]).reshape(-1)
+                start += len(own)
 
 
 class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvaluator):  # type: ignore[misc]
