@@ -17,16 +17,14 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
-from irbatch.errors import InputError, on_one_line, shown
+from irbatch.errors import InputError, on_one_line
 from irbatch.evaluation.pipeline import Watch, Work, compute_run
 from irbatch.evaluation.queries import QueryMark
-from irbatch.evaluation.settings import CHOICES, Settings
+from irbatch.evaluation.settings import Settings
 from irbatch.formats.reader import TableReader
 from irbatch.measures import Measure, Plan
 from irbatch.measures.names import TREC_MEASURES, TrecValue, list_measures, list_values
-from irbatch.runtime.numbers import check_choice
-
-LARGEST = 10**300  # float64 must hold it
+from irbatch.runtime.numbers import check_whole
 
 
 @dataclass(frozen=True)
@@ -42,11 +40,8 @@ class TrecEval:
     docs: int = 0  # documents in the collection (-N)
 
     def __post_init__(self) -> None:
-        check_choice("trec_eval", self.version, CHOICES["trec_eval"])
-        for name, number in (("level", self.level), ("docs", self.docs)):
-            if type(number) is not int or not 0 <= number <= LARGEST:
-                problem = f"{name}={shown(number)} must be a whole number of at least 0"
-                raise InputError(problem, value=number)
+        check_whole("-l", self.level, 0)
+        check_whole("-N", self.docs, 0)
 
     def values(self) -> list[TrecValue]:
         """List what is printed of each query, in order."""

@@ -8,7 +8,6 @@ from irbatch.cli.inputs import name_runs
 from irbatch.cli.options import add_measures
 from irbatch.cli.writing import Output, add_output
 from irbatch.comparing.judges import compare_judges
-from irbatch.errors import InputError
 from irbatch.measures import parse_measures
 
 
@@ -34,8 +33,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and print or write."""
-    if len(options.judges) < 2:
-        raise InputError("judges are two or more files of judgments", source="judges")
     measures = parse_measures(options.measures or "nDCG@10")
     judges, runs = name_runs(options.judges, "qrels"), name_runs(options.runs)
     output = Output(options, {"qrels": judges.values(), "run": runs.values()})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import re
 import warnings
 
 from irbatch.cli.terminal import say
@@ -16,7 +15,6 @@ from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats.files import read_qrels, read_run
 from irbatch.measures import Measure, measure
-from irbatch.runtime.numbers import DECIMAL, missed_limit
 
 CUTOFFS = (5, 10, 20)
 AT_CUTOFFS = ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG")
@@ -35,22 +33,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: topic subtopic document grade")
     add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")
     text = "what a subtopic loses by each document of it above, 0 to 1 (default 0.5)"
-    add("-alpha", "--alpha", metavar="A", type=_share, default=0.5, help=text)
+    add("-alpha", "--alpha", metavar="A", type=float, default=0.5, help=text)
     text = "the patience of NRBP, 0 to 1 (default 0.5)"
-    add("-beta", "--beta", metavar="B", type=_share, default=0.5, help=text)
+    add("-beta", "--beta", metavar="B", type=float, default=0.5, help=text)
     text = "order documents by score, then by id, both descending (default: by rank)"
     add("-traditional", "--traditional", action="store_true", help=text)
     text = "average over all judged topics; those missing from the run are 0"
     add("-c", "--complete", action="store_true", help=text)
     text = "ranks looked at (default all)"
     add("-M", "--max-depth", metavar="N", type=int, help=text)
-
-
-def _share(text: str) -> float:
-    number = float(text) if re.fullmatch(DECIMAL, text[:80]) else math.nan
-    if limit := missed_limit(number, least=0.0, most=1.0):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be {limit}")
-    return number
 
 
 def run(options: argparse.Namespace) -> int:

@@ -63,7 +63,11 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
     ) -> None:
         super().__init__()
         self._evaluator = evaluator_without_ids(measures, cutoffs, **settings)
-        _check_validation(validation)
+        again = callable(validation) or isinstance(validation, Iterable)
+        if not again or isinstance(validation, Iterator):
+            problem = f"{kind_of(validation)} is neither inputs and labels, nor a function, nor "
+            problem += "batches that can be had in every epoch, as in a list"
+            raise InputError(problem, source="validation")
         self._validation = validation
         self._prefix, self._names = prefix, names
         self.results: Results | None = None
@@ -90,16 +94,3 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         whole = isinstance(self._validation, tuple)
         for inputs, labels, *_ in [self._validation] if whole else self._validation:
             yield self.model.predict(inputs, verbose=0), labels
-
-
-def _check_validation(validation: Any) -> None:
-    """Reject data that cannot be iterated over in every epoch."""
-    problem = None
-    if isinstance(validation, tuple) and len(validation) not in (2, 3):
-        problem = f"{len(validation)} parts are not inputs and labels"
-    elif not callable(validation) and not isinstance(validation, Iterable):
-        problem = f"{kind_of(validation)} is neither inputs and labels, nor batches"
-    elif isinstance(validation, Iterator):
-        problem = "an iterator is used up after one epoch: give batches in a list"
-    if problem is not None:
-        raise InputError(problem, source="validation")

@@ -338,9 +338,6 @@ class RetrievalMetric(ExactMetric):
         check_choice("empty_target_action", empty_target_action, EMPTY_TARGET)
         if not callable(aggregation):
             check_choice("aggregation", aggregation, AGGREGATIONS)
-        if ignore_index is not None and not isinstance(ignore_index, int):
-            problem = f"{shown(ignore_index)} is not a whole number"
-            raise InputError(problem, source="ignore_index", value=ignore_index)
         self._empty, self._ignored = empty_target_action, ignore_index
         self._aggregation = aggregation
         # The metrics of a collection may share this state: it is the input itself.
@@ -350,8 +347,6 @@ class RetrievalMetric(ExactMetric):
     @uncompiled
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
         """Add documents: scores, labels and queries (whole numbers), of any one shape."""
-        if indexes is None:
-            raise InputError("the query of each document is needed", source="indexes")
         arguments = {"indexes": indexes, "preds": preds, "target": target}
         columns = [_as_whole(value, name, self.device) for name, value in arguments.items()]
         shapes = [tuple(column.shape) for column in columns]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError, kind_of, many, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.results import Results
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries, without_last_axis
 from irbatch.runtime.arrays import to_numpy
@@ -166,10 +166,6 @@ class ComputeMetrics:
 
 def _batches(prediction: Any) -> Iterator[Any]:
     """Yield batches as they are, or those of the lists of ``eval_do_concat_batches=False``."""
-    if not hasattr(prediction, "predictions"):
-        problem = f"{kind_of(prediction)} is no EvalPrediction, which has predictions and label_ids"
-        advice = "matrices alone are for irbatch.evaluate_scores(scores, relevance, measures)"
-        raise InputError(f"{problem}; {advice}", source="prediction")
     several = prediction.predictions
     listed = several if isinstance(several, list) else []
     if not listed or not isinstance(listed[0], tuple | np.ndarray):

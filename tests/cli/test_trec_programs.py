@@ -93,7 +93,7 @@ def test_refusals(cli: Cli, tmp_path: Path) -> None:
         ([], "1 Q0 a 1 3 me\n1 Q0 a 2 2 me\n", "line 1"),
         ([], "7 Q0 a 1 3 me\n", "no topic of the run is judged"),
         (["-M", "0"], RUN, "--max-depth 0"),
-        (["-alpha", "2"], RUN, "'2' must be"),
+        (["-alpha", "2"], RUN, "alpha=2.0 must be"),
     ]:
         status, out, err = cli("ndeval", *words, *files(tmp_path, run=run.replace("wt-1", "1")))
         assert status != 0

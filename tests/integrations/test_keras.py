@@ -157,9 +157,8 @@ def test_bad_scores_reach_whoever_fits(callback: Any, model: Any, data: Any) -> 
 @pytest.mark.parametrize(
     ("validation", "options", "fact"),
     [
-        ((1, 2, 3, 4), {}, "4 parts"),
-        (5, {}, "int"),
-        (iter([]), {}, "iterator"),
+        (5, {}, "an int is neither"),
+        (iter([]), {}, "batches that can be had in every epoch"),
         ([], {"measures": "nGCD@10"}, "nGCD"),
         ([], {"ties": "never"}, "never"),
         ([], {"ties": "id"}, "'id'"),

@@ -306,7 +306,7 @@ def test_ids_of_queries(ours: Any, ids: Any) -> None:
         {"measures": "nGCD"}, {"keep": "all"}, {"ties": "x"}, {"no_relevant": "x"},
         {"report": "AP"}, {"measures": "RR AP", "report": "RR AP"})),
     *(("RetrievalMetric", each) for each in (
-        {"empty_target_action": "x"}, {"ignore_index": 0.5}, {"aggregation": "x"}, {"ties": "id"})),
+        {"empty_target_action": "x"}, {"aggregation": "x"}, {"ties": "id"})),
 ])  # fmt: skip
 def test_options_are_checked(ours: Any, name: str, options: dict[str, Any]) -> None:
     input_error(lambda: getattr(ours, name)(**{"measures": "RR", **options}))

@@ -133,7 +133,6 @@ def test_rows_of_pairs(shape: Callable[[Any], Any], ids: Any) -> None:
         (given(np.ones(5), np.array(PAIR_LABELS)), {"query_ids": QUERIES}, "(5,)"),
         (given(None, np.array(LABELS)), {}, "predictions: None is no array"),
         (given(np.array(SCORES), None), {}, "the Trainer passed no labels"),
-        ((np.array(SCORES), np.array(LABELS)), {}, "a tuple is no EvalPrediction"),
         (given(np.array([[math.nan, 1.0]]), np.array([[1, 0]])), {}, "nan"),
     ],
 )

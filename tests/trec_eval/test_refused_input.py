@@ -102,7 +102,7 @@ def test_what_version_9_lacks(trec_eval: Command, wish: str) -> None:
             for value in ("x", "1.5", "", "nan", "1e3", "inf", "1_0", "٣", " 1", DIGITS)
         ),
         ("-l", "-1", "at least 0"),
-        ("-N", "-1", "docs=-1 must be a whole number of at least 0"),
+        ("-N", "-1", "-N=-1 must be a whole number of at least 0"),
         ("-M", "0", "max_depth=0 must be a whole number of at least 1"),
         ("-M", "-1", "max_depth=-1 must be a whole number of at least 1"),
         ("--as", "8", "invalid choice: '8'"),
