@@ -190,8 +190,8 @@ def main() -> None:
     board = build_board(options.price)
     print(board.to_text(columns=COLUMNS, frontier=FRONTIER))
     print(f"Costs are for an assumed price of {options.price:.2f} USD an hour.\n")
-    print(board.pareto(FRONTIER))
-    print(board.pareto([*FRONTIER, "index_memory"]))
+    for axes in (FRONTIER, [*FRONTIER, "index_memory"]):
+        print(f"Pareto frontier of {', '.join(axes)}: {', '.join(board.pareto(axes).frontier)}")
 
     limit = board.values("latency_p95")[0] / 2  # of exact search
     left = board.where(f"latency_p95 < {limit:.3g}", "index_memory < 20").sorted("nDCG@10")

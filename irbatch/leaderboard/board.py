@@ -322,8 +322,7 @@ class Leaderboard(Reported):
         for name in names:
             unknown = np.flatnonzero(np.isnan(self.values(name))).tolist()
             if unknown and len(unknown) == len(self):
-                others = f", as for {many(len(self) - 1, 'other system')}" if len(self) > 1 else ""
-                problem = f"is missing{NEEDS.get(name, '')}{others}"
+                problem = f"is missing{NEEDS.get(name, '')}"
                 raise field_error(of_system(self.systems[0]), name, problem, None)
             for place in unknown:
                 lacking.setdefault(self.systems[place], []).append(name)

@@ -29,12 +29,10 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.tables import find_interval
 from irbatch.leaderboard.rows import Board, canonical_name
 from irbatch.measures import measure
-from irbatch.report.text import shorten
 from irbatch.statistics.resampling import check_level
 
 DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
-LONGEST = 60  # columns of a terminal for those that dominate a system
 NOT_OF_QUERIES = ("weighted", "run")  # aggregates that are not plain means of queries
 
 
@@ -53,18 +51,6 @@ class Pareto:
     dominated_by: dict[str, list[str]]  # each of the others, with all that dominate it
     left_out: dict[str, list[str]] = field(default_factory=dict)  # not compared: axes it lacks
     conditions: dict[str, str] = field(default_factory=dict)  # systems to how they were measured
-
-    def __str__(self) -> str:
-        lines = [f"Pareto frontier of {', '.join(map(printable, self.axes))}:"]
-        for system in self.frontier:
-            measured = f", of {self.conditions[system]}" if self.conditions else ""
-            lines.append(f"  {printable(system)}{measured}")
-        for system, others in self.dominated_by.items():
-            by = shorten(", ".join(map(printable, others)), LONGEST)
-            lines.append(f"  {printable(system)} is dominated by {by}")
-        for system, axes in self.left_out.items():
-            lines.append(f"  {printable(system)} is left out, without {join_words(axes)}")
-        return "\n".join(lines)
 
 
 # ---------------------------------------------------------------- tests of accuracy

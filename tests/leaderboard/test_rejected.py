@@ -133,7 +133,7 @@ OF_BOARDS: list[Row] = [
     (BOARD.values, ["Q"], ("RR, AP",)),
     (BOARD.pareto, [None, 5, [], {}, ""], ("axis",)),
     (BOARD.pareto, [["RR", "MRR"], ["latency", "latency_mean"]], ("twice",)),
-    (BOARD.pareto, ["peak_memory"], ("'a'", "peak_memory is missing, as for 1 other system")),
+    (BOARD.pareto, ["peak_memory"], ("'a'", "peak_memory is missing")),
     (BOARD.pareto, [["price_per_hour", "qps"]],
      ("no system has a value of each of price_per_hour and throughput",)),
     *((act, ["cost_per_million"], ("'a'", "finite")) for act in (HUGE.values, HUGE.pareto)),
