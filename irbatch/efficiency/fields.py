@@ -191,23 +191,18 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
         problem = f"it is read from a path or JSON, not from {kind_of(source)}"
         raise InputError(problem, source=what, value=source)
     path = None if is_json(source) else str(source)
-    line = None
     try:
         text = str(source).lstrip(BLANK) if path is None else Path(path).read_text("utf-8-sig")
         with ErrorsIn(source=what, path=path):
             return json.loads(text, object_pairs_hook=_with_single_keys)
     except InputError:
         raise
-    except UnicodeDecodeError:
-        reason = "it is not UTF-8"
-    except json.JSONDecodeError as problem:
-        reason, line = f"not JSON: {problem.msg} at column {problem.colno}", problem.lineno
-    except (RecursionError, ValueError) as problem:  # nested too deeply, or thousands of digits
-        reason = f"not JSON: {problem}"
+    except (RecursionError, ValueError) as problem:  # perhaps of UTF-8, or thousands of digits
+        line = getattr(problem, "lineno", None)
+        raise InputError(f"not JSON: {problem}", source=what, path=path, line=line) from None
     except OSError as problem:  # one of reading names no file
         problem.filename = problem.filename or path
         raise
-    raise InputError(reason, source=what, path=path, line=line)
 
 
 def is_json(source: object) -> bool:

@@ -85,33 +85,32 @@ Systems = dict[str, System]  # by the names of their rows
 
 def read_statement(source: str | PathLike[str]) -> tuple[Statement, Systems]:
     """Read JSON, and of it the systems; errors are `Leaderboard.from_json`'s."""
-    with ErrorsIn(path=None if is_json(source) else str(source)):
-        return _read_document(read_object(source, SOURCE))
-
-
-def _read_document(document: Any) -> tuple[Statement, Systems]:
+    document = read_object(source, SOURCE)
     document = {"systems": document} if isinstance(document, list) else document
-    if not isinstance(document, dict):
-        problem = f"it is an object with systems, or their list, not {shown(document)}"
-        raise InputError(problem, source=SOURCE, value=document)
-    with ErrorsIn(source=SOURCE):
-        statement: Statement = read_fields(Statement, document)
-    systems: list[System] = []
-    for number, values in enumerate(statement.systems, 1):
-        name = values.get("system")
-        if not isinstance(name, str) or not name.strip():
-            problem = f'has no name: its "system" is {shown(name)}'
-            raise field_error(SOURCE, f"system {number}", problem, name)
-        record = EfficiencyRecord.from_dict({k: v for k, v in values.items() if k not in BESIDE})
-        with ErrorsIn(source=of_system(name)):
-            beside = {
-                key: check_value(key, kind, values[key])
-                for key, kind in BESIDE.items()
-                if values.get(key) is not None
-            }
-        systems.append(System(record, beside))
-    names = name_rows([system.record for system in systems])
+    with ErrorsIn(path=None if is_json(source) else str(source)):
+        if not isinstance(document, dict):
+            problem = f"it is an object with systems, or their list, not {shown(document)}"
+            raise InputError(problem, source=SOURCE, value=document)
+        with ErrorsIn(source=SOURCE):
+            statement: Statement = read_fields(Statement, document)
+        systems = [_read_system(values, k) for k, values in enumerate(statement.systems, 1)]
+        names = name_rows([system.record for system in systems])
     return statement, dict(zip(names, systems, strict=True))
+
+
+def _read_system(values: dict[str, Any], number: int) -> System:
+    name = values.get("system")
+    if not isinstance(name, str) or not name.strip():
+        problem = f'has no name: its "system" is {shown(name)}'
+        raise field_error(SOURCE, f"system {number}", problem, name)
+    record = EfficiencyRecord.from_dict({k: v for k, v in values.items() if k not in BESIDE})
+    with ErrorsIn(source=of_system(name)):
+        beside = {
+            key: check_value(key, kind, values[key])
+            for key, kind in BESIDE.items()
+            if values.get(key) is not None
+        }
+    return System(record, beside)
 
 
 def stated_accuracy(name: str, system: System) -> Any:

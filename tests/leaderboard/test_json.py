@@ -178,7 +178,7 @@ def test_tables_that_are_none(text: str, fact: str, tmp_path: Path) -> None:
 def test_what_is_no_table(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(b"\xff[]")
-    input_error(lambda: read_leaderboard(path), "not UTF-8", "x.json")
+    input_error(lambda: read_leaderboard(path), "utf-8", "x.json")
     for source in (None, 3, {"systems": []}, b"[]"):
         input_error(lambda source=source: read_leaderboard(source), "from a path or JSON")
     with pytest.raises(FileNotFoundError, match="absent"):
