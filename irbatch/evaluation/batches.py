@@ -10,25 +10,13 @@ from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, many, warnings_kept
-from irbatch.evaluation.accumulator import (
-    COLUMNS,
-    KEEPS,
-    REPEATED,
-    Accumulator,
-    Batch,
-    reading_state,
-)
+from irbatch.evaluation.accumulator import KEEPS, REPEATED, Accumulator, Batch, reading_state
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.scores import (
-    ScoreEvaluator,
-    ScoreOptions,
-    choose_ties,
-    has_no_rows,
-)
+from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, has_no_rows
 from irbatch.measures import parse_measures
 from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords
@@ -194,9 +182,9 @@ class BatchEvaluator:
                     }
                     for place in (0, 1)
                 )
-                ties = choose_ties(self._options["ties"], COLUMNS)
+                options = {"ties": self._options["ties"] or "id", **self._shared()}
                 with warnings_kept():  # they are of all queries
-                    results = evaluate(judgments, run, self._measures, ties=ties, **self._shared())
+                    results = evaluate(judgments, run, self._measures, **options)
                 kept = kept.merged()
                 kept.add(results.of_queries, results.query_ids)
                 kept.note(results.settings)

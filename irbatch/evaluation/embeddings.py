@@ -14,12 +14,7 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import Rows, notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.scores import (
-    ScoreBatch,
-    ScoreEvaluator,
-    ScoreOptions,
-    check_measures,
-)
+from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, ScoreOptions
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
 from irbatch.runtime.threads import cached_property
@@ -82,26 +77,23 @@ def evaluate_embeddings(
     check_choice("similarity", similarity, SIMILARITIES)
     document_ids = batch.get("document_ids")
     evaluator = ScoreEvaluator(
-        check_measures(relevance, measures), cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
+        measures, cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
         document_ids=document_ids, threads=threads, scored_by=SIMILARITIES[similarity],
     )  # fmt: skip
     pair = _Pair(queries, documents, similarity)
-    ids = read_query_ids(batch.get("query_ids"))
-    check_query_ids(ids, pair.shape[0], "queries")
-    options = {"relevance": relevance, **batch}
+    ids = check_query_ids(read_query_ids(batch.get("query_ids")), pair.shape[0], "queries")
+    options = {"relevance": relevance, **batch, "query_ids": ids}
     of_all = {}
     if document_ids is not None and np.ndim(document_ids) != 2:
         of_all["document_ids"] = options.pop("document_ids")
     per_query = {name: _read_rows(rows, name, pair.shape) for name, rows in options.items()}
-    per_query["query_ids"] = range(pair.shape[0]) if ids is None else ids
     parts = []
     for rows in pair.blocks():
         some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all))
     ScoreBatch.compute_together(parts)
     of_queries = Rows.join([part.rows() for part in parts])
-    queries = per_query["query_ids"]
-    results = Results(of_queries, queries, evaluator.plan.measures, None, evaluator.signature)
+    results = Results(of_queries, ids, evaluator.plan.measures, None, evaluator.signature)
     evaluator.warn_once(notes_on(results))
     return results
 
@@ -111,6 +103,12 @@ class _Pair:
 
     def __init__(self, queries: Any, documents: Any, similarity: str) -> None:
         self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
+        devices = [
+            str(side.device) if is_tensor(side) else "main memory" for side in (queries, documents)
+        ]
+        if self._on_accelerator and devices[0] != devices[1]:
+            problem = f"queries are in {devices[0]}, documents in {devices[1]}, not on one device"
+            raise InputError(problem, source="queries")
         self._similarity = similarity
         self._held: dict[int, _Part] = {}  # documents as they are multiplied, by where they begin
         self._left = HELD_BYTES
@@ -123,11 +121,6 @@ class _Pair:
             raise InputError(problem.format(*shapes), source="queries")
         block = BLOCK_BYTES_THERE if self._on_accelerator else BLOCK_BYTES
         self._at_once = max(block // (4 * max(self.shape[1], 1)), 1)
-        if self._on_accelerator and self._queries.device != self._documents.device:
-            devices = (
-                f"queries are on {self._queries.device}, documents on {self._documents.device}"
-            )
-            raise InputError(f"both are of one device; {devices}", source="queries")
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""
@@ -171,13 +164,9 @@ class _Pair:
         if mask_of(embeddings) is not None:
             problem = "embeddings are whole: none of their components is masked"
             raise InputError(problem, source=source)
-        if not self._on_accelerator:
-            values: Any = to_numpy(embeddings, source)
-            kind = values.dtype.kind
-        elif is_tensor(embeddings):
-            values, kind = embeddings.detach(), "f"
-        else:
-            raise InputError("both sides are tensors of one device, or neither is", source=source)
+        there = self._on_accelerator
+        values: Any = embeddings.detach() if there else to_numpy(embeddings, source)
+        kind = "f" if there else values.dtype.kind
         if len(values.shape) != 2 or kind not in "biuf":
             kind = f"{values.dtype} of shape {tuple(values.shape)}"
             problem = f"embeddings are numbers, rows by dimensions, not {kind}"

@@ -137,29 +137,22 @@ def evaluate_matrix(
             "if it is padding, say so with lengths="
         )
     everything: LabelRows | Ints | None = None
-    if n_relevant is not None:
-        if judged is not None:
-            raise InputError("give judged= or n_relevant=, not both", source="n_relevant")
-        everything = _check_relevant(n_relevant, labels)
-    elif judged is not None:
+    if n_relevant is not None and judged is not None:
+        raise InputError("give judged= or n_relevant=, not both", source="n_relevant")
+    if judged is not None:
         everything = LabelRows(judged, name="judged")
         if len(everything) != len(labels):
-            raise InputError(
-                f"{many(len(everything), 'row')} for {many(len(labels), 'query')}", source="judged"
-            )
+            numbers = f"{many(len(everything), 'row')} for {many(len(labels), 'query')}"
+            raise InputError(numbers, source="judged")
         everything.queries = labels.queries  # so that errors call the rows by the same ids
+    elif n_relevant is not None:
+        everything = read_n_relevant(n_relevant, labels.queries)
+        for row, query in enumerate(labels.queries):
+            if labels.row(row).max(initial=0) > 1:
+                problem = "labels above 1 need judged=, the grades of all judged documents"
+                raise InputError(problem, source="n_relevant", query=query)
     blocks = pack_labels(labels, everything)
     computed = compute_blocks(Work(plan, settings, threads, "as given"), blocks, labels.queries)
     results = computed.results(labels.queries, count_queries(computed.of_queries.marks))
     warn(*notes_on(results))
     return results
-
-
-def _check_relevant(n_relevant: Any, labels: LabelRows) -> Ints:
-    """Return how many relevant documents there are in all, checked against the labels."""
-    numbers = read_n_relevant(n_relevant, labels.queries)
-    for row in range(len(labels)):
-        if labels.row(row).max(initial=0) > 1:
-            problem = "labels above 1 need judged=, the grades of all judged documents"
-            raise InputError(problem, source="n_relevant", query=labels.queries[row])
-    return numbers

@@ -30,7 +30,6 @@ from irbatch.measures import CATALOGUE, Plan, parse_measures, plan_of
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
     CountedCandidates,
-    Ranked,
     TieError,
     count_by_keys,
     count_candidates,
@@ -40,7 +39,7 @@ from irbatch.pack.counting import (
 )
 from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords
-from irbatch.runtime.threads import cached_property, check_threads
+from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -77,7 +76,7 @@ class ScoreEvaluator:
 
     def __init__(
         self,
-        measures: Measures,
+        measures: Measures | None,
         cutoffs: Cutoffs = None,
         *,
         ties: str | None = None,
@@ -90,15 +89,19 @@ class ScoreEvaluator:
         scored_by: str = "score",
     ) -> None:
         check_threads(threads)
-        chosen = choose_ties(ties, document_ids)
-        how = chosen, no_relevant, nan, scored_by
+        if measures is None:
+            hint = "by keyword, or behind scores and relevance"
+            raise InputError(f"say which: measures='nDCG@10', {hint}", source="measures")
+        if ties is None:
+            ties = "expected" if document_ids is None else "id"
+        how = ties, no_relevant, nan, scored_by
         plain = cutoffs is None and rel is None and items is None
         if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
             asked = _kept_plan(measures, CATALOGUE.users, *how)
         else:
             asked = _choose_plan(parse_measures(measures, cutoffs), None, *how, rel, items)
         self.plan, self.settings, self.signature = asked
-        self.policy, self.nan, self.threads = TiePolicy(chosen), nan, threads
+        self.policy, self.nan, self.threads = TiePolicy(ties), nan, threads
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
         if self.plan.of_items:
@@ -150,7 +153,17 @@ class ScoreEvaluator:
             listed = self._of_items.of_scores(candidates, graded, policy, document_ids)
             ranked.item_values, ranked.items = listed
         if policy == TiePolicy.ERROR:
-            self._reject_ties(ranked, candidates, graded)
+            try:
+                rank_candidates(counted, policy)
+            except TieError as problem:
+                row, column = graded.row_index[problem.place], graded.columns[problem.place]
+                score = candidates.score_of(row, column)
+                text = (
+                    f"candidates of different relevance share the score {score:g}: say what "
+                    "decides with ties='expected', 'pessimistic', 'optimistic' or 'index'"
+                )
+                query = candidates.queries[row]
+                raise InputError(text, source="scores", query=query, value=score) from None
         return ranked
 
     def nothing(self) -> Results:
@@ -165,21 +178,6 @@ class ScoreEvaluator:
             if text not in self._said:
                 self._said.add(text)
                 warn(text)
-
-    def _reject_ties(
-        self, batch: ScoreBatch, candidates: Candidates, graded: GradedCandidates
-    ) -> None:
-        try:
-            _ = batch.ranked
-        except TieError as problem:
-            row, column = graded.row_index[problem.place], graded.columns[problem.place]
-            score = candidates.score_of(row, column)
-            text = (
-                f"candidates of different relevance share the score {score:g}: say what decides "
-                "with ties='expected', 'pessimistic', 'optimistic' or 'index'"
-            )
-            query = candidates.queries[row]
-            raise InputError(text, source="scores", query=query, value=score) from None
 
 
 @dataclass(eq=False)
@@ -201,11 +199,6 @@ class ScoreBatch:
     def size(self) -> int:
         """How many queries and graded candidates are kept until values are computed."""
         return self.counted.starts.size + self.counted.grades.size
-
-    @cached_property
-    def ranked(self) -> Ranked:
-        """The candidates with their ranks."""
-        return rank_candidates(self.counted, self.evaluator.policy)
 
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
@@ -246,12 +239,11 @@ class ScoreBatch:
         """Return what is known of the queries, computed once."""
         if self._computed is not None:
             return self._computed
-        plan, settings, threads = (
-            self.evaluator.plan, self.evaluator.settings, self.evaluator.threads
-        )  # fmt: skip
-        every_cell = plan.reads_cells(ties=self.ranked.ties is not None)
-        blocks = pack_candidates(self.ranked, self.n_relevant, every_cell=every_cell)
-        work = Work(plan, settings, threads)
+        asked = self.evaluator
+        ranked = rank_candidates(self.counted, asked.policy)
+        every_cell = asked.plan.reads_cells(ties=ranked.ties is not None)
+        blocks = pack_candidates(ranked, self.n_relevant, every_cell=every_cell)
+        work = Work(asked.plan, asked.settings, asked.threads)
         computed = compute_blocks(work, blocks, self.queries)
         return self._keep(computed.of_queries.values, computed.of_queries.marks)
 
@@ -349,7 +341,7 @@ def evaluate_scores(
     """
     check_keywords(evaluate_scores, batch, ScoreOptions.__annotations__)
     evaluator = ScoreEvaluator(
-        check_measures(relevance, measures), cutoffs, ties=ties, nan=nan, rel=rel, items=items,
+        measures, cutoffs, ties=ties, nan=nan, rel=rel, items=items,
         no_relevant=no_relevant, threads=threads, document_ids=batch.get("document_ids"),
     )  # fmt: skip
     if no_relevant == "skip" and has_no_rows(scores):
@@ -387,27 +379,6 @@ def _choose_plan(
 
 # Lately made ones are kept: making one takes as long as a small batch.
 _kept_plan = functools.lru_cache(64)(_choose_plan)
-
-
-def choose_ties(ties: str | None, document_ids: object) -> str:
-    """Return the policy of ties; where none is asked for, ids decide if there are any."""
-    if ties is None:
-        return "expected" if document_ids is None else "id"
-    return ties
-
-
-def check_measures(relevance: Any, measures: Measures | None) -> Measures:
-    """Return what is asked for; say so where it stands in the place of relevance."""
-    if measures is None:
-        names = isinstance(relevance, str) or (
-            isinstance(relevance, list | tuple) and any(isinstance(e, str) for e in relevance)
-        )
-        hint = " by keyword: relevance comes before them" if names else ""
-        raise InputError(f"say which: measures='nDCG@10'{hint}", source="measures")
-    if len(getattr(measures, "shape", ())) > 1:
-        problem = "a matrix or table is not names: scores come first, then relevance, then measures"
-        raise InputError(problem, source="measures")
-    return measures
 
 
 __test__ = {"evaluate_scores": evaluate_scores}  # as it is wrapped, doctest would miss it

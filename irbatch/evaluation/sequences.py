@@ -189,23 +189,18 @@ def session_dcg(
             raise InputError(problem, source="results", value=list(results.measures))
         measure = names[0]
     values = results.per_query(measure)
-    return {session: _discounted(session, sessions[session], values, base) for session in sessions}
-
-
-def _discounted(
-    session: Hashable, queries: Sequence[Hashable], values: Mapping[Hashable, float], base: float
-) -> float:
-    """Add up the values of a session's queries, each discounted."""
-    if isinstance(queries, str | bytes) or not isinstance(queries, Sequence | np.ndarray):
-        problem = f"session {session!r} is a list of query ids, not {kind_of(queries)}"
-        raise InputError(problem, source="sessions", value=queries)
-    if not len(queries):
-        raise InputError(f"session {session!r} has no queries", source="sessions")
-    total = 0.0
-    for number, query in enumerate(queries, 1):
-        value = values.get(query, math.nan) if isinstance(query, Hashable) else math.nan
-        if math.isnan(value):
-            problem = f"a query of session {session!r} has no value among the results"
-            raise InputError(problem, source="sessions", query=query)
-        total += value / (1.0 + math.log(number, base))
-    return total
+    totals: dict[Hashable, float] = {}
+    for session, queries in sessions.items():
+        if isinstance(queries, str | bytes) or not isinstance(queries, Sequence | np.ndarray):
+            problem = f"session {session!r} is a list of query ids, not {kind_of(queries)}"
+            raise InputError(problem, source="sessions", value=queries)
+        if not len(queries):
+            raise InputError(f"session {session!r} has no queries", source="sessions")
+        totals[session] = 0.0
+        for number, query in enumerate(queries, 1):
+            value = values.get(query, math.nan) if isinstance(query, Hashable) else math.nan
+            if math.isnan(value):
+                problem = f"a query of session {session!r} has no value among the results"
+                raise InputError(problem, source="sessions", query=query)
+            totals[session] += value / (1.0 + math.log(number, base))
+    return totals

@@ -113,7 +113,7 @@ def test_queries_without_relevant_documents_are_counted_at_the_level_asked_for()
 
 
 MISTAKES: list[Any] = [
-    (lambda: irbatch.evaluate_scores(np.eye(2), "AP", np.eye(2)), "scores come first, then"),  # type: ignore[arg-type]
+    (lambda: irbatch.evaluate_scores(np.eye(2), "AP", np.eye(2)), "is not a measure or its name"),  # type: ignore[arg-type]
     (lambda: evaluate(QRELS, pd.DataFrame({"user": ["q1"], "item": ["d1"]}), "AP"), "'rank'"),
     (
         lambda: evaluate(QRELS, pd.DataFrame({"user": ["q1"], "item": ["d"], "rating": [1]}), "AP"),

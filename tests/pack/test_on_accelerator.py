@@ -192,5 +192,5 @@ def test_refusals(travelled: list[int]) -> None:
     )
     input_error(
         lambda: irbatch.evaluate_embeddings(far, far.cpu().numpy(), measures="RR", positives=[0]),
-        "both sides",
+        "not on one device",
     )
