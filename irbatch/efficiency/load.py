@@ -316,9 +316,9 @@ def measure_load(
         if not listed and within is not None:
             start = SECOND / max(float(took.mean()), 1.0) / 2
             look_for_rate(start, lambda rate: measure(rate).holds(within))
-    at_rates.sort(key=lambda at_rate: at_rate.rate)
+    ascending = tuple(sorted(at_rates, key=lambda at_rate: at_rate.rate))
     return Load(
-        about=record, rates=at_rates, callers=callers, timeout=timeout, within=within, seed=seed
+        about=record, rates=ascending, callers=callers, timeout=timeout, within=within, seed=seed
     )
 
 
@@ -375,7 +375,6 @@ class Sending:
 
     Attributes:
         due: int64 ``(calls,)``, ns from the start.
-        sent: when it was sent: it was due, and a caller was free.
         done: when the answer was there, or the time was out.
         outcome: int8 ``(calls,)``: `ANSWERED`, `FAILED` or `OUT_OF_TIME`.
         problem: what the first call that failed raised, or None.
@@ -386,8 +385,7 @@ class Sending:
     ) -> None:
         self._search, self._queries = search, queries
         self.due, self._timeout = due, math.inf if timeout is None else timeout * MILLISECOND
-        self.sent, self.done = np.zeros(due.size, np.int64), np.zeros(due.size, np.int64)
-        self.outcome = np.zeros(due.size, np.int8)
+        self.done, self.outcome = np.zeros(due.size, np.int64), np.zeros(due.size, np.int8)
         self.problem: str | None = None
         self._next, self._lock = 0, threading.Lock()
         self._start = 0
@@ -415,8 +413,8 @@ class Sending:
                 return
             while (early := int(self.due[number]) - self._now()) > 0:
                 time.sleep(early / SECOND)
-            sent, outcome = self._now(), OUT_OF_TIME
-            if self._left(number, sent) > 0:
+            outcome = OUT_OF_TIME
+            if self._left(number) > 0:
                 outcome = ANSWERED
                 try:
                     self._search(self._queries[number % len(self._queries)])
@@ -425,7 +423,7 @@ class Sending:
                 except BaseException:
                     self._next = self.due.size
                     raise
-            self._keep(number, sent, outcome)
+            self._keep(number, outcome)
 
     async def as_tasks(self, callers: int | None) -> None:
         """Await all queries, by so many callers; without a number each is sent when it is due."""
@@ -449,26 +447,26 @@ class Sending:
     async def _await(self, number: int) -> None:
         import asyncio
 
-        sent, outcome = self._now(), OUT_OF_TIME
-        if (left := self._left(number, sent)) > 0:
+        outcome = OUT_OF_TIME
+        if (left := self._left(number)) > 0:
             outcome = ANSWERED
             try:
                 async with asyncio.timeout(None if math.isinf(left) else left / SECOND) as limit:
                     await self._search(self._queries[number % len(self._queries)])
             except Exception as problem:
                 outcome = OUT_OF_TIME if limit.expired() else self._note(problem)
-        self._keep(number, sent, outcome)
+        self._keep(number, outcome)
 
     def _now(self) -> int:
         return time.perf_counter_ns() - self._start
 
-    def _left(self, number: int, now: int) -> float:
+    def _left(self, number: int) -> float:
         """Return the ns until a query is out of time."""
-        return int(self.due[number]) + self._timeout - now
+        return int(self.due[number]) + self._timeout - self._now()
 
-    def _keep(self, number: int, sent: int, outcome: int) -> None:
-        self.sent[number], self.done[number] = sent, self._now()
-        is_late = outcome == ANSWERED and self._left(number, int(self.done[number])) <= 0
+    def _keep(self, number: int, outcome: int) -> None:
+        self.done[number] = done = self._now()
+        is_late = outcome == ANSWERED and done >= int(self.due[number]) + self._timeout
         self.outcome[number] = OUT_OF_TIME if is_late else outcome
 
     def _note(self, problem: Exception) -> int:
