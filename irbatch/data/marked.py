@@ -212,14 +212,13 @@ class Marks:
         kinds, statistics = zip(*(view(rel, min(rels)) for rel in rels), strict=True)
         if all((numbers == kinds[0]).all() for numbers in kinds):
             return kinds[0], dict(zip(rels, map(View, statistics), strict=True))
-        together: dict[tuple[int, ...], int] = {(0,) * len(rels): 0}
-        columns = zip(*(numbers.tolist() for numbers in kinds), strict=True)
-        joined = np.array(
-            [together.setdefault(combination, len(together)) for combination in columns], np.int64
+        # Each combination of kinds is one, and that of no kinds is the first.
+        none = np.zeros((len(rels), 1), np.int64)
+        combinations, joined = np.unique(
+            np.concatenate([none, np.stack(kinds)], axis=1), axis=1, return_inverse=True
         )
-        of_kinds: Floats = np.array(list(together), np.float64).T
-        views = {rel: View(statistics[i], of_kinds[i]) for i, rel in enumerate(rels)}
-        return joined, views
+        views = zip(rels, map(View, statistics, combinations.astype(np.float64)), strict=True)
+        return joined.reshape(-1)[1:], dict(views)
 
     def _subtopics(self, rel: float, _: float) -> tuple[Ints, Subtopics]:
         """Give numbers to the sets of subtopics that documents are relevant to, 0 the empty one."""

@@ -27,7 +27,7 @@ from irbatch.evaluation.queries import Rows, RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, apply_formula, needs_relevant
 from irbatch.pack.candidates import Candidates
-from irbatch.pack.items import Wanted, judged_columns, judged_items, rank_columns, rank_run
+from irbatch.pack.items import Wanted, judged_items, rank_columns, rank_run
 from irbatch.pack.join import Block
 from irbatch.runtime.ragged import row_index_of
 
@@ -108,8 +108,8 @@ class ItemMeasures:
         """Return values ``(queries, measures)``, NaN of others, and the items of each query."""
         rows = rank_columns(self.known, candidates, self.wanted, policy, document_ids)
         values = np.full((len(rows), self._width), np.nan)
-        judged = functools.partial(judged_columns, graded)
-        lists = self.compute(candidates.queries, [rows], judged, values)
+        judged = JudgedItems(graded.starts, graded.columns, graded.grades)
+        lists = self.compute(candidates.queries, [rows], lambda: judged, values)
         return values, RunItems(self.known.arrays, lists)
 
 

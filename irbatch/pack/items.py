@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Ints, Positions
-from irbatch.data.cells import GradedCandidates
 from irbatch.data.columns import QueryTable
-from irbatch.data.ids import read_candidate_ids
+from irbatch.data.ids import item_of, read_candidate_ids
 from irbatch.data.items import Items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -25,10 +24,10 @@ from irbatch.engine.ties import (
     order_documents,
     order_rows,
     place_ids,
+    within_rows,
 )
 from irbatch.errors import InputError, keyword
 from irbatch.pack.candidates import Candidates
-from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 LEVELS = 8  # besides its ranks, a row of a block takes as much as so many: see `plan_blocks`
@@ -123,41 +122,27 @@ def _first_rows(
 
     And the query, the rank and the score of an open tie that matters, if there is one.
     """
-    positions = joined_ranges(begins, sizes)
-    starts = offsets_of(sizes)
-    scores = as_compared(table.numbers[positions], ordering.score_dtype)
-    order = order_rows(scores, starts)
-    positions, scores = positions[order], scores[order]
-    row_index = row_index_of(starts)
-    first = np.arange(scores.size) - starts[row_index] < depths[row_index]
-    tied = np.zeros(scores.size, bool)  # with the next one of the same query
-    tied[:-1] = (scores[:-1] == scores[1:]) & (row_index[:-1] == row_index[1:])
-    tied &= first
-    rows = distinct(row_index[tied])
+    rows, starts = joined_ranges(begins, sizes), offsets_of(sizes)
+    scores = as_compared(table.numbers[rows], ordering.score_dtype)
     if ordering.ties.by_id:
-        for row in rows.tolist():
-            part = slice(starts[row], starts[row + 1])
-            own = positions[part]
-
-            def ids_at(at: Ints, own: Ints = own) -> Sequence[Any]:
-                return id_texts(table.ids(own[at]))
-
-            order = order_documents(
-                scores[part],
-                offsets_of([own.size]),
-                ids_at,
-                descending=ordering.ties == TiePolicy.ID,
-                is_ordered=True,
-            )
-            positions[part] = own[order]
-    elif rows.size and ordering.ties != TiePolicy.INDEX:
-        same = np.zeros((rows.size, int(depths[rows].max())), bool)
-        for place, row in enumerate(rows.tolist()):
-            same[place, : depths[row]] = tied[starts[row] : starts[row] + depths[row]]
+        order = order_documents(
+            scores,
+            starts,
+            lambda at: id_texts(table.ids(rows[at])),
+            descending=ordering.ties == TiePolicy.ID,
+        )
+    else:
+        order = order_rows(scores, starts)
+    first = joined_ranges(starts[:-1], depths)
+    if not ordering.ties.by_key:
+        ordered = scores[order]
+        is_tied = np.append(within_rows(starts, ordered[1:] == ordered[:-1]), False)
+        same = np.zeros((sizes.size, int(depths.max(initial=0))), bool)
+        same[np.arange(same.shape[1]) < depths[:, None]] = is_tied[first]
         if (open_tie := wanted.find_open(same)) is not None:
-            row, rank = int(rows[open_tie[0]]), open_tie[1]
-            return positions[first], (row, rank, float(scores[starts[row] + rank - 1]))
-    return positions[first], None
+            row, rank = open_tie
+            return rows[order[first]], (row, rank, float(ordered[starts[row] + rank - 1]))
+    return rows[order[first]], None
 
 
 def _stand_in_order(
@@ -191,21 +176,14 @@ def judged_items(items: Items, qrels: Qrels, rows: Positions) -> JudgedItems:
     if not starts[-1]:
         return JudgedItems(starts, np.empty(0, np.int64), np.empty(0))
     judged = joined_ranges(qrels.starts[rows], counts)
-    item_rows = items.find(qrels.column.take(judged))
+    documents = qrels.column.take(judged)
+    item_rows = items.find(documents)
     if items.outside == "error" and (item_rows < 0).any():
         at = int(np.argmax(item_rows < 0))
-        row = int(np.searchsorted(starts, at, side="right")) - 1
-        place = {
-            "query": qrels.queries[int(rows[row])],
-            "document": list(qrels.documents[int(rows[row])])[at - int(starts[row])],
-        }
+        query = qrels.queries[int(rows[row_index_of(starts)[at]])]
+        place = {"query": query, "document": item_of(documents, at)}
         raise _outside(items, source="qrels", path=qrels.name, **place)
     return JudgedItems(starts, item_rows, qrels.grades[judged])
-
-
-def judged_columns(graded: GradedCandidates) -> JudgedItems:
-    """Return the graded candidates of score matrices, whose columns are items."""
-    return JudgedItems(graded.starts, graded.columns.astype(np.int64), graded.grades)
 
 
 def rank_columns(
