@@ -141,10 +141,6 @@ class GradedCandidates:
         parts = self.row_index[kept], self.columns[kept], self.grades[kept]
         return GradedCandidates(*parts, self.n_rows)
 
-    def keys(self, shape: Shape) -> Ints:
-        """Return numbers that tell cells of the matrix apart, ascending row by row."""
-        return self.row_index * max(shape[1], 1) + self.columns
-
     def check_grades(self, queries: Queries) -> None:
         """Reject grades that are NaN or beyond 2^53."""
         if (bad := find_bad_grade(self.grades)) >= 0:
@@ -284,7 +280,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         problem = f"an array of shape {shape}, as the scores: labels of all are relevance"
         raise InputError(problem, source=source)
     cells = _read_columns(positives, shape, queries, source)
-    keys = np.sort(cells.keys(shape))
+    keys = np.sort(cells.row_index * shape[1] + cells.columns)
     for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():
         row, column = divmod(key, shape[1])
         problem = f"column {column} comes twice"

@@ -73,20 +73,18 @@ class Groups:
             problem = f"of groups to shares, or of queries to such mappings, not {shown(target)}"
             raise InputError(f"the target is a mapping {problem}", source=SOURCE, value=target)
         if not any(isinstance(shares, Mapping) for shares in target.values()):
-            return self._read_shares(target)
-        return {query: self._read_shares(shares, query) for query, shares in target.items()}
+            return self._read_shares(target, {})
+        return {query: self._read_shares(own, {"query": query}) for query, own in target.items()}
 
-    def _read_shares(self, shares: Any, query: Any = None) -> Floats:
-        place = {"query": query}
+    def _read_shares(self, shares: Any, place: dict[str, Any]) -> Floats:
         if not isinstance(shares, Mapping):
             problem = f"its target {shown(shares)} is not a mapping of groups to shares"
             raise InputError(problem, source=SOURCE, **place, value=shares)
         _check_shares(shares, "target", place)
         for group in shares:
             if group not in self.names:
-                listed = ", ".join(map(repr, self.names[:10]))
-                problem = f"the target names group {shown(group)}, of which no item is: there are"
-                raise InputError(f"{problem} {listed}", source=SOURCE, **place, value=group)
+                problem = f"no item is of group {shown(group)}: there are {shown(self.names)}"
+                raise InputError(problem, source=SOURCE, **place, value=group)
         return self._vector(shares)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -393,11 +393,8 @@ def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: f
     size = check_number("instances", instances, least=3.0)
     a, b = check_number("a", a, least=0.0), check_number("b", b, above=0.0)
     scale = (math.log(size) - 1.0) * (b + 1.0) ** a
-
-    def propensities(n: Floats) -> Floats:
-        return 1.0 / (1.0 + scale * (n + b) ** -a)
-
-    return _apply_formula(frequencies, propensities, least=0.0, most=size)
+    ids, n = read_by_id("frequency", frequencies, "frequencies", {"least": 0.0, "most": size})
+    return _of_ids(ids, 1.0 / (1.0 + scale * (n + b) ** -a))
 
 
 def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
@@ -417,20 +414,13 @@ def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
     {'a': 1.0, 'b': 0.125}
     """
     power = (check_number("gamma", gamma, least=0.0) + 1.0) / 2.0
-
-    def propensities(n: Floats) -> Floats:
-        return (n / n.max(initial=0.0)) ** power
-
-    return _apply_formula(frequencies, propensities, above=0.0)
+    ids, n = read_by_id("frequency", frequencies, "frequencies", {"above": 0.0})
+    return _of_ids(ids, (n / n.max(initial=0.0)) ** power)
 
 
-def _apply_formula(
-    frequencies: Any, formula: Callable[[Floats], Floats], **limits: float
-) -> dict[Any, float] | Floats:
-    """Apply a formula to frequencies, whatever they come in."""
-    ids, numbers = read_by_id("frequency", frequencies, "frequencies", limits)
-    results = formula(numbers)
-    return results if ids is None else dict(zip(ids, results.tolist(), strict=True))
+def _of_ids(ids: list[Any] | None, numbers: Floats) -> dict[Any, float] | Floats:
+    """Return numbers as those came in that they are made of, see `read_by_id`."""
+    return numbers if ids is None else dict(zip(ids, numbers.tolist(), strict=True))
 
 
 # ---------------------------------------------------------------- costs

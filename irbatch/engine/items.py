@@ -71,14 +71,6 @@ class GroupShares(NamedTuple):
         return np.stack(sums, axis=1).astype(np.float64, copy=False)
 
 
-def _find(keys: Ints, others: Ints) -> Ints:
-    """Return where keys stand among ascending ones, -1 where they don't."""
-    if not keys.size:
-        return np.full(others.size, -1)
-    at = np.minimum(np.searchsorted(keys, others), keys.size - 1)
-    return np.where(keys[at] == others, at, -1)
-
-
 OUTSIDE = -1  # a document that is not an item of the catalogue
 PAST_END = -2  # of the ranking
 
@@ -265,8 +257,9 @@ class ItemRanks:
         places = np.flatnonzero(rows >= 0)
         keys = row_index_of(starts)[places] * size + rows[places]
         order = np.argsort(keys, kind="stable")
-        at = _find(keys[order], self.row_index * size + self.listed)
-        return np.append(places[order], -1)[at]
+        keys, listed = np.append(keys[order], -1), self.row_index * size + self.listed
+        at = np.searchsorted(keys[:-1], listed)
+        return np.where(keys[at] == listed, np.append(places[order], -1)[at], -1)
 
     @cached_property
     def grades(self) -> Floats:

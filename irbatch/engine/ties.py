@@ -421,8 +421,3 @@ class TieGroups:
         if not self.policy.by_id:
             marked[self._rows[self._matters]] = True
         return marked
-
-    def count_constant(self, sizes: Ints) -> int:
-        """Count the queries all of whose `sizes` candidates share a score, though not a grade."""
-        same = self._matters & (self._equal == sizes[self._rows])
-        return int(np.unique(self._rows[same]).size)

@@ -13,7 +13,7 @@ from irbatch.array_types import Bools, Ints
 from irbatch.data.cells import GradedCandidates, check_real, read_counts, read_excluded, read_mask
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, mask_of, to_numpy
+from irbatch.runtime.arrays import half_bits, is_on_accelerator, mask_of, to_numpy
 from irbatch.runtime.kernels import as_input, kernel
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
@@ -36,8 +36,6 @@ class Candidates:
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
         self.on_accelerator = is_on_accelerator(scores) and _stays(scores)
-        if is_on_accelerator(scores) and not self.on_accelerator and not is_sparse(scores):
-            scores = scores.detach().cpu()
         self._halves = None if self.on_accelerator else half_bits(scores)
         if self._halves is not None:
             self.scores: Any = self._halves.bits

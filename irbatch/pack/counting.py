@@ -352,7 +352,6 @@ class Ranked(NamedTuple):
     grades: Floats
     ties: OpenTies | None  # where the order was not decided; None if a policy decided all
     tied: Bools  # (queries,): which have candidates of different grades that share a score
-    constant: int  # how many queries have one score for all of their candidates
 
 
 def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) -> Ints | None:
@@ -372,7 +371,7 @@ def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) 
 def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
     """Turn counts into ranks."""
     rows, ranks = row_index_of(counted.starts), counted.above + 1
-    open_ties, tied, constant = None, np.zeros(counted.sizes.size, bool), 0
+    open_ties, tied = None, np.zeros(counted.sizes.size, bool)
     shared = np.flatnonzero(counted.equal > 1)
     if shared.size:
         above, equal = counted.above[shared], counted.equal[shared]
@@ -381,9 +380,8 @@ def rank_candidates(counted: CountedCandidates, policy: TiePolicy) -> Ranked:
             raise TieError(int(shared[rejected]))
         ranks[shared] += groups.count_before(lambda: counted.before[shared])
         open_ties, tied = groups.list_open(), groups.mark_rows(tied.size)
-        constant = groups.count_constant(counted.sizes)
     ranks, grades = _in_rank_order(counted, rows, ranks)
-    return Ranked(counted, ranks, grades, open_ties, tied, constant)
+    return Ranked(counted, ranks, grades, open_ties, tied)
 
 
 class TieError(ValueError):

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Ints, Positions
 from irbatch.data.columns import QueryTable
-from irbatch.data.ids import item_of, read_candidate_ids
+from irbatch.data.ids import item_of
 from irbatch.data.items import Items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -23,11 +23,11 @@ from irbatch.engine.ties import (
     id_texts,
     order_documents,
     order_rows,
-    place_ids,
     within_rows,
 )
 from irbatch.errors import InputError, keyword
 from irbatch.pack.candidates import Candidates
+from irbatch.pack.counting import read_tie_keys
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 LEVELS = 8  # besides its ranks, a row of a block takes as much as so many: see `plan_blocks`
@@ -202,10 +202,7 @@ def rank_columns(
         problem = f"the columns of scores are the items: {width} columns, {len(items)} items"
         raise InputError(problem, source="items", value=width)
     depth = int(min(wanted.depth, width))
-    keys = None
-    if policy.by_id:
-        ids_of = read_candidate_ids(document_ids, candidates.shape)
-        keys = [place_ids(policy, ids) for ids in ids_of]
+    keys = read_tie_keys(policy, document_ids, candidates.shape)
     ranked = np.full((queries, depth), PAST_END, np.int64)
     all_columns = np.arange(width)
     at_once = max(CELLS_AT_ONCE // max(width, 1), 1)
