@@ -331,13 +331,8 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
     """Return which systems are compared: each with the baseline, or with all before it."""
     if baseline is None:
         return [(a, b) for a in range(len(systems)) for b in range(a)]
-    check_baseline(baseline, systems)
+    if baseline not in systems:
+        problem = f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}"
+        raise InputError(problem, source="baseline", value=baseline)
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]
-
-
-def check_baseline(name: str, systems: Sequence[str]) -> None:
-    """Reject a baseline that is none of the systems."""
-    if name not in systems:
-        problem = f"baseline {name!r} is none of {', '.join(map(repr, systems))}"
-        raise InputError(problem, source="baseline", value=name)

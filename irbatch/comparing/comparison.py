@@ -143,9 +143,8 @@ class Comparison(Reported, ComparisonSettings):
     _label: ClassVar[str] = "tab:comparison"
 
     def __repr__(self) -> str:
-        return (
-            f"Comparison of {', '.join(map(printable, self.systems))} on {', '.join(self.measures)}"
-        )
+        systems = ", ".join(map(printable, self.systems))
+        return f"Comparison of {systems} on {', '.join(self.measures)}"
 
     @cached_property
     def relative(self) -> Floats:
@@ -414,7 +413,6 @@ class Comparison(Reported, ComparisonSettings):
             from irbatch.comparing.plots import plot_figures  # for those who write pages
 
             figures += plot_figures(self)
-        chosen = pairs is not None
         if pairs is None:
             few = self.baseline is not None or len(self.pairs) <= FEW_PAIRS
             pairs = power or (not paper and (few or form in ("html", "notebook")))
@@ -432,7 +430,7 @@ class Comparison(Reported, ComparisonSettings):
                 parts += figures
             if pairs:
                 parts.append(_tabulate_pairs(group, digits, power, order))
-            elif not chosen:
+            else:
                 parts.append(Sentences([_count_significant(group)]))
             if group is self and limits:
                 parts.append(Sentences(limits))

@@ -167,6 +167,8 @@ class Explanation(Reported):
         ]  # fmt: skip
         if self.adds:
             legend.append(("+ after a rank", f"what the document adds to {self.measure} there"))
+        if form in ("html", "notebook"):
+            legend.append(("coloured", "documents that are relevant"))
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
         title = f"Where {b} differs from {a}"
         return Document(title, caption, legend, [Details(table, documents)], settings)

@@ -182,10 +182,6 @@ def _judged_alone(model: Mapping[str, Results], both: Sequence[Any], people: Res
     if len(both) < FEWEST or len(others) < 2:
         judged = f"both judged {many(len(both), 'query')}, the model {len(others)} others"
         raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model")
-    for name, own in model.items():
-        if own.rows.keys() != first.rows.keys():
-            problem = f"{name} has values of other queries than the first system: missing='zero'"
-            raise InputError(f"{problem} gives all the same", source="model", value=name)
     if len(both) < ENOUGH_QUERIES:
         judged = f"people judged {many(len(both), 'query')}"
         few = f"intervals of fewer than {ENOUGH_QUERIES}"
@@ -203,7 +199,7 @@ def _values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats
                 raise InputError(problem, source=name, value=column)
         for query in queries:
             if query not in own.rows:
-                raise InputError("not judged by both judges", source=name, query=query)
+                raise InputError("there are no values of this query", source=name, query=query)
         values.append(own.values[[own.rows[query] for query in queries]])
         if (empty := np.argwhere(np.isnan(values[-1]))).size:
             row, column = empty[0].tolist()

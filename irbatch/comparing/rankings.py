@@ -32,12 +32,9 @@ __all__ = [
 TIES = ("id", *VARIANTS)
 
 
-def _check(p: float, ties: str) -> None:
+def _check(depth: int | None, p: float = 0.5, ties: str = "id") -> None:
     check_number("p", p, above=0, below=1)
     check_choice("ties", ties, TIES)
-
-
-def _check_depth(depth: int | None) -> None:
     if depth is not None:
         check_whole("depth", depth, 1)
 
@@ -46,7 +43,7 @@ def _shared_queries(
     run_a: Rankings, run_b: Rankings, depth: int | None, columns: Columns
 ) -> tuple[tuple[QueryTable, QueryTable], list[Any]]:
     """Return two runs, whatever they come as, by score, and the queries that both have."""
-    _check_depth(depth)
+    _check(depth)
     check_columns(columns, ("run",))
     one, other = (as_run(run, columns=columns).as_table().ordered() for run in (run_a, run_b))
     queries = [query for query in one if query in other]
@@ -153,8 +150,7 @@ def rbo(
     >>> round(rbo(["d1", {"d2", "d3"}], ["d1", "d3", "d2"], p=0.8, ties="a").extrapolated, 4)
     0.96
     """
-    _check(p, ties)
-    _check_depth(depth)
+    _check(depth, p, ties)
     sides = [_flatten(*ranking) for ranking in ((first, "first"), (second, "second"))]
     check_kinds(sides[0][0], sides[1][0])
     ids, groups = zip(*((documents[:depth], bounds) for documents, bounds in sides), strict=True)
@@ -191,7 +187,7 @@ def overlap(
     >>> {query: round(value, 12) for query, value in overlap(first, second).per_query().items()}
     {'q1': 0.9, 'q2': 0.0}
     """
-    _check(p, ties)
+    _check(depth, p, ties)
     runs, queries = _shared_queries(run_a, run_b, depth, columns)
     sizes = sum(ranking_sizes(table, queries, depth) for table in runs)
     tables = Tables.of(float(p), int(np.max(sizes)))

@@ -76,7 +76,10 @@ def align(
     columns = _shared_columns(by_system, measures)
     queries = _shared_queries(by_system)
     rows = [_rows_of(own, queries) for own in of_systems]
-    values = _stack(of_systems, rows, columns)
+    values = np.stack([
+        own.values[at][:, [own.measures.index(str(column)) for column in columns]]
+        for own, at in zip(of_systems, rows, strict=True)
+    ])  # fmt: skip
     lacking: Bools = np.asarray(np.isnan(values).any(axis=0))
     if lacking.any():
         values[:, lacking] = np.nan
@@ -114,7 +117,7 @@ def align(
 
 
 def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
-    """Return results by the systems' names: those of two systems or more."""
+    """Return results by the names of two systems or more."""
     by_system = name_systems(results, "result")
     for name, own in by_system.items():
         if not isinstance(name, str) or not isinstance(own, Results):
@@ -181,17 +184,6 @@ def _rows_of(results: Results, queries: Sequence[Any]) -> Ints:
     if queries == results.query_ids:
         return np.arange(len(queries))
     return np.array([results.rows[query] for query in queries], np.int64)
-
-
-def _stack(
-    of_systems: Sequence[Results], rows: Sequence[Ints], columns: Sequence[Measure]
-) -> Floats:
-    """Return values at rows of each system, ``(systems, queries, measures)``."""
-    names = [str(column) for column in columns]
-    return np.stack([
-        own.values[at][:, [own.measures.index(name) for name in names]]
-        for own, at in zip(of_systems, rows, strict=True)
-    ])  # fmt: skip
 
 
 def _weights(

@@ -7,10 +7,10 @@ LuaLaTeX, and a font that has them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from irbatch.errors import InputError, did_you_mean, printable, shown
+from irbatch.errors import InputError, printable
 from irbatch.report.document import (
     BETTER,
     WORSE,
@@ -58,7 +58,6 @@ def write_document(
     *,
     caption: str | None = None,
     environment: str = "table",
-    headings: Mapping[str, str] | None = None,
 ) -> str:
     """Write a report's tables as one, which needs booktabs and graphicx.
 
@@ -75,7 +74,7 @@ def write_document(
     comments += [document.caption] if caption is not None else []
     lines = [f"% {printable(comment)}" for comment in [*comments, document.settings] if comment]
     inside = [r"\centering", rf"\caption{{{escape(_caption(document, caption))}}}"]
-    inside += [rf"\label{{{label}}}", *SHRUNK, *_tabular(document, headings or {})]
+    inside += [rf"\label{{{label}}}", *SHRUNK, *_tabular(document)]
     lines += [rf"\begin{{{environment}}}", *(f"  {line}" for line in inside)]
     return "\n".join([*lines, rf"\end{{{environment}}}"]) + "\n"
 
@@ -92,22 +91,16 @@ def _caption(document: Document, caption: str | None) -> str:
     return " ".join(filter(None, (above, legend, meanings)))
 
 
-def _tabular(document: Document, headings: Mapping[str, str]) -> Iterator[str]:
+def _tabular(document: Document) -> Iterator[str]:
     """Yield all tables as one, a rule before the rows of each."""
     tables = [part for part in document.parts if isinstance(part, Table)]
     columns = tables[0].columns
-    names = [column.heading for column in columns]
-    for name in headings:
-        if name not in names:
-            problem = f"there is no column {shown(name)}{did_you_mean(name, names)}"
-            raise InputError(problem, source="headings", value=name)
-    called = [headings.get(name, name) for name in names]
     annotated = [any(table.annotated(k) for table in tables) for k in range(len(columns))]
     aligned = [
         "l" if column.kind != "number" else "r@{}l" if beside else "r"
         for column, beside in zip(columns, annotated, strict=True)
     ]
-    heads = map(_head, columns, called, annotated)
+    heads = map(_head, columns, annotated)
     yield rf"\begin{{tabular}}{{@{{}}{''.join(aligned)}@{{}}}}"
     yield from (r"  \toprule", rf"  {' & '.join(heads)} \\")
     above, width = "", len("".join(aligned).replace("@{}", ""))
@@ -123,8 +116,9 @@ def _tabular(document: Document, headings: Mapping[str, str]) -> Iterator[str]:
     yield from (r"  \bottomrule", r"\end{tabular}}}")
 
 
-def _head(column: Column, head: str, annotated: bool) -> str:
+def _head(column: Column, annotated: bool) -> str:
     """Write a heading, a number's word by word under each other."""
+    head = column.heading
     if column.kind == "mark":
         return ""
     if column.kind != "number":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -79,7 +79,6 @@ class Reported:
         caption: str | None = None,
         label: str | None = None,
         environment: str = "table",
-        headings: Mapping[str, str] | None = None,
         **options: Any,
     ) -> str:
         r"""Return, or also write, a table for a paper; it needs booktabs and graphicx.
@@ -94,11 +93,9 @@ class Reported:
                 that means are over different queries, and what signs and brackets mean follows.
             label: what ``\ref`` calls the table; default: ``"tab:results"``, or what else it is of.
             environment: ``"table"``, or ``"table*"`` across both columns of a paper.
-            headings: columns to what they are called: ``{"run": "Model", "nDCG@10": "nDCG"}``.
 
         Raises:
-            InputError: as `to_text`, if there is no column of a heading, and if ``\label`` doesn't
-                take the label.
+            InputError: as `to_text`, and if ``\label`` doesn't take the label.
         """
         from irbatch.report import latex
 
@@ -107,7 +104,6 @@ class Reported:
             self._label if label is None else label,
             caption=caption,
             environment=environment,
-            headings=headings,
         )
         return _written(text, path)
 

@@ -11,12 +11,12 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Floats3, Ints
+from irbatch.array_types import Floats, Floats3, Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import check_whole, is_real
@@ -226,7 +226,7 @@ def paired_differences(values: Floats, pairs: Pairs) -> Floats:
     >>> first == second, 0.3 - 0.2 == 0.8 - 0.7
     (True, False)
     """
-    return _pairs_apart(values, pairs, _measure_grain(values))
+    return np.concatenate(list(blocks_of_differences(values, pairs)))
 
 
 def row_blocks(rows: int, values: Floats) -> list[slice]:
@@ -242,41 +242,27 @@ def row_blocks(rows: int, values: Floats) -> list[slice]:
 
 def blocks_of_differences(values: Floats, pairs: Pairs) -> Iterator[Floats]:
     """Yield `paired_differences` of some pairs at a time."""
-    grain = _measure_grain(values)
+    rounded = grain_of(values)
     for block in row_blocks(len(pairs), values):
-        yield _pairs_apart(values, pairs[block], grain)
+        firsts, seconds = ([pair[side] for pair in pairs[block]] for side in (0, 1))
+        yield rounded(values[firsts] - values[seconds])
 
 
-def _pairs_apart(values: Floats, pairs: Pairs, grain: Grain) -> Floats:
-    firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    return _rounded(values[firsts] - values[seconds], grain)
-
-
-def on_one_grain(differences: Floats, values: Floats) -> Floats:
-    """Round ``(…, measures)`` to multiples of what `BITS` of a measure's largest value resolve."""
-    return _rounded(differences, _measure_grain(values))
-
-
-class Grain(NamedTuple):
-    """What differences of measures are multiples of, ``(measures,)``, where that is of use."""
-
-    size: Floats
-    usable: Bools
-
-
-def _measure_grain(values: Floats) -> Grain:
+def grain_of(values: Floats) -> Callable[[Floats], Floats]:
+    """Return what rounds ``(…, measures)`` to what `BITS` of a measure's largest value resolve."""
     largest = np.zeros(values.shape[2])
     for system in values:  # at a time: none is copied whole
         largest = np.maximum(largest, np.abs(system).max(axis=0, initial=0.0))
     grain = np.ldexp(1.0, np.frexp(largest)[1] - BITS)
     usable = np.isfinite(largest) & (grain > 0)
-    return Grain(np.where(usable, grain, 1.0), usable)
+    size = np.where(usable, grain, 1.0)
 
+    def rounded(differences: Floats) -> Floats:
+        multiples: Floats = np.rint(differences / size)
+        multiples *= size
+        return multiples if usable.all() else np.where(usable, multiples, differences)
 
-def _rounded(differences: Floats, grain: Grain) -> Floats:
-    rounded: Floats = np.rint(differences / grain.size)
-    rounded *= grain.size
-    return rounded if grain.usable.all() else np.where(grain.usable, rounded, differences)
+    return rounded
 
 
 def measure_blocks(values: Floats) -> list[tuple[Any, Any]]:

@@ -26,7 +26,7 @@ from irbatch.statistics.resampling import (
     draw_means,
     extremes_to_p,
     flip_signs,
-    on_one_grain,
+    grain_of,
 )
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
@@ -431,12 +431,12 @@ def beyond_margin(values: Floats, pairs: Pairs, margin: Margin, signs: Floats) -
     """
     firsts, seconds = (values[[pair[side] for pair in pairs]] for side in (0, 1))
     if not margin.relative:
-        return on_one_grain((firsts - seconds) * signs + margin.amount, values)
+        return grain_of(values)((firsts - seconds) * signs + margin.amount)
     means = seconds.mean(axis=1)
     if means.size and means.min() < 0:
         problem = f"a mean of {means.min():g} has no share that could be a margin"
         raise InputError(problem, source="margin", value=str(margin))
-    return on_one_grain((firsts - seconds) * signs + margin.amount * seconds, values)
+    return grain_of(values)((firsts - seconds) * signs + margin.amount * seconds)
 
 
 def ends_beyond(ranges: Floats, margin: Margin, signs: Floats) -> Floats:

@@ -7,7 +7,6 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.commands import compile_latex
@@ -18,7 +17,7 @@ from support.pages import Page
 from irbatch import InputError
 from irbatch.errors import printable
 from irbatch.report import latex
-from irbatch.report.document import BEST, BETTER, MARKS, Cell, Column, Document, Table
+from irbatch.report.document import BEST, MARKS, Cell, Column, Document, Table
 from irbatch.report.text import text_width, write_markdown, write_table, write_text
 
 ESCAPES = re.compile("\x1b\\[[01]m")
@@ -196,15 +195,6 @@ def test_what_shaped_the_numbers_is_a_comment() -> None:
     assert len(re.split("[\n\r\u2028]", text)) == len(plain.splitlines()) + 1
 
 
-def test_columns_are_called_as_one_likes() -> None:
-    headings = {"system": "the model", "P@1": "$k$"}
-    columns = [Column("system", "name"), Column("P@1")]
-    table = Table("", columns, [[Cell("a"), Cell("0.5", marks=[BETTER])]])
-    text = latex.write_document(Document("", "", [], [table]), "tab:x", headings=headings)
-    assert r"The model & \$k\$ & \\" in text
-    assert table.columns[1].heading == "P@1"
-
-
 @pytest.mark.skipif(shutil.which("lualatex") is None, reason="no lualatex here")
 @pytest.mark.parametrize("size", ["", "[11pt]", "[12pt]"])
 def test_latex_itself_finds_no_table_too_wide_or_too_high(size: str, tmp_path: Path) -> None:
@@ -215,13 +205,6 @@ def test_latex_itself_finds_no_table_too_wide_or_too_high(size: str, tmp_path: P
     assert "Overfull" not in (tmp_path / "x.log").read_text(errors="replace")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"environment": "figure"}, "environment='figure' must be one of 'table', 'table*'"),
-        ({"headings": {"system": "a", "nDCG@1": "b"}}, "there is no column 'nDCG@1'"),
-    ],
-)
-def test_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        latex.write_document(wide(1, 1), "tab:x", **options)
+def test_other_environments_are_rejected() -> None:
+    with pytest.raises(InputError, match="environment='figure' must be one of 'table', 'table\\*'"):
+        latex.write_document(wide(1, 1), "tab:x", environment="figure")
