@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from irbatch.cli.inputs import name_runs, read_items
@@ -19,7 +20,7 @@ from irbatch.cli.options import (
     judge,
     read_conditions,
 )
-from irbatch.cli.terminal import note, shows_progress
+from irbatch.cli.terminal import note
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, write_tsv
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -100,7 +101,7 @@ def _evaluate(
     settings["items"] = read_items(options.items, options.interactions, options.outside)
     if options.exclude is not None:
         settings["exclude"] = read_qrels(options.exclude, repeats="first")
-    settings["progress"] = shows_progress()
+    settings["progress"] = sys.stderr.isatty() and find_spec("rich") is not None
     settings["executor"] = options.jobs if options.jobs > 1 else None
     if len(runs) > 1:
         return evaluate_runs(options.qrels, runs, measures, **settings)

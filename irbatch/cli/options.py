@@ -69,26 +69,21 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "columns of tables, where their names are not known: user=uid,item=iid,grade=stars,"
         "score=yhat; qrels.user=uid,run.user=who where they differ; grade=1 where all have that"
     )
-    parser.add_argument("--columns", metavar="ROLE=NAME,…", action=_Columns, help=text)
+    parser.add_argument("--columns", metavar="ROLE=NAME,…", type=_columns, help=text)
 
 
-class _Columns(argparse.Action):
-    """Collects names of columns, as ``columns=`` of `irbatch.evaluate` takes them."""
-
-    def __call__(
-        self, parser: object, namespace: argparse.Namespace, text: Any, option: str | None = None
-    ) -> None:
-        """Add those of one option."""
-        columns = getattr(namespace, self.dest) or {}
-        for pair in text.split(","):
-            word, equals, name = (part.strip() for part in pair.partition("="))
-            source, point, role = word.rpartition(".")
-            if not (role and equals and name and bool(source) == bool(point)):
-                raise argparse.ArgumentError(self, f"{pair!r} is no ROLE=NAME, such as user=uid")
-            is_number = WORDS.get(role, role) == "grade" and re.fullmatch(DECIMAL, name)
-            own = columns.setdefault(source, {}) if source else columns
-            own[role] = float(name) if is_number else name
-        setattr(namespace, self.dest, columns)
+def _columns(text: str) -> dict[str, Any]:
+    """Read names of columns, as ``columns=`` of `irbatch.evaluate` takes them."""
+    columns: dict[str, Any] = {}
+    for pair in text.split(","):
+        word, equals, name = (part.strip() for part in pair.partition("="))
+        source, point, role = word.rpartition(".")
+        if not (role and equals and name and bool(source) == bool(point)):
+            raise argparse.ArgumentTypeError(f"{pair!r} is not ROLE=NAME, such as user=uid")
+        is_number = WORDS.get(role, role) == "grade" and re.fullmatch(DECIMAL, name)
+        own = columns.setdefault(source, {}) if source else columns
+        own[role] = float(name) if is_number else name
+    return columns
 
 
 def add_items(parser: argparse.ArgumentParser) -> None:
@@ -106,9 +101,7 @@ def add_items(parser: argparse.ArgumentParser) -> None:
 
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
     """Add the options of a gate, with examples of both: each a text, and whether it is required."""
-    group = parser.add_argument_group(
-        f"gate (exit status {GATE_FAILED}; several may follow one option)"
-    )
+    group = parser.add_argument_group(f"gate (exit status {GATE_FAILED}; options may be repeated)")
     for option, required, text in (
         ("--fail-if", False, f"fail if it holds: {fail_if}"),
         ("--require", True, f"fail if it isn't met: {require}"),

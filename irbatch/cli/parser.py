@@ -38,7 +38,7 @@ COMMANDS = {
     "warmup": "compile everything once, e.g. in an image",
 }
 WITH_MEASURES = ("eval", "compare", "explain", "judges", "leaderboard", "reproducibility")
-MEASURE, CONDITION = ("-m", "--measure"), ("--fail-if", "--require", "--where")
+MEASURE = ("-m", "--measure")
 
 
 def complete(parser: argparse.ArgumentParser, command: str) -> None:
@@ -65,28 +65,26 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _repeat_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield words with the option before each of several values behind one: ``-m AP nDCG@10``.
+    """Yield words with the option before each of several measures behind one: ``-m AP nDCG@10``.
 
     Files may follow, too: what is a file, or could not be a value, is not one.
     """
-    option, values = "", -1  # values since the option; below 0 where something else came between
+    values = -1  # values since the option; below 0 where something else came between
     for word in words:
-        if word in MEASURE or word in CONDITION:
-            option, values = word, 0
+        if word in MEASURE:
+            values = 0
         elif values == 0:
             values = 1
-        elif values > 0 and _may_follow(option, word):
-            yield option
+        elif values > 0 and _may_follow(word):
+            yield MEASURE[0]
         else:
             values = -1
         yield word
 
 
-def _may_follow(option: str, word: str) -> bool:
+def _may_follow(word: str) -> bool:
     if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib takes 5 ms to import
         return False
-    if option in CONDITION:
-        return any(sign in word for sign in " <>")
     try:
         return bool(parse_measures(word))
     except InputError:

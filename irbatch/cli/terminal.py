@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 
 from irbatch.errors import printable
 
@@ -17,8 +16,3 @@ def say(what: str, text: object) -> None:
 def note(text: str) -> None:
     """Tell a person what there is to know of a result."""
     print(f"note: {printable(text)}", file=sys.stderr)
-
-
-def shows_progress() -> bool:
-    """Tell whether long work shows how far it is: a person is there, and so is rich."""
-    return sys.stderr.isatty() and find_spec("rich") is not None

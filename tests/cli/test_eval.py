@@ -98,7 +98,8 @@ def test_a_gate(cli: Cli) -> None:
         "irbatch: passed: old: P@5 is 0.2, not < 0.1",
     ]
     assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["AP", "RR", "P@5"]
-    status, out, err = cli(*words, "RR >= 0.6", FILES[1], "--fail-if", "map < 0.6", "-o", "x.json")
+    words += ["--require", "RR >= 0.6"]
+    status, out, err = cli(*words, FILES[1], "--fail-if", "map < 0.6", "-o", "x.json")
     told = json.loads(Path("x.json").read_text())["old"]["gates"]
     assert (status, out, [each["passed"] for each in told]) == (3, "", [True, False, False])
     assert irbatch.Results.from_json("x.json")["AP"] == 0.5

@@ -135,7 +135,7 @@ class TestColumns:
 
     JUDGED = "u,i,stars\na,x,1\na,y,0\nb,x,2\n"
     RANKED = "u,i,yhat\na,y,.9\na,x,.8\nb,x,.7\n"
-    NAMED = ("--columns", "user=u,item=i", "--columns", "rating=stars,score=yhat")
+    NAMED = ("--columns", "user=u,item=i,rating=stars,score=yhat")
 
     @pytest.fixture
     def files(self, tmp_path: Path) -> list[Path]:
@@ -169,7 +169,7 @@ class TestColumns:
             (("user=x,item=i,rating=stars",), "have others, --columns qrels.query=…,run.query=…"),
             (("usr=u",), "columns: 'usr' is none of query, document"),
             *(
-                ((word,), "is no ROLE=NAME, such as user=uid")
+                ((word,), "is not ROLE=NAME, such as user=uid")
                 for word in ("user", "=u", "user=", ".user=u", "qrels.=u")
             ),
         ],
