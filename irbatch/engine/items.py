@@ -178,7 +178,7 @@ class ItemRanks:
         items: what is known of them.
         queries: the queries' ids.
         rows: int64 ``(queries, depth)``, the item at each rank, `OUTSIDE` or `PAST_END`.
-        read_judged: returns all judged documents of these queries.
+        read_judged: returns all judged documents of these queries, as often as it is called.
         cutoff: only documents up to this rank are there; infinite at full depth.
         rel: the least relevant grade.
         threads: how many to use, see `irbatch.runtime.threads.map_ranges`.
@@ -194,7 +194,6 @@ class ItemRanks:
     rel: float = 1.0
     threads: int | None = None
     others: Sequence[ItemRanks] = ()
-    _shared: dict[str, Any] = field(default_factory=dict)
 
     def at(self, cutoff: int | None, rel: float = 1.0) -> ItemRanks:
         """Return the same up to a cutoff (None: none), with a least relevant grade."""
@@ -245,9 +244,7 @@ class ItemRanks:
     @property
     def judged(self) -> JudgedItems:
         """All judged documents of the queries."""
-        if "judged" not in self._shared:
-            self._shared["judged"] = self.read_judged()
-        return self._shared["judged"]
+        return self.read_judged()
 
     @cached_property
     def _places(self) -> Ints:

@@ -19,6 +19,7 @@ from irbatch.engine.judged import Ranked, RankedGains, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.runtime.kernels import kernel
+from irbatch.runtime.numbers import powers
 from irbatch.runtime.ragged import joined_ranges, row_index_of
 from irbatch.runtime.threads import cached_property
 
@@ -517,13 +518,6 @@ class SubtopicRanks(KindRanks):
         """Return up to which rank `most` adds up; InputError if that is beyond reason."""
         check_summed(self.cutoff)
         return max(int(self.depth.max(initial=1)), self.longest)
-
-
-def powers(base: float, count: int) -> Floats:
-    """Tabulate base^0 … base^(count - 1) by repeated multiplication."""
-    factors = np.full(count, base)
-    factors[:1] = 1.0
-    return np.multiply.accumulate(factors)
 
 
 KINDS = {Probabilities: ProbabilityRanks, Strata: StratumRanks, Subtopics: SubtopicRanks}

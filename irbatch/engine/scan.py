@@ -115,14 +115,6 @@ class PrefixStatistics:
         return _frozen(last if self._scan.cutoffs[-1] == FULL_DEPTH else np.full_like(last, np.nan))
 
     @cached_property
-    def first_hit(self) -> Floats:
-        """Rank of the first relevant document, 0 if none is among the first k."""
-        if self._scan.reciprocal is not None:
-            return _frozen(_invert(self.reciprocal_rank))
-        first_hit = self._of_queries(self._sums.first_hit)
-        return _frozen(np.where(first_hit <= self.cutoff, first_hit, 0.0))
-
-    @cached_property
     def any_hit(self) -> Floats:
         """1 where there is a hit, else 0."""
         if self._scan.any_hit is not None:
@@ -131,10 +123,13 @@ class PrefixStatistics:
 
     @cached_property
     def reciprocal_rank(self) -> Floats:
-        """1 over `first_hit`, 0 if there is no hit."""
+        """1 over the rank of the first hit, 0 if there is no hit."""
         if self._scan.reciprocal is not None:
             return self._at(self._scan.reciprocal[self._threshold])
-        return _frozen(_invert(self.first_hit))
+        first_hit = self._of_queries(self._sums.first_hit)
+        is_within = (first_hit > 0) & (first_hit <= self.cutoff)
+        none = np.zeros(is_within.shape)
+        return _frozen(np.divide(1.0, first_hit, out=none, where=is_within))
 
     @cached_property
     def hits_at_relevant(self) -> Floats:
@@ -217,11 +212,6 @@ def as_slice(columns: Sequence[int]) -> slice | list[int]:
     """Return the same columns as a slice if they are consecutive: a slice is not copied."""
     first, last = min(columns, default=0), max(columns, default=0)
     return slice(first, last + 1) if [*columns] == [*range(first, last + 1)] else list(columns)
-
-
-def _invert(values: Floats) -> Floats:
-    """Return one over values, 0 where they are 0."""
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def _frozen(values: Floats) -> Floats:

@@ -69,6 +69,7 @@ class ItemMeasures:
 
         Values are ``(queries, measures)``. Returns the lists that measures of the whole run read.
         """
+        judged = functools.cache(judged)
         first, *others = (
             ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
             for rows in rankings

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from irbatch.errors import CONTROLS, escape, imported
-from irbatch.runtime.numbers import check_keywords, keywords_of
+from irbatch.errors import CONTROLS, imported
+from irbatch.runtime.numbers import check_keywords
 
 if TYPE_CHECKING:
     from irbatch.report.document import Document, Record
@@ -154,7 +154,7 @@ class Reported:
         method: Any, make: Callable[..., Any], options: dict[str, Any], *arguments: Any
     ) -> Any:
         """Return what is made with options, of which a method rejects those that it lacks."""
-        check_keywords(method, options, keywords_of(make))
+        check_keywords(method, options, make.__kwdefaults__ or ())
         return make(*arguments, **options)
 
 
@@ -196,7 +196,7 @@ def csv_cell(value: object) -> str:
     text = str(value)
     if not isinstance(value, str):
         return text
-    safe = escape(text, UNQUOTED)
+    safe = text.translate(UNQUOTED)
     return f"'{safe}" if text.startswith(FORMULAS) else safe
 
 

@@ -323,11 +323,10 @@ def _optimize(text: str, entry: str, symbol: str, processor: str) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def warmup(*, progress: bool = True) -> list[str]:
+def warmup() -> list[str]:
     """Let Numba compile every kernel and keep it; nothing, where a wheel has compiled kernels.
 
-    Args:
-        progress: whether standard error tells of it, in one line.
+    A line on standard error tells of it.
 
     Returns:
         The names of the kernels compiled, or found in Numba's cache.
@@ -343,7 +342,7 @@ def warmup(*, progress: bool = True) -> list[str]:
             arguments = Arguments(example(iter(kinds)))
             if kernel._load(arguments) or not kernel._compile(arguments):
                 continue
-            if progress and not names and sys.stderr is not None:
+            if not names and sys.stderr is not None:
                 print("compiling, once a machine: half a minute", file=sys.stderr, flush=True)
             names.append(kernel.__name__)
     return names

@@ -35,8 +35,7 @@ from irbatch.runtime.threads import cached_property
 # Cells of plain-Python work, at about 0.1 us a cell: of all kernels after which the library is used
 # (opening it takes as long as 2,000, a kernel 300; but after so many there will be as many more);
 # of one after which, without a library, it is compiled (0.1 s and more, and 0.3 s for Numba).
-LOAD_AFTER = 500
-COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
+LOAD_AFTER, COMPILE_AFTER = 500, 2_000_000
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
 # may have changed since. Names of functions tell what they are made from.
@@ -194,8 +193,7 @@ class Kernel:
         with Kernel._lock:
             code = self._code.get(flat.kinds) or self._load(flat)  # perhaps another thread's
         cells += self._plain_cells
-        limit = COMPILE_AFTER_NUMBA if "numba" in sys.modules else COMPILE_AFTER
-        if code is None and Kernel._may_compile and _is_worth(cells, limit):
+        if code is None and Kernel._may_compile and _is_worth(cells, COMPILE_AFTER):
             # Numba imports it. Its hooks of forks come before the lock: a fork that waits for the
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401

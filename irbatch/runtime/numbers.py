@@ -117,6 +117,13 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return ordered[is_new]
 
 
+def powers(base: float, count: int) -> Floats:
+    """Tabulate base^0 … base^(count - 1) by repeated multiplication, as trec_eval does."""
+    factors = np.full(count, base)
+    factors[:1] = 1.0
+    return np.multiply.accumulate(factors)
+
+
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return a whole number of Python or NumPy within limits, both inclusive, as an int."""
     if is_whole(value) and value >= least and (most is None or value <= most):
@@ -165,12 +172,6 @@ def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
     if not plain or not any(value is option or value == option for option in options):
         choices = ", ".join(map(repr, options))
         raise InputError(f"{keyword(name, value)} must be one of {choices}", value=value)
-
-
-def keywords_of(function: Any) -> list[str]:
-    """Name the arguments of a function, or a method, that are given by keyword alone."""
-    code = function.__code__
-    return [*code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
 
 
 def check_keywords(function: Any, keywords: Iterable[str], accepted: Collection[str]) -> None:

@@ -33,7 +33,17 @@ def progress_on_bar(what: str, progress: Any) -> Iterator[Progress | None]:
     if not progress:
         yield None
         return
-    bar = _make_bar()
+    rich = imported("progress bars", "cli", "rich.progress")
+    bar = rich.Progress(
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        console=rich.Console(stderr=True),
+        transient=True,
+        auto_refresh=False,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
     task = bar.add_task(printable(what), total=None)
     due = time.monotonic() + SHOWN_AFTER
 
@@ -51,18 +61,3 @@ def progress_on_bar(what: str, progress: Any) -> Iterator[Progress | None]:
     finally:
         if bar.live.is_started:
             bar.stop()
-
-
-def _make_bar() -> Any:
-    rich = imported("progress bars", "cli", "rich.progress")
-    console = imported("progress bars", "cli", "rich.console").Console(stderr=True)
-    return rich.Progress(
-        rich.TextColumn("{task.description}", markup=False),
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        console=console,
-        transient=True,
-        auto_refresh=False,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )

@@ -40,7 +40,7 @@ def define(formula: Callable[..., Any], **declared: Any) -> Measure:
 def test_parameters_are_read_off_the_formula() -> None:
     @define_measure("Late", definition="1 if the first relevant document stands after some rank.")
     def late(s: PrefixStatistics, rank: float = Number(1.0, least=1), least: float = 0) -> Any:
-        return np.maximum(s.first_hit > rank, least)
+        return np.maximum((s.reciprocal_rank > 0) & (s.reciprocal_rank < 1 / rank), least)
 
     found = evaluate_matrix(
         [[0, 0, 1], [0, 1, 0], [0, 0, 0]], ["Late@2", "Late(rank=2)", late @ 3, late(least=1)]
@@ -67,7 +67,7 @@ def test_statistics_know_the_first_k_documents_and_no_more() -> None:
 
     @define_measure("Peek", definition="Looks at everything.")
     def peek(s: PrefixStatistics) -> np.ndarray:
-        return s.first_hit + 10 * s.hits_at_relevant + 100 * s.hits + 1000 * s.judged
+        return s.reciprocal_rank + 10 * s.hits_at_relevant + 100 * s.hits + 1000 * s.judged
 
     judged = [[0, 0, 0, 1, 1, 1, 1]]
     for others in ([], ["AP"], ["P@1", "nDCG@3"]):

@@ -80,7 +80,7 @@ def test_compiling_midway_does_not_show(
     monkeypatch.setattr(Kernel, "_all_plain_cells", 0)
     for each in Kernel._entries:
         monkeypatch.setattr(each, "_plain_cells", 0)
-    for limit in ("LOAD_AFTER", "COMPILE_AFTER", "COMPILE_AFTER_NUMBA"):
+    for limit in ("LOAD_AFTER", "COMPILE_AFTER"):
         monkeypatch.setattr(f"irbatch.runtime.kernels.{limit}", 100_000)
     for _ in range(3):
         assert some_values() == before

@@ -39,6 +39,7 @@ from irbatch.measures.parameters import (
     make_weighting,
 )
 from irbatch.runtime.kernels import kernel
+from irbatch.runtime.numbers import powers
 
 of_gains = functools.partial(of_judged, parameters=UNDISCOUNTED)
 
@@ -254,14 +255,14 @@ def rank_biased_precision(
     least = 1.0 if max_grade is None else 0.0
     gainful = j.gainful
     shares = ratio(gainful.gains, np.maximum(highest, least)[gainful.row_index])
-    return (1.0 - p) * gainful.add_up(shares * chances_of(p, j.depth)[gainful.ranks - 1])
+    return (1.0 - p) * gainful.add_up(shares * powers(p, j.depth)[gainful.ranks - 1])
 
 
 @of_gains("nRBP")
 def normalized_rbp(j: JudgedRanks, p: float = PERSISTENCE) -> Floats:
     ideal = j.ideal.within(j.cutoff)
     deepest = max(int(ranked.ranks.max(initial=1)) for ranked in (j.gainful, ideal))
-    chances = chances_of(p, deepest)
+    chances = powers(p, deepest)
     gained, best = (
         ranked.add_up(ranked.gains * chances[ranked.ranks - 1]) for ranked in (j.gainful, ideal)
     )
@@ -272,7 +273,7 @@ def normalized_rbp(j: JudgedRanks, p: float = PERSISTENCE) -> Floats:
 def rank_biased_residual(
     j: JudgedRanks, p: float = PERSISTENCE, tail: str = Choice("unjudged", ("unjudged", "always"))
 ) -> Floats:
-    chances = chances_of(p, j.matrix.depth)
+    chances = powers(p, j.matrix.depth + 1)
     unjudged = (j.matrix.codes < 0) & (j.matrix.codes != PAD)
     # In rank order, as every sum here; where nothing is added 0 changes nothing.
     seen = np.cumsum(np.where(unjudged, chances[:-1], 0.0), axis=1)[:, -1]
@@ -285,13 +286,6 @@ def rank_biased_upper(j: JudgedRanks, max_grade: float | None, p: float = PERSIS
     least = rank_biased_precision(j, max_grade, p)
     most = least + rank_biased_residual(j, p, "always")
     return np.minimum(most, 1.0)  # rounding may pass it
-
-
-def chances_of(p: float, depth: int) -> Floats:
-    """Tabulate p^0 … p^depth by repeated multiplication, as trec_eval does."""
-    factors = np.full(depth + 1, p)
-    factors[0] = 1.0
-    return np.multiply.accumulate(factors)
 
 
 BETA = Number(1.0, least=0.0)
@@ -331,7 +325,7 @@ def rank_biased_ncu(
     beta: float = BETA,
 ) -> Floats:
     gainful = j.gainful
-    chances = chances_of(gamma, int(j.rewarding.max(initial=0)))
+    chances = powers(gamma, int(j.rewarding.max(initial=0)) + 1)
     total = gainful.add_up(chances[gainful.numbers - 1] * _utilities(j, utility, p, beta))
     best = np.concatenate(([0.0], np.cumsum(chances)))[j.rewarding]
     return ratio(total, best if np.isinf(j.cutoff) else np.minimum(j.rewarding, j.cutoff))
@@ -369,7 +363,7 @@ def _utilities(j: JudgedRanks, utility: str, p: float, beta: float) -> Floats:
         return blended_ratios(j, beta)
     if utility == "P":
         return gainful.numbers / gainful.ranks
-    return chances_of(p, int(gainful.ranks.max(initial=0)))[gainful.ranks]
+    return powers(p, int(gainful.ranks.max(initial=0)) + 1)[gainful.ranks]
 
 
 def _preferred(j: JudgedRanks) -> Positions:
@@ -432,7 +426,7 @@ def _reciprocal_rank(j: JudgedRanks, ranked: RankedGains, max_grade: float) -> F
 
 
 def _utility(j: JudgedRanks, ranked: RankedGains, max_grade: float, p: float) -> Floats:
-    chances = chances_of(p, int(ranked.ranks.max(initial=0)))
+    chances = powers(p, int(ranked.ranks.max(initial=0)) + 1)
     return ranked.add_up(_stopping(j, ranked, max_grade) * chances[ranked.ranks])
 
 
@@ -462,7 +456,7 @@ def compatibility(
     j: JudgedRanks, p: float = Number(0.95, above=0.0, below=1.0), normalize: bool = Flag(True)
 ) -> Floats:
     depth = int(min(j.cutoff, COMPARED))
-    gainful, weights = j.gainful.within(depth), chances_of(p, depth - 1)
+    gainful, weights = j.gainful.within(depth), powers(p, depth)
     # What a document adds that is in both rankings from a rank on; sums from the far end.
     adds = np.cumsum((weights / np.arange(1.0, depth + 1.0))[::-1])[::-1]
     shared_from = np.maximum(gainful.ranks, gainful.ideal_ranks(j.ideal))

@@ -13,10 +13,11 @@ import functools
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.kinds import ProbabilityRanks, StratumRanks, SubtopicRanks, powers
+from irbatch.engine.kinds import ProbabilityRanks, StratumRanks, SubtopicRanks
 from irbatch.measures.catalogue.documents import ELEVEN_POINTS
 from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
 from irbatch.measures.parameters import Choice, Number, divisors_of
+from irbatch.runtime.numbers import powers
 
 UNBOUNDED = (0.0, np.inf)
 of_subtopics = functools.partial(builtin, reads="subtopics")
