@@ -270,22 +270,10 @@ def printable(text: object) -> str:
 def on_one_line(text: object) -> str:
     r"""Write a name into lines for programs: exactly, but for controls and line ends: ``\n``.
 
-    Names that differ stay different: before what would read as such a sign a backslash is doubled.
-
-    >>> on_one_line("naïve\tid\u200d"), on_one_line(r"C:\data"), on_one_line(r"C:\tables")
-    ('naïve\\tid\u200d', 'C:\\data', 'C:\\\\tables')
+    >>> on_one_line("naïve\tid\u200d"), on_one_line(r"C:\data")
+    ('naïve\\tid\u200d', 'C:\\data')
     """
-    return escape(str(text), CONTROLS)
-
-
-def escape(text: str, controls: Mapping[int, str]) -> str:
-    """Write some control characters as signs, see `on_one_line`."""
-    if "\\" in text:
-        import re  # for the few who have backslashes
-
-        signs = rf"[nrt]|x[0-9a-f][0-9a-f]|u202[89]|[{re.escape(''.join(map(chr, CONTROLS)))}]"
-        text = re.sub(rf"\\(?=\\*(?:{signs}))", r"\\\\", text)
-    return text if text.isprintable() else text.translate(controls)
+    return str(text).translate(CONTROLS)
 
 
 def imported(purpose: str, extra: str, *modules: str) -> Any:
