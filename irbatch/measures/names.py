@@ -291,8 +291,7 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
         for trec, parameters in _divide(name, None if stem else _look_up(name)):  # nerr_8 is nERR@8
             if parameters.isdecimal() and not trec.takes:
                 problem = f"trec_eval's {trec.name} takes no cutoff: {shown(name)}"
-                hint = f"did you mean {_look_up(trec.meaning)}@{parameters}?"
-                raise measure_error(f"{problem}; {hint}", value=name)
+                raise measure_error(problem, value=name)
             return measures_of(trec, parameters)
     except InputError:
         if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
@@ -330,13 +329,10 @@ def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dic
 
 def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
-    hint = "; parameters go before the @" if "(" in text else ""
     is_whole = text.isascii() and text.isdigit()  # a pattern would first have to be compiled
     if len(text) > MOST_DIGITS or not is_whole or int(text) < 1:
         place = f"{shown(text, 40)} in {shown(whole)}"
-        raise measure_error(
-            f"cutoff {place} must be a whole number of at least 1{hint}", value=text
-        )
+        raise measure_error(f"cutoff {place} must be a whole number of at least 1", value=text)
     return int(text)
 
 
