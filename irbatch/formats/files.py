@@ -226,29 +226,25 @@ def _opened(
     progress: Progress | bool | None = None,
 ) -> Iterator[TableReader]:
     """Open a file of any form; or the parts of a folder or a pattern."""
-    if progress is not None and not callable(progress):
-        with (
-            progress_on_bar(f"reading {path}", progress) as report,
-            _opened(path, source, columns, order_by, report) as reader,
-        ):
-            yield reader
-        return
     from irbatch.formats.streams import open_input
 
     paths, name = find_parts(path, source), os.fspath(path)
     column_names, by_rank = names_for(columns, source), order_by == "rank"
-    with open_input(paths[0], source) as file:
-        if not file.is_parquet:
-            from irbatch.formats.lines import recognise
-            from irbatch.formats.reader import Reader
+    with progress_on_bar(f"reading {path}", progress) as report:
+        with open_input(paths[0], source) as file:
+            if not file.is_parquet:
+                from irbatch.formats.lines import recognise
+                from irbatch.formats.reader import Reader
 
-            form_of = functools.partial(
-                recognise, source=source, column_names=column_names, by_rank=by_rank
-            )
-            yield Reader(file, paths, name, form_of, progress)
-            return
-        content = None if os.path.isfile(paths[0]) else file.content()  # noqa: PTH113 - of a pipe
-    from irbatch.formats.parquet import ParquetReader
+                form_of = functools.partial(
+                    recognise, source=source, column_names=column_names, by_rank=by_rank
+                )
+                yield Reader(file, paths, name, form_of, report)
+                return
+            content = None if os.path.isfile(paths[0]) else file.content()  # noqa: PTH113 - a pipe
+        from irbatch.formats.parquet import ParquetReader
 
-    kind = "ranking" if by_rank else source
-    yield ParquetReader(paths, name, source, kind, column_names, content=content, progress=progress)
+        kind = "ranking" if by_rank else source
+        yield ParquetReader(
+            paths, name, source, kind, column_names, content=content, progress=report
+        )

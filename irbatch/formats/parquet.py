@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, NamedTuple, TypeVar
@@ -293,11 +294,6 @@ def _query_start(queries: Any) -> int:
     before, pieces are cut elsewhere: what is left over must not grow from piece to piece.
     """
     rows = len(queries)
-    last, low, high = queries[rows - 1].as_py(), -1, rows - 1
-    while high - low > 1:  # the row at `high` is the query's, that at `low` not
-        middle = (low + high) // 2
-        if queries[middle].as_py() == last:
-            high = middle
-        else:
-            low = middle
-    return high if 2 * high >= rows else rows
+    last = queries[rows - 1].as_py()
+    begin = bisect_left(range(rows - 1), True, key=lambda row: queries[row].as_py() == last)
+    return begin if 2 * begin >= rows else rows

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
@@ -217,12 +218,11 @@ def _query_start(piece: bytearray, end: int) -> int:
     high = piece.rfind(b"\n", 0, max(end - 1, 0)) + 1
     line = bytes(piece[high : high + LONGEST_QUERY])
     separator = next((sign for sign in (b"\t", b" ", b",") if sign in line), b"\n")
-    last, low = line.split(separator, 1)[0], 0
-    while high - low > 1:  # the line that begins at `high` is the query's, that of `low` not
-        middle = (low + high) // 2
-        start = piece.rfind(b"\n", 0, middle) + 1
-        if bytes(piece[start : start + LONGEST_QUERY]).split(separator, 1)[0] == last:
-            high = start
-        else:
-            low = middle
-    return high if 2 * high >= end else end
+    last = line.split(separator, 1)[0]
+
+    def is_last(place: int) -> bool:
+        start = piece.rfind(b"\n", 0, place) + 1
+        return bytes(piece[start : start + LONGEST_QUERY]).split(separator, 1)[0] == last
+
+    begin = bisect_left(range(high), True, key=is_last)
+    return begin if 2 * begin >= end else end
