@@ -68,15 +68,16 @@ def test_what_is_wrong_is_named_by_file_and_line(folder: Path) -> None:
     input_error(lambda: irbatch.read_run(folder), "there are no data lines", path=str(folder))
 
 
-def test_parquet_parts_in_processes_are_refused_as_in_one(tmp_path: Path) -> None:
+def test_parquet_parts_are_one_table(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     first = {"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [1.0, 2.0]}
     other = {"query_id": ["q1"], "docno": ["d3"], "score": [1.0]}
     again = {"qid": ["q1"], "docno": ["d1"], "score": [1.0]}
+    path = str(tmp_path / "b.parquet")
     pl.DataFrame(first).write_parquet(tmp_path / "a.parquet")
-    for wrong, fact in ((other, "columns are ['query_id'"), (again, "given before, in row 0")):
-        pl.DataFrame(wrong).write_parquet(tmp_path / "b.parquet")
-        one = input_error(lambda: irbatch.evaluate(QRELS, tmp_path, "RR"), fact)
-        pool = ThreadPoolExecutor(2)
-        call = lambda pool=pool: irbatch.evaluate(QRELS, tmp_path, "RR", executor=pool)  # noqa: E731
-        assert str(input_error(call, fact)) == str(one)
+    pl.DataFrame(other).write_parquet(path)
+    input_error(lambda: irbatch.evaluate(QRELS, tmp_path, "RR"), "['query_id'", path=path)
+    pl.DataFrame(again).write_parquet(path)
+    for executor in (None, ThreadPoolExecutor(2)):
+        call = lambda e=executor: irbatch.evaluate(QRELS, tmp_path, "RR", executor=e)  # noqa: E731
+        input_error(call, path=path, query="q1", document="d1")
