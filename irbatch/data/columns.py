@@ -28,7 +28,7 @@ from irbatch.data.ids import (
     same_kind,
 )
 from irbatch.data.lookup import KeyedIds, find_repeats, first_rows, group_runs
-from irbatch.engine.ties import DESCENDING, check_order
+from irbatch.engine.ties import DESCENDING, check_order, order_rows
 from irbatch.errors import ErrorsIn, InputError, keyword, kind_of, shown, warn
 from irbatch.runtime.arrays import mask_of
 from irbatch.runtime.kernels import as_input
@@ -48,13 +48,14 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     """Query to document to value, kept as columns; reads like a mapping of mappings.
 
     Rows ``starts[place]`` to ``starts[place + 1]`` are those of ``queries[place]``: `documents`,
-    and float64 `numbers`, which are grades or scores.
+    and float64 `numbers`, which are grades or scores, by default 1.
     """
 
     def __init__(
-        self, queries: IdColumn, starts: Ints, documents: IdColumn, values: Floats
+        self, queries: IdColumn, starts: Ints, documents: IdColumn, values: Floats | None = None
     ) -> None:
-        self.queries, self.starts, self.numbers = queries, starts, values
+        self.queries, self.starts = queries, starts
+        self.numbers = np.broadcast_to(1.0, len(documents)) if values is None else values
         self.begins, self.ends = starts[:-1], starts[1:]
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
         self.keyed = KeyedIds.of(self.documents, self.begins, self.ends)
@@ -101,12 +102,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         """Return the table with each query's rows by number, descending; equal ones stay."""
         if self.is_ordered:
             return self
-        rows = np.arange(self.numbers.size)
-        for place in np.flatnonzero(check_order(self.numbers, self.begins, self.ends)):
-            own = slice(self.starts[place], self.starts[place + 1])
-            rows[own] = rows[own][np.argsort(-self.numbers[own], kind="stable")]
-        documents = self.documents.take(rows)
-        return QueryTable(self.queries, self.starts, documents, self.numbers[rows])
+        rows = order_rows(self.numbers, self.starts)
+        return QueryTable(self.queries, self.starts, self.documents.take(rows), self.numbers[rows])
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -187,10 +184,7 @@ class DocumentLists(Sequence[list[Any]]):
         return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
 
 
-Place = Callable[[int], dict[str, Any]]  # from a row to the fields of its errors
 MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
-# What to do with ids of other types, by the kind of array they come in.
-HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
 
 
 def check_repeats(repeats: str, marks: str | None) -> None:
@@ -249,13 +243,13 @@ def read_columns(
 
 
 @contextmanager
-def naming_rows(**columns: IdColumn) -> Iterator[None]:
-    """Name what columns of ids have in the row that an error is of."""
+def naming_rows(columns: Mapping[str, IdColumn]) -> Iterator[None]:
+    """Name what columns of ids, those there are by then, have in the row that an error is of."""
     try:
         yield
     except RowError as error:
-        rows = {name: ids for name, ids in columns.items() if error.row < len(ids)}
-        ids = {name: item_of(ids, error.row) for name, ids in rows.items()}
+        row = error.row
+        ids = {what: item_of(ids, row) for what, ids in columns.items() if row < len(ids)}
         raise error.with_fields(**ids) from error.__cause__
 
 
@@ -263,24 +257,29 @@ def read_rows(
     queries: Any, documents: Any, values: Any, source: str
 ) -> tuple[IdColumn, IdColumn, Floats]:
     """Read columns of one length: ids of queries, of documents, and grades or scores."""
-    query_ids = as_ids(queries, "query", source)
-    with naming_rows(query=query_ids):
-        document_ids = as_ids(documents, "document", source)
-    with naming_rows(query=query_ids, document=document_ids):
+    ids: dict[str, IdColumn] = {}
+    with naming_rows(ids):
+        ids["query"] = as_ids(queries, "query", source)
+        ids["document"] = as_ids(documents, "document", source)
         numbers = as_numbers(values, source)
-    sizes = len(query_ids), len(document_ids), numbers.size
+    sizes = *map(len, ids.values()), numbers.size
     if len(set(sizes)) > 1:
         counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
         raise InputError(f"columns differ in length: {counts}", source=source)
-    return query_ids, document_ids, numbers
+    return ids["query"], ids["document"], numbers
 
 
 def check_numbers(
-    name: str, values: Any, place: Place, source: str, limits: Mapping[str, float]
+    name: str,
+    values: Any,
+    place: Callable[[int], dict[str, Any]],
+    source: str,
+    limits: Mapping[str, float],
 ) -> Floats:
     """Return numbers, in an array or a list, as float64; reject those beyond limits.
 
-    The limits are those of `runtime.numbers.missed_limit`.
+    `place` makes the fields of an error of a row; `limits` are those of
+    `runtime.numbers.missed_limit`.
     """
     try:
         numbers = as_floats(values) if isinstance(values, list) else values.astype(np.float64)
@@ -302,14 +301,13 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
     rows = list(rankings.values())
     values = list(itertools.chain.from_iterable(row.values() for row in rows))
     queries = as_ids(list(rankings), "query", "run")
-    return read_ragged(queries, rows, values, "score", source="run", path=name)
+    return read_ragged(queries, rows, values, "run", name)
 
 
 def read_ragged(
     queries: IdColumn,
     rows: Sequence[Collection[Any]],
     values: Sequence[Any] | None,
-    what: str,
     source: str,
     path: str | None = None,
 ) -> QueryTable:
@@ -320,10 +318,11 @@ def read_ragged(
     except InputError:
         kind_of_documents(names, rows, source)
         raise
-    numbers = np.broadcast_to(1.0, len(documents))
-    if values is not None:
-        pairs = ((query, id) for query, row in zip(names, rows, strict=True) for id in row)
-        numbers = read_numbers(what, values, pairs, source=source, path=path)
+    if values is None:
+        return QueryTable(queries, starts, documents)
+    pairs = ((query, id) for query, row in zip(names, rows, strict=True) for id in row)
+    what = VALUE.get(source, "grade")
+    numbers = read_numbers(what, values, pairs, source=source, path=path)
     return QueryTable(queries, starts, documents, numbers)
 
 
@@ -342,7 +341,7 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
         raise RowError(row, f"the {what} id is missing", source=source)
     if kind not in "uOTU":
         problem = f"{what} ids are text or whole numbers, not {array.dtype}"
-        raise InputError(problem + HINTS.get(kind, ""), source=source)
+        raise InputError(problem, source=source)
     if kind == "U" and (texts := _ascii(array)) is not None:
         return texts
     ids: list[Any] = array.tolist()

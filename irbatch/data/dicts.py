@@ -284,31 +284,22 @@ def _count_before(
 def _enter_judged(documents: int, n: int, types: Types, space: Space) -> bool:
     """Enter a query's judged documents in the table; tell whether all are as they should be."""
     item, item_at, slots, judged, hashes = space[:5]
-    kind = word_at(documents + TYPE)
-    if kind == types.list:
-        for d in range(n):
-            judged[d] = list_item(documents, d)
-            if judged[d] == 0:
-                return False
-    elif kind == types.dict:
-        d = 0
-        item[0] = 0
-        while next_item(documents, item_at, item_at + 8, item_at + 16) != 0:
-            if d == n:
-                return False
-            judged[d] = item[1]
-            d += 1
-        if d != n:
-            return False
-    else:
+    kind, last_slot = word_at(documents + TYPE), _slots_for(n) - 1
+    if kind != types.list and kind != types.dict:
         return False
-    last_slot = _slots_for(n) - 1
     slots[: last_slot + 1] = -1
+    item[0] = 0
     for d in range(n):
+        if kind == types.list:
+            judged[d] = list_item(documents, d)
+        else:
+            more = next_item(documents, item_at, item_at + 8, item_at + 16)
+            judged[d] = item[1] if more != 0 else 0
+        if judged[d] == 0:
+            return False
         hashes[d] = word_at(judged[d] + TEXT_HASH)
         if word_at(judged[d] + TYPE) != types.str or hashes[d] == NO_HASH:
             return False
-    for d in range(n):
         slot = hashes[d] & last_slot
         while slots[slot] >= 0:
             slot = (slot + 1) & last_slot

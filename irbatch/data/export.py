@@ -209,19 +209,14 @@ def _shortest_texts(values: Floats) -> list[str]:
     return texts
 
 
-NOUNS = {"qrels": ("Qrels", "judgments", "grades"), "run": ("Run", "rankings", "scores")}
-
-
 def check_nested(nested: Any, source: str, name: str | None) -> None:
     """Reject judgments or rankings that are not a mapping of queries to mappings."""
-    kind, noun, values = NOUNS[source]
+    kind, values = ("Qrels", "grades") if source == "qrels" else ("Run", "scores")
+    forms = f"{kind} are made of queries to documents to {values}, not of"
+    hint = f"for columns, tables and records see {kind}.from_table, for lists of ids evaluate_ids"
     if not isinstance(nested, Mapping):
-        problem = f"a mapping of queries to documents to {values}, not {kind_of(nested)}"
-        hint = "for tables and records see from_table"
-        raise InputError(f"{noun} are {problem}; {hint}", source=source, path=name)
+        raise InputError(f"{forms} {kind_of(nested)}; {hint}", source=source, path=name)
     for query, documents in () if are_dicts(nested) else nested.items():
         if not isinstance(documents, Mapping):
-            problem = f"a mapping of documents to {values}, not {kind_of(documents)}"
-            hint = f"for columns see {kind}.from_table, for lists of ids evaluate_ids"
-            problem = f"a query's {noun} are {problem}; {hint}"
+            problem = f"{forms} queries to {kind_of(documents)}; {hint}"
             raise InputError(problem, source=source, query=query, path=name)

@@ -214,15 +214,13 @@ def check_same_labels(scores: Any, relevance: Any) -> None:
         return
     for what, *axes in zip(("row", "column"), scores.axes, relevance.axes, strict=True):
         ours, others = (axis.tolist() for axis in axes)
-        place = next((i for i, one in enumerate(ours) if one != others[i]), None)
-        plain = list(range(len(ours))) in (ours, others)
-        if place is None or (plain and set(ours) != set(others)):
+        if list(range(len(ours))) in (ours, others) and set(ours) != set(others):
             continue
-        problem = (
-            f"{what} {place} is {shown(others[place])}, that of the scores {shown(ours[place])}: "
-            "give them in the order of the scores, such as .reindex_like(scores), or as arrays"
-        )
-        raise InputError(problem, source="relevance", value=others[place])
+        for place, (label, other) in enumerate(zip(ours, others, strict=True)):
+            if label != other:
+                problem = f"{what} {place} is {shown(other)}, that of the scores {shown(label)}"
+                problem += ": give them in the order of the scores, or as arrays"
+                raise InputError(problem, source="relevance", value=other)
 
 
 def ids_of_rows(table: Any) -> list[Any] | None:

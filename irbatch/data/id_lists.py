@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.columns import QueryTable, as_ids, read_ragged, read_sparse
-from irbatch.data.ids import (
-    IdColumn,
-    check_query_ids,
-    item_of,
-    read_query_ids,
-)
+from irbatch.data.ids import IdColumn, check_query_ids, read_query_ids
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.runtime.arrays import is_masked, is_sparse, is_tensor
@@ -100,18 +95,18 @@ def read_lists(lists: Any, queries: IdColumn, source: str, pad: object = None) -
     if is_matrix and lists.dtype.kind in "iu" and lists.dtype != np.uint64:
         kind = np.int32 if lists.dtype == np.int32 else np.int64  # of 32 bits not copied
         documents: Any = lists.astype(kind, order="C", copy=False).reshape(-1)
-        sizes = np.full(len(lists), lists.shape[1])
-        if pad is not None and (padding := lists == pad).any():
-            early = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
-            for row in np.flatnonzero(early)[:1].tolist():
-                raise _early_padding(pad, source, item_of(queries, row))
-            sizes, documents = (~padding).sum(axis=1), documents[~padding.reshape(-1)]
-        return QueryTable(queries, offsets_of(sizes), documents, _ones(documents))
+        if pad is None:
+            sizes = np.full(len(lists), lists.shape[1])
+            return QueryTable(queries, offsets_of(sizes), documents)
+        is_id = lists != pad
+        if not (is_id[:, 1:] > is_id[:, :-1]).any():  # padding stands at the end, as it should
+            sizes, documents = is_id.sum(axis=1), documents[is_id.reshape(-1)]
+            return QueryTable(queries, offsets_of(sizes), documents)
     rows = list(lists.values() if isinstance(lists, Mapping) else lists)
     are_arrays = rows and all(type(ids) is np.ndarray and ids.ndim == 1 for ids in rows)
     if pad is None and are_arrays and (joined := np.concatenate(rows)).dtype.kind in "iu":
         documents, starts = as_ids(joined, "document", source), offsets_of(list(map(len, rows)))
-        return QueryTable(queries, starts, documents, _ones(documents))
+        return QueryTable(queries, starts, documents)
     names = queries.tolist()
     values: list[Any] | None = None
     ids = [_read_row(name, row, source, pad) for name, row in zip(names, rows, strict=True)]
@@ -119,20 +114,11 @@ def read_lists(lists: Any, queries: IdColumn, source: str, pad: object = None) -
         values = []
         for row, own_ids in zip(rows, ids, strict=True):
             values.extend(row.values() if isinstance(row, Mapping) else [1] * len(own_ids))
-    return read_ragged(queries, ids, values, "grade", source)
-
-
-def _ones(documents: IdColumn) -> Any:
-    return np.broadcast_to(1.0, len(documents))
+    return read_ragged(queries, ids, values, source)
 
 
 def _is_unordered(row: Any) -> bool:
     return isinstance(row, AbstractSet | Mapping)
-
-
-def _early_padding(pad: object, source: str, query: Any) -> InputError:
-    problem = f"padding {pad!r} stands before other documents"
-    return InputError(problem, source=source, query=query, value=pad)
 
 
 def _read_row(query: Any, ids: Any, source: str, pad: object) -> Sequence[Any]:
@@ -150,5 +136,6 @@ def _read_row(query: Any, ids: Any, source: str, pad: object) -> Sequence[Any]:
         return listed
     end = listed.index(pad)
     if any(id != pad for id in listed[end:]):
-        raise _early_padding(pad, source, query)
+        problem = f"padding {pad!r} stands before other documents"
+        raise InputError(problem, source=source, query=query, value=pad)
     return listed[:end]

@@ -54,9 +54,8 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
 
 def form_hint(ids: Iterable[object]) -> str:
     """Return what to say of ids that nothing matches, where texts may differ and look alike."""
-    if all(not isinstance(item, str) or item.isascii() for item in ids):
-        return ""
-    return "; are both in one Unicode form, NFC or NFD? Texts of the two differ and look alike"
+    is_plain = all(not isinstance(item, str) or item.isascii() for item in ids)
+    return "" if is_plain else "; are both in one Unicode form, NFC or NFD? Such texts look alike"
 
 
 def same_kind(ids: Iterable[object], what: str, source: str, query: object = None) -> str | None:
@@ -81,15 +80,9 @@ def kind_of_documents(
     kinds = kinds_of(itertools.chain.from_iterable(documents))
     if len(kinds) == 1 and None not in kinds:
         return next(iter(kinds))
-    samples: dict[str | None, Any] = {}
     for query, own_documents in zip(queries, documents, strict=True):
-        samples.setdefault(same_kind(own_documents, "document", source, query), query)
-    samples.pop(None, None)
-    if len(samples) > 1:
-        text, number = samples["str"], samples["int"]
-        problem = f"document ids are text in query {text!r} and whole numbers in query {number!r}"
-        raise InputError(problem, source=source)
-    return None
+        same_kind(own_documents, "document", source, query)
+    return same_kind(itertools.chain.from_iterable(documents), "document", source)
 
 
 def read_query_ids(query_ids: Any) -> list[Any] | None:

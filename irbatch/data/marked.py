@@ -109,7 +109,7 @@ class Marks:
     ) -> None:
         self.reads = reads
         query_ids, document_ids, numbers = read_rows(queries, documents, grades, SOURCE)
-        with naming_rows(query=query_ids, document=document_ids):
+        with naming_rows({"query": query_ids, "document": document_ids}):
             read = as_column if reads == "probabilities" else as_ids
             listed = read(marks, MARK[reads], SOURCE).tolist()
         if len(listed) != numbers.size:

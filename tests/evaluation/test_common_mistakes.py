@@ -127,8 +127,8 @@ MISTAKES: list[Any] = [
         lambda: irbatch.evaluate_scores(np.eye(3), measures="RR", positives=[0, 1]),
         "not an array of shape (2,)",
     ),
-    (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns see Run.from_table"),
-    (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
+    (lambda: evaluate(QRELS, COLUMNS, "AP"), "see Run.from_table"),
+    (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "see Qrels.from_table"),
     (lambda: session_dcg(QRELS, RUN), "results are what irbatch.evaluate returns"),  # type: ignore[arg-type]
     (lambda: evaluate(QRELS, RUN, "AP RR").per_query(), "say of which: AP, RR"),
     (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
