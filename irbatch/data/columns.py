@@ -340,7 +340,8 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
         row = int(np.argmax(np.isnan(array)))
         raise RowError(row, f"the {what} id is missing", source=source)
     if kind not in "uOTU":
-        problem = f"{what} ids are text or whole numbers, not {array.dtype}"
+        hint = "; decode them first" if kind == "S" else ""
+        problem = f"{what} ids are text or whole numbers, not {array.dtype}{hint}"
         raise InputError(problem, source=source)
     if kind == "U" and (texts := _ascii(array)) is not None:
         return texts
