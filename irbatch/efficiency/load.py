@@ -123,15 +123,16 @@ class Load(Reported):
     def record(self) -> EfficiencyRecord:
         """The record for a leaderboard, with the latency at the sustained rate, or the only one.
 
+        It has no latency where no rate holds.
+
         Raises:
             InputError: if there are several rates and no bound: `record_at` takes a rate.
         """
         if self.within is None and len(self.rates) > 1:
             problem = f"there are several, {self._numbers}, and no bound: use record_at"
             raise field_error("load", "rates", problem, None)
-        if self.sustained_rate == 0:
-            return replace(self.about, sustained_rate=0.0, sustained_p99=self.within)
-        return self.record_at(self.sustained_rate or self.rates[0].rate)
+        rate = self.rates[0].rate if self.within is None else self.sustained_rate
+        return self.record_at(rate) if rate else self.about
 
     def record_at(self, rate: float) -> EfficiencyRecord:
         """Return the record with the latency at a rate.
@@ -143,13 +144,7 @@ class Load(Reported):
         if at_rate is None:
             problem = f"{shown(rate)} is not one of those measured, {self._numbers}"
             raise InputError(problem, source="rate", value=rate)
-        return replace(
-            self.about,
-            latency=at_rate.latency,
-            wall_time=at_rate.wall_time,
-            sustained_rate=self.sustained_rate,
-            sustained_p99=self.within,
-        )
+        return replace(self.about, latency=at_rate.latency, wall_time=at_rate.wall_time)
 
     @property
     def _numbers(self) -> str:

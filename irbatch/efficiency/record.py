@@ -170,7 +170,7 @@ class Latency:
     level: float = 0.05
     calls: Count | None = told("calls")
     loop: str | None = told("loop")
-    rate: float | None = told("rate", "queries/s")
+    rate: float | None = told("rate", "queries/s", "rate", better=HIGHER)
     arrivals: str | None = told("arrivals")
     errors: Whole | None = told("errors")
     timeouts: Whole | None = told("timeouts")
@@ -282,9 +282,6 @@ class EfficiencyRecord:
         repeat: how often each query was timed.
         latency: of a call; a number is its mean, in ms.
         throughput: queries answered in a second.
-        sustained_rate: the most queries a second, in an open loop, whose p99 of latency was within
-            a bound; see `measure_load`.
-        sustained_p99: that bound, in ms.
         peak_memory: the most that the process held, in MB (10⁶ bytes); see `measure_search`.
         peak_gpu_memory: the most on its accelerators.
         model_memory, index_memory: what of it these take, in MB.
@@ -317,10 +314,6 @@ class EfficiencyRecord:
     repeat: Count = told("queries: repeats", default=1)
     latency: Latency | None = told(unit="ms")
     throughput: float | None = told("throughput: value", "queries/s", "throughput", better=HIGHER)
-    sustained_rate: float | None = told(
-        "throughput: sustained", "queries/s", "sustained rate", better=HIGHER
-    )
-    sustained_p99: float | None = told("throughput: sustained within", "ms")
     peak_memory: float | None = told("ram: used process: max", "MB", "peak memory")
     peak_gpu_memory: float | None = told("memory: gpu", "MB", "peak GPU memory")
     model_memory: float | None = told("memory: model", "MB", "model in memory")

@@ -61,7 +61,7 @@ class Leaderboard(Reported):
     ``"latency_p99"`` (ms), ``"throughput"`` (queries/s), ``"peak_memory"``, ``"index_disk"`` (MB),
     ``"cpu_used"`` (cores), ``"indexing_time"`` (s), ``"cost_per_million"`` and others; in short
     ``"latency"``, ``"qps"``, ``"memory"``, ``"gpu_memory"``, ``"cost"``. Of throughput, the
-    sustained rate and measures, but those that say otherwise, higher is better; of all others
+    rate of queries and measures, but those that say otherwise, higher is better; of all others
     lower.
 
     Args:

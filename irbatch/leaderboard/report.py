@@ -29,7 +29,7 @@ NOT_WORSE = "ns"  # of systems whose difference from the best of a measure is no
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
-    *("latency_mean", "latency_p95", "throughput", "sustained_rate"),
+    *("latency_mean", "latency_p95", "latency_rate", "throughput"),
     *("index_memory", "index_disk", "indexing_time"),
     *("energy_per_query", "cost_per_million"),
 )
@@ -37,7 +37,7 @@ MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "G
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
 NO_FACTS = {*QUANTITIES, "system", "hardware", "latency"}  # fields of records
 OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
-OF_LATENCY = ("loop", "rate", "arrivals", "errors", "timeouts")
+OF_LATENCY = ("loop", "arrivals", "errors", "timeouts")
 QUERIES = "queries"
 OTHERS = (*OF_RECORDS, *OF_LATENCY, QUERIES)
 FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OTHERS)}

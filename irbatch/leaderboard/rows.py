@@ -289,14 +289,11 @@ def conditions_of(record: EfficiencyRecord, names: Iterable[str]) -> str:
     if not times:
         return ""
     conditions, latency = [str(record.hardware) or UNSAID], record.latency
-    if latency is not None and any(name.startswith("latency_") for name in times):
+    if latency is not None and any(QUANTITIES[name].unit == "ms" for name in times):
         conditions += [f"calls of {record.batch_size} queries"] * (record.batch_size > 1)
         if latency.loop == OPEN:
             at = "" if latency.rate is None else f" at {show_quantity(latency.rate)} queries/s"
             conditions.append(f"an open loop{at}")
-    if "sustained_rate" in times:
-        bound = record.sustained_p99
-        conditions.append("a bound unsaid" if bound is None else f"p99 within {bound:.4g} ms")
     return ", ".join(conditions)
 
 

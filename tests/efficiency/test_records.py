@@ -41,7 +41,7 @@ FULL = dataclasses.replace(
     n_queries=100,
     batch_size=4,
     latency=Latency(mean=36, p50=30, p90=50, p95=60, p99=90, intervals={"mean": (34, 39)},
-                    level=0.1, calls=125, loop="closed"),
+                    level=0.1, calls=125, loop="closed", rate=7),
     currency="EUR",
 )  # fmt: skip
 

@@ -180,7 +180,6 @@ def called(system: str, **more: Any) -> EfficiencyRecord:
 
 
 TWO = Hardware(n_cpu=2)
-MORE = {"sustained_rate": 5, "sustained_p99": 100, "throughput": 5}
 
 
 @pytest.mark.parametrize(
@@ -195,8 +194,6 @@ MORE = {"sustained_rate": 5, "sustained_p99": 100, "throughput": 5}
          "same conditions (a machine unsaid, calls of 8 queries: a; a machine unsaid: b)."),
         ([], [called("a", batch_size=8), called("b", batch_size=8)], "",
          "2 systems. Measured on a machine unsaid, calls of 8 queries."),
-        ([], [timed("a", None, **MORE)], "", "1 system. Measured on a machine unsaid, p99 within "
-         "100 ms."),
         ([], [timed("a", 1, hardware=TWO), timed("b", 2, hardware=TWO)], "",
          "2 systems. Measured on 2 CPU."),
         ([], [timed("a", None, hardware=TWO), timed("b", None)], "",

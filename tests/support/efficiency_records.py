@@ -28,8 +28,6 @@ FULL = EfficiencyRecord(
         timeouts=1,
     ),
     throughput=812.5,
-    sustained_rate=200.0,
-    sustained_p99=100.0,
     peak_memory=29.248,
     peak_gpu_memory=5.0,
     model_memory=1.0,
@@ -64,8 +62,6 @@ resources:
     repeats: 5
   throughput:
     value: 812.5 queries/s
-    sustained: 200 queries/s
-    sustained within: 100 ms
   ram:
     used process:
       max: 29.248 MB
