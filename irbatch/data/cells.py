@@ -402,6 +402,8 @@ def _read_row(values: Any, source: str, query: Any) -> Labels:
         raise InputError(problem, source=source, query=query, value=values)
     if row.size:
         check_real(row, what, source, [query])
+    if mask_of(values) is None:
+        return row
     return row[: _count_unmasked(values, (1, row.size), source)[0]]
 
 

@@ -299,22 +299,22 @@ class Qrels(Container):
     def of_table(
         cls,
         table: Any,
-        given: Mapping[str, Any],
+        role_columns: Mapping[str, Any],
         *,
         marks: str | None = None,
         repeats: str = "error",
         name: str | None = None,
     ) -> Qrels:
-        """Make judgments of a table; `given` is as `choose_columns` takes it."""
+        """Make judgments of a table; `role_columns` is as `choose_columns` takes it."""
         from irbatch.data.column_names import MARK
         from irbatch.data.columns import check_repeats
         from irbatch.data.frames import read_named, read_table
 
         check_repeats(repeats, marks)
         if marks is None:
-            return cls(read_table(table, "qrels", given, name, repeats=repeats), name)
+            return cls(read_table(table, "qrels", role_columns, name, repeats=repeats), name)
         check_choice("marks", marks, MARK)
-        *columns, column = read_named(table, marks, given)
+        *columns, column = read_named(table, marks, role_columns)
         return cls.of_marked(marks, column, *columns, name=name)
 
     def __len__(self) -> int:

@@ -269,7 +269,7 @@ SORTED_THERE_FROM = 5
 
 
 def _count_there(candidates: Candidates, start: int, stop: int, counted: Counted) -> Bools:
-    """Count in some rows; tell which have a NaN, if only among cells that are not candidates.
+    """Count in some rows; tell which have a NaN.
 
     All rows are looked at at once for the first graded candidate of each, then for the next.
     """
@@ -289,7 +289,8 @@ def _count_there(candidates: Candidates, start: int, stop: int, counted: Counted
         above, equal = count(torch, scores, is_candidate, graded_scores)
         counted.above[:] = to_numpy(above, "scores")[real]
         counted.equal[:] = to_numpy(equal, "scores")[real]
-    return to_numpy((scores != scores).any(dim=1), "scores")
+    nan = scores != scores
+    return to_numpy((nan if is_candidate is None else nan & is_candidate).any(dim=1), "scores")
 
 
 def _compare_there(
@@ -299,8 +300,8 @@ def _compare_there(
         return (cells if is_candidate is None else cells & is_candidate).sum(dim=1)
 
     columns = graded_scores.split(1, dim=1)
-    higher = torch.stack([count(scores > column) for column in columns], dim=1)
-    return higher, torch.stack([count(scores == column) for column in columns], dim=1)
+    above = torch.stack([count(scores > column) for column in columns], dim=1)
+    return above, torch.stack([count(scores == column) for column in columns], dim=1)
 
 
 def _sort_there(torch: Any, scores: Any, is_candidate: Any, graded_scores: Any) -> tuple[Any, Any]:

@@ -124,21 +124,19 @@ def _first_rows(
     """
     rows, starts = joined_ranges(begins, sizes), offsets_of(sizes)
     scores = as_compared(table.numbers[rows], ordering.score_dtype)
-    if ordering.ties.by_id:
+    order = order_rows(scores, starts)
+    ordered, first = scores[order], joined_ranges(starts[:-1], depths)
+    is_tied = np.append(within_rows(starts, ordered[1:] == ordered[:-1]), False)[first]
+    if ordering.ties.by_id and is_tied.any():
         order = order_documents(
             scores,
             starts,
             lambda at: id_texts(table.ids(rows[at])),
             descending=ordering.ties == TiePolicy.ID,
         )
-    else:
-        order = order_rows(scores, starts)
-    first = joined_ranges(starts[:-1], depths)
-    if not ordering.ties.by_key:
-        ordered = scores[order]
-        is_tied = np.append(within_rows(starts, ordered[1:] == ordered[:-1]), False)
+    elif not ordering.ties.by_key:
         same = np.zeros((sizes.size, int(depths.max(initial=0))), bool)
-        same[np.arange(same.shape[1]) < depths[:, None]] = is_tied[first]
+        same[np.arange(same.shape[1]) < depths[:, None]] = is_tied
         if (open_tie := wanted.find_open(same)) is not None:
             row, rank = open_tie
             return rows[order[first]], (row, rank, float(ordered[starts[row] + rank - 1]))
