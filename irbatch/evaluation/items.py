@@ -191,6 +191,5 @@ def add_costs(
         except InputError as problem:
             source = "costs" if problem.source == "items" else problem.source
             raise problem.with_fields(source=source) from None
-        of_block = Costs(costs, document_costs.lowest, document_costs.highest)
-        block.matrix.costs = of_block
+        block.matrix.costs = Costs(costs, document_costs.lowest, document_costs.highest)
         yield block

@@ -42,8 +42,8 @@ class Results(Reported):
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
     how many decimals (default: 4); `names`, how measures are spelled, as in `mean`; `per_query`,
-    whether those of its queries stand before the means of a system (False); `intervals`, whether
-    means come with those of `intervals` (False), as `to_json` has them, too.
+    whether rows of queries stand before that of their means (False); `intervals`, whether means
+    come with those of `intervals` (False), as `to_json` has them, too.
 
     Args:
         of_queries: what is known of each query: `Rows`, or what returns them, called when something
