@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.data.ids import first_repeated, kinds_of, same_kind
+from irbatch.data.ids import kinds_of, same_kind
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.queries import (
@@ -161,13 +161,16 @@ class Accumulator:
         """Add whole queries.
 
         Raises:
-            InputError: if only some queries have ids, or one that came before has other values;
+            InputError: if not all queries have ids, or one that came before has other values;
                 nothing has changed then.
         """
         if self._sums is not None:
             ids = None
         self._check_named(ids is not None)
-        if ids:
+        if ids is not None:
+            if len(ids) != len(batch):
+                problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
+                raise InputError(problem, source="query_ids")
             if not self.documents.keys().isdisjoint(ids):
                 query = next(filter(self.documents.__contains__, ids))
                 raise InputError("it came in columns before", source="query_ids", query=query)
@@ -376,10 +379,8 @@ class Accumulator:
         shape = marks.size, len(with_weights(self.measures))
         values = read_array("values", state["values"], shape, FINITE, np.float64)
         ids = None if state["query_ids"] is None else list(state["query_ids"])
-        if ids is not None and (
-            len(ids) != marks.size or None in kinds_of(ids) or first_repeated(ids) is not None
-        ):
-            raise reject("query_ids", ids, f"{many(marks.size, 'id')}, each once")
+        if ids is not None and None in kinds_of(ids):
+            raise reject("query_ids", ids, "texts and whole numbers")
         judgments, items = state["judgment_counts"], None
         if judgments is not None:
             within = 0, 2**31 - 1

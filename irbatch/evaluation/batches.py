@@ -245,9 +245,6 @@ class BatchEvaluator:
         self, batch: Batch, ids: Sequence[Any] | None, settings: Mapping[str, str], extra: int = 0
     ) -> None:
         """Add a batch; if it is rejected, nothing has changed."""
-        if ids is not None and len(ids) != len(batch):
-            problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
-            raise InputError(problem, source="query_ids")
         with self._lock:
             self._kept.add(batch, ids)
             self._kept.note(settings, extra)
