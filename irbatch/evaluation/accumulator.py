@@ -353,7 +353,7 @@ class Accumulator:
         catalogue = None if self.known is None else self.known.fingerprint
         items = state["items"]
         if items["catalogue"] != catalogue:
-            raise reject("items", items["catalogue"], f"those of catalogue {catalogue!r}")
+            raise reject("items", items["catalogue"], f"{catalogue!r}, that of items=")
         settings = {str(key): str(value) for key, value in state["settings"].items()}
         extra = check_whole("extra", state["extra"], 0)
         if self._sums is None:

@@ -183,9 +183,6 @@ class PartialResult:
                 evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
             except InputError as error:
                 raise reject("measures", state["measures"], "of an evaluation") from error
-            if items is None and state["items"]["catalogue"] is not None:
-                problem = "measures of the whole run read items"
-                raise InputError(f"{problem}: give items=irbatch.Items(…)", source="items")
             kept = Accumulator(like["keep"], evaluation.measures, items)
             kept.read(state)
             fields = {name: state[name] for name in FIELDS}
