@@ -164,7 +164,7 @@ class Layout(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What the parser found in a piece of a file; numbers and places of tags are int64."""
+    """What the parser found in a piece of a file; numbers are int64."""
 
     starts: Ints  # (rows,), where in the text each row's document begins, and how long it is
     lengths: npt.NDArray[np.int32]
@@ -177,7 +177,7 @@ class Parsed(NamedTuple):
     n_unsure: Ints
     lines: Ints  # data or not
     beyond_ascii: Ints  # not 0 if an id is not ASCII
-    tags: Ints2  # (2, 2): where the tags of the first line and of the last one begin and end
+    tag: Ints  # (2,): where that of the last line begins and ends
 
 
 class Last(NamedTuple):
@@ -317,8 +317,7 @@ def _parse_line(
         last.head[0], last.head[1] = line, document - line
         last.tail[0], last.tail[1] = tail, at - tail
     if layout.tag >= 0:
-        for i in range(1 if rows > 0 else 0, 2):
-            found.tags[i, 0], found.tags[i, 1] = begins[layout.tag], ends[layout.tag]
+        found.tag[0], found.tag[1] = begins[layout.tag], ends[layout.tag]
     return at, rows + 1
 
 
@@ -428,7 +427,7 @@ def _make_room(rows: int, width: int) -> tuple[Parsed, Last]:
         np.empty(rows, np.float64),
         *np.empty((2, rows, 3), np.int64),
         *np.zeros((4, 1), np.int64),
-        *np.zeros((1, 2, 2), np.int64),
+        *np.zeros((1, 2), np.int64),
     )
     query, head, tail = np.zeros((3, 2), np.int64)
     begins, ends = np.zeros((2, width + 1), np.int64)

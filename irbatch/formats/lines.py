@@ -245,7 +245,7 @@ class ParsedLines:
         self.values: list[float] = []  # ranks are negated
         self.marks: list[Any] = []  # see `Qrels`
         self.ranks: list[bytes] = []  # beside scores
-        self.tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
+        self.tag = b""  # of the last line
         self.problems: list[InputError] = []  # at most as many as are listed
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
@@ -283,8 +283,7 @@ class ParsedLines:
         self.documents.append(document)
         self.values.append(-value if form.is_ranked else value)
         if form.tag_at >= 0:
-            tag = columns[form.tag_at]
-            self.tags = self.tags[0] or tag, tag
+            self.tag = columns[form.tag_at]
         if form.rank_at >= 0:
             self.ranks.append(columns[form.rank_at])
 

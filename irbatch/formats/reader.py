@@ -22,7 +22,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable
 from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
-from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, raise_problems, shown, warn
+from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, raise_problems, shown
 from irbatch.formats.bytes import Parsed, parse_bytes
 from irbatch.formats.lines import LineForm, ParsedLines, Place, find_data, raise_by_line, repeated
 from irbatch.formats.streams import Input, open_input
@@ -44,7 +44,7 @@ class Piece:
     documents: IdColumn
     values: Floats
     lines: int = 0  # data or not
-    tags: tuple[bytes, bytes] = b"", b""  # of the first line and of the last one
+    tag: bytes = b""  # of the last line
     problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
 
     @classmethod
@@ -61,7 +61,7 @@ class Piece:
             TextColumn.encode(lines.documents),
             np.array(lines.values, np.float64),
             lines=text.count(b"\n"),
-            tags=lines.tags,
+            tag=lines.tag,
             problems=tuple(lines.problems),
         )
 
@@ -71,14 +71,14 @@ class Piece:
         groups, bytes_of = parsed.groups, np.frombuffer(text, np.uint8)
         sizes = (groups[:, 2] - groups[:, 1]).astype(np.int32)
         queries = TextColumn(bytes_of, groups[:, 1], sizes).copy()
-        tags = [bytes(text[at[0] : at[1]]) if form.tag_at >= 0 else b"" for at in parsed.tags]
+        begin, end = parsed.tag.tolist()
         return cls(
             queries,
             groups[:, 0].copy(),
             TextColumn(bytes_of, parsed.starts, parsed.lengths),
             -parsed.values if form.is_ranked else parsed.values,
             lines=int(parsed.lines[0]),
-            tags=(tags[0], tags[1]),
+            tag=bytes(text[begin:end]),
         )
 
     @classmethod
@@ -301,7 +301,7 @@ class Reader(TableReader):
         self._size = first.size
         if len(paths) > 1:
             self._size = sum(map(os.path.getsize, paths))
-        self._rows, self._tags = 0, (b"", b"")  # the tags of the first line and of the last one
+        self._rows, self._tag = 0, b""  # the tag of the last line
         self._head: ParsedLines | None = None  # the first lines
         self._parts: list[_Part] = []  # as far as files have been read
         texts = self._texts()
@@ -313,15 +313,12 @@ class Reader(TableReader):
     @property
     def tag(self) -> str | None:  # type: ignore[override]
         """What the system called itself on the last line read."""
-        return self._tags[1].decode(errors="backslashreplace") or None
+        return self._tag.decode(errors="backslashreplace") or None
 
     def warn(self) -> None:
         """Warn of what was doubtful, once all was read."""
         if self._head is not None:
             self._head.warn_of_ranks(self.name)
-        if self._tags[0] != self._tags[1]:
-            one, other = (tag.decode(errors="backslashreplace") for tag in self._tags)
-            warn(f"run {self.name!r}: lines of several systems, {one!r} and {other!r}")
 
     def _texts(self) -> Iterator[tuple[_Part, bytearray]]:
         """Yield pieces of all files, without headers."""
@@ -364,7 +361,7 @@ class Reader(TableReader):
             path = part.file.path
             self._problems += (_placed(problem, path, part.lines) for problem in piece.problems)
             self._rows += piece.values.size
-            self._tags = self._tags[0] or piece.tags[0], piece.tags[1] or self._tags[1]
+            self._tag = piece.tag or self._tag
             part.lines += piece.lines
             if self._progress is not None:
                 self._progress(part.done, self._size)

@@ -325,8 +325,6 @@ FILES = [
     Row("rank and score swapped", run(SWAPPED), replace(LATER, warns="rank and score swapped"),
         {"trec_eval": LATER, PARSED: LATER}),
     Row("ranks against scores", run(AGAINST), replace(GOOD, warns="contradict each other"), QUIET),
-    Row("tags of two systems", run(RANKED + b"q2 Q0 d9 3 0.1 other\n"),
-        replace(GOOD, warns="lines of several systems"), QUIET),
     *(
         Row(f"{what}, in {name}", make(change(data)), GOOD)
         for name, make, data in (("a run", run, RANKED), ("judgments", qrels, JUDGED))

@@ -112,7 +112,7 @@ def test_as_the_reader_of_lines(name: str) -> None:
         assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
         assert piece.firsts.tolist() == firsts.tolist()
         assert piece.queries.tolist() == [rows.queries[first] for first in firsts]
-        assert piece.tags == rows.tags
+        assert piece.tag == rows.tag
         assert [str(each) for each in piece.problems] == [str(each) for each in rows.problems]
         copied = piece.compact()
         assert copied.documents.tolist() == rows.documents
@@ -133,5 +133,5 @@ def test_what_repeats_is_compared_to_its_last_byte(size: int) -> None:
             piece = Piece.parse(bytearray(b"".join(lines)), RUN, "file")
             groups = 4 if len(set(map(bytes, queries))) > 1 else 1
             assert len(piece.queries) == groups
-            assert piece.tags == (tags[0], tags[1])
+            assert piece.tag == tags[1]
             assert piece.documents.tolist() == ["d0", "d1", "d2", "d3"]

@@ -56,13 +56,10 @@ def test_clean_files_are_read_in_silence(write: Write, data: list[bytes]) -> Non
 
 
 SWAPPED = "are rank and score swapped?"
-TAGS = "lines of several systems, 't' and 'u'"
 CONTRADICTING = "in query 'q0' ranks and scores contradict each other; scores decide, or ranks with"
 DOUBTFUL = [
     pytest.param(lines("{q} Q0 d{d} {s} {r} t")[::-1], SWAPPED, "a point", id="101 points"),
     pytest.param(lines("{q} Q0 d{d} {r} {r} t"), CONTRADICTING, "", id="101 both"),
-    pytest.param(lines(GOOD, 1) + lines("{q} Q0 e{d} {r} 3 u", 1), TAGS, "'u'", id="123 within"),
-    pytest.param(lines(GOOD) + lines("x{q} Q0 e{d} {r} {s} u", 1), TAGS, "'u'", id="123 behind"),
     pytest.param(
         [*lines("{q} Q0 d{d} {r} {d}.5 t", 1), *lines("x{q} Q0 d{d} {r} {s} t")],
         CONTRADICTING, "order_by='rank'", id="102 a query",
@@ -122,8 +119,7 @@ def test_judgments_do_not_warn(write: Write) -> None:
 def test_the_tag_is_the_last_lines(write: Write, last: bytes) -> None:
     rows = [*lines(GOOD), b"x Q0 d 1 1 " + last + b"\n"]
     path = write(b"".join(rows))
-    with pytest.warns(InputWarning, match="several systems"):
-        run = read_run(path)
+    run = read_run(path)
     assert run.tag == last.decode(errors="backslashreplace")
 
 

@@ -155,7 +155,7 @@ def check_lines(source: str, data: bytes) -> None:
     assert fast.firsts.tolist() == slow.firsts.tolist()
     assert fast.documents.tolist() == rows.documents
     assert fast.values.tobytes() == slow.values.tobytes()
-    assert fast.tags == slow.tags
+    assert fast.tag == slow.tag
 
 
 @pytest.mark.parametrize(("source", "data"), KEPT, ids=lambda each: str(each)[:40])
