@@ -483,7 +483,7 @@ class Comparison(Reported, ComparisonSettings):
         return list(records[0]), records
 
 
-At = tuple[int, int]  # of arrays: a pair, or a system, and a measure
+At = tuple[int, int]  # of arrays: a pair and a measure
 
 
 def _number(name: str, array: Any, heading: str = "", **more: Any) -> Column:
@@ -618,9 +618,6 @@ def _tabulate_means(
     letters = {system: letter(place) for place, system in enumerate(order)}
     marks = _marks(compared, letters)
 
-    def after(i: int) -> Record:
-        return {"after": "baseline" if compared.systems[i] == compared.baseline else ""}
-
     def mean(k: int) -> Column:
         best = is_best((compared.means[:, k] * (compared.signs[k] or math.nan)).tolist())
 
@@ -634,7 +631,9 @@ def _tabulate_means(
 
     columns = [Column("#", "mark", descends=False, text=letters.__getitem__)]
     columns = columns if compared.baseline is None else []
-    columns.append(Column("system", "name", value=lambda i: compared.systems[i], more=after))
+    notes = {compared.baseline: {"after": "baseline"}}
+    columns.append(Column("system", "name", value=lambda i: compared.systems[i],
+                          more=lambda i: notes.get(compared.systems[i], {})))  # fmt: skip
     columns += map(mean, range(len(compared.measures)))
     caption = f"Means of {many(len(compared.query_ids), 'query')}"
     return make_table(caption, columns, order)

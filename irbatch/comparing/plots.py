@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, many
 from irbatch.report import axes
-from irbatch.report.document import Figure, Figures
+from irbatch.report.document import Figure
 from irbatch.report.numbers import show_change, show_p
 
 __all__ = ["plot_differences", "plot_forest"]
@@ -131,7 +131,7 @@ def plot_forest(comparison: Comparison, measure: str, *, ax: axes.Axes | None = 
     return ax
 
 
-def plot_figures(compared: Comparison) -> list[Figures]:
+def plot_figures(compared: Comparison) -> list[Figure]:
     """Return the forest of each measure, drawn when written; see `Comparison.to_html`."""
     caption = f"Differences of means and their {compared.told_intervals}."
 
@@ -139,6 +139,6 @@ def plot_figures(compared: Comparison) -> list[Figures]:
         return lambda: plot_forest(compared, measure).get_figure()
 
     return [
-        Figures(measure, [Figure(f"{measure}: differences of means", caption, draw(measure))])
+        Figure(f"{measure}: differences of means", caption, draw(measure))
         for measure in compared.measures
     ]

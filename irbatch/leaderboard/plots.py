@@ -27,7 +27,7 @@ from irbatch.report.axes import (
     styles,
     tidy,
 )
-from irbatch.report.document import Figure, Figures, Part
+from irbatch.report.document import Figure, Part
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
@@ -179,4 +179,4 @@ def picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
     caption = f"Pareto frontier: {strong}."
     if left_out := frontier.pareto.left_out:
         caption += f" Left out: {tell_left_out(board, left_out)}."
-    return [Figures("", [Figure(title, caption, draw)])]
+    return [Figure(title, caption, draw)]

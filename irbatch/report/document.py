@@ -116,14 +116,6 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Pictures side by side, and what they are of; empty where there is no heading."""
-
-    heading: str
-    figures: Sequence[Figure]
-
-
-@dataclass(frozen=True)
 class Heading:
     """What the parts after it are of."""
 
@@ -148,10 +140,10 @@ class Details:
     parts: Sequence[Sequence[Part]]
 
 
-Part = Heading | Table | Figures | Sentences | Details
+Part = Heading | Table | Figure | Sentences | Details
 
 
-def opened(parts: Iterable[Part]) -> Iterator[Heading | Table | Figures | Sentences]:
+def opened(parts: Iterable[Part]) -> Iterator[Heading | Table | Figure | Sentences]:
     """Write details one after the other, under a heading of their row's names and texts."""
     for part in parts:
         if not isinstance(part, Details):

@@ -59,7 +59,6 @@ text-align:inherit;cursor:pointer}
 border-radius:.3em;text-align:center;font-size:.87em;line-height:1.4}
 .irbatch.irbatch td.strong{background:color-mix(in srgb,var(--up) 22%,Canvas)}
 .irbatch .strong small{color:inherit}
-.irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
 .irbatch img{display:block;max-width:100%;height:auto;background:#fff}
@@ -154,32 +153,25 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
             yield _soft(part.table.meanings)
         elif drawable:
             try:
-                yield _figures(part)
+                yield _figure(part)
             except ImportError as problem:
                 drawable = False
                 yield _soft(str(problem))
 
 
-def _figures(part: document.Figures) -> str:
-    heading = f"<h3>{_name(part.heading)}</h3>\n" if part.heading else ""
-    figures = [
-        f"<figure>\n{_image(figure)}\n<figcaption>{_words(figure.caption)}</figcaption>\n</figure>\n"
-        for figure in part.figures
-    ]
-    return f'{heading}<div class="plots">\n{"".join(figures)}</div>'
-
-
-def _image(figure: document.Figure) -> str:
-    """Draw a picture, whose caption is read out where it isn't seen."""
+def _figure(part: document.Figure) -> str:
+    """Draw a picture under its title; its caption is read out where it isn't seen."""
     matplotlib = imported("pictures", "plot", "matplotlib")
     buffer = io.BytesIO()
-    same = {"svg.fonttype": "none", "svg.hashsalt": ascii(figure.title)}  # text stays text
+    same = {"svg.fonttype": "none", "svg.hashsalt": ascii(part.title)}  # text stays text
     with matplotlib.rc_context(same), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has them
-        figure.draw().savefig(buffer, format="svg", metadata={"Date": None})
+        part.draw().savefig(buffer, format="svg", metadata={"Date": None})
     source = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
-    title, alt = _words(figure.title), _words(figure.caption)
-    return f'<img src="{source}" title="{title}" alt="{title}: {alt}">'
+    title, caption = _words(part.title), _words(part.caption)
+    image = f'<img src="{source}" title="{title}" alt="{title}: {caption}">'
+    caption = f"<figcaption>{caption}</figcaption>"
+    return f"<h3>{_name(part.title)}</h3>\n<figure>\n{image}\n{caption}\n</figure>"
 
 
 def _details(part: document.Details) -> str:

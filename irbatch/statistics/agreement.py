@@ -77,24 +77,24 @@ def tau_ap(x: Sequence[float], y: Sequence[float], ties: str | None = None) -> f
     return float(_compare(x, y).ap_correlation("a")[0])
 
 
-def _scores(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
+def _scores(x: Any, y: Any) -> tuple[Floats, Floats]:
     """Return two lists of scores as float64; reject what cannot be compared."""
-    first, second = _floats(x, "x"), _floats(y, "y")
+    lists = []
+    for name, scores in (("x", x), ("y", y)):
+        try:
+            listed = list(scores)
+        except TypeError:
+            problem = f"{name} is a list of scores, not {kind_of(scores)}"
+            raise InputError(problem, source=name, value=scores) from None
+        unnamed = itertools.repeat((None, None))
+        lists.append(read_numbers("score", listed, unnamed, source=name))
+    first, second = lists
     if first.size != second.size:
         sizes = f"x has {first.size} scores, y has {second.size}"
         raise InputError(f"{sizes}; they are of one list of systems")
     if first.size < 2:
         raise InputError(f"an order takes at least two systems, not {first.size}", source="x")
     return first, second
-
-
-def _floats(scores: Any, name: str) -> Floats:
-    try:
-        listed = list(scores)
-    except TypeError:
-        problem = f"{name} is a list of scores, not {kind_of(scores)}"
-        raise InputError(problem, source=name, value=scores) from None
-    return read_numbers("score", listed, itertools.repeat((None, None)), source=name)
 
 
 def _compare(x: Sequence[float], y: Sequence[float]) -> Concordance:

@@ -23,7 +23,6 @@ from irbatch.report.document import (
     Column,
     Document,
     Figure,
-    Figures,
     Heading,
     Table,
 )
@@ -79,9 +78,7 @@ def made(figures: bool = False) -> Document:
     parts: list[Any] = [Heading(NASTY[4]), table, Heading(NASTY[5]), table]
     if figures:
         shown = NASTY[11]
-        parts += [
-            Figures(name, [Figure(name, f"{shown} less {name}", draw)] * 2) for name in NASTY[:2]
-        ]
+        parts += [Figure(name, f"{shown} less {name}", draw) for name in NASTY[:2]]
     legend = [(BEST, NASTY[7]), (MARKS, NASTY[0]), ("●", NASTY[16])]
     return Document(NASTY[-1], " ".join(NASTY), legend, parts, " | ".join(NASTY))
 
