@@ -37,7 +37,6 @@ INSTEAD = {
 # By kind of table and role: the names, those of the first group before those of the second. A
 # search log knows who asked; the query is what was asked.
 QUERY, DOCUMENT, GRADE = (QUERIES, USERS), (DOCUMENTS, ITEMS), (GRADES, WEIGHTS)
-ITEM = (ITEMS, DOCUMENTS)
 JUDGED: dict[str, tuple[tuple[str, ...], ...]] = {
     "query": QUERY,
     "document": DOCUMENT,
@@ -48,7 +47,7 @@ ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "subtopics": {**JUDGED, "subtopic": (("subtopic", "subtopic_id", "iteration"),)},
     "strata": {**JUDGED, "stratum": (("stratum",),)},
     "probabilities": {**JUDGED, "probability": (("probability",),)},
-    "interactions": {"user": (USERS, QUERIES), "item": ITEM},
+    "interactions": {"user": (USERS, QUERIES), "item": (ITEMS, DOCUMENTS)},
     "run": {"query": QUERY, "document": DOCUMENT, "score": (SCORES,)},
     "ranking": {"query": QUERY, "document": DOCUMENT, "rank": (RANKS,)},
 }

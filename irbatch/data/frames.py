@@ -45,20 +45,16 @@ def read_table(
     """
     with ErrorsIn(source=source, path=name):
         kind = "ranking" if by_rank else source
-        (queries, documents, values), ranks = _read_roles(table, kind, role_columns)
+        (queries, documents, values), ranks = read_roles(table, kind, role_columns)
     return read_columns(queries, documents, values, source, name, repeats, ranks)
 
 
-def read_named(table: Any, kind: str, role_columns: Mapping[str, Any]) -> list[Any]:
+def read_roles(table: Any, kind: str, role_columns: Mapping[str, Any]) -> tuple[list[Any], Any]:
     """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`.
 
-    Ranks in place of scores become scores, and a grade that all have becomes a column.
+    Ranks in place of scores become scores, and a grade that all have becomes a column. Also returns
+    the ranks that a run has beside its scores, or None.
     """
-    return _read_roles(table, kind, role_columns)[0]
-
-
-def _read_roles(table: Any, kind: str, role_columns: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    """Return what `read_named` does, and the ranks that a run has beside its scores, or None."""
     names, read = _open(table, kind)
     chosen = choose_columns(names, kind, role_columns)
     rank = rank_beside(names, chosen)

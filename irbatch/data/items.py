@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.data.columns import QueryTable, as_ids, check_numbers, read_sparse
-from irbatch.data.frames import by_label, is_series, read_named
+from irbatch.data.frames import by_label, is_series, read_roles
 from irbatch.data.groups import Groups
 from irbatch.data.id_lists import read_lists
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, item_of
@@ -344,7 +344,7 @@ def read_interactions(interactions: Any, users: IdColumn | None = None) -> Query
         if isinstance(interactions, Mapping):
             had = read_lists(interactions, as_ids(list(interactions), "user", SOURCE), SOURCE)
         else:
-            columns = read_named(interactions, "interactions", {})
+            columns, _ = read_roles(interactions, "interactions", {})
             user_ids, items = (as_ids(column, "item", SOURCE) for column in columns)
             if len(user_ids) != len(items):
                 problem = f"columns differ in length: {len(user_ids)} users, {len(items)} items"

@@ -308,13 +308,13 @@ class Qrels(Container):
         """Make judgments of a table; `role_columns` is as `choose_columns` takes it."""
         from irbatch.data.column_names import MARK
         from irbatch.data.columns import check_repeats
-        from irbatch.data.frames import read_named, read_table
+        from irbatch.data.frames import read_roles, read_table
 
         check_repeats(repeats, marks)
         if marks is None:
             return cls(read_table(table, "qrels", role_columns, name, repeats=repeats), name)
         check_choice("marks", marks, MARK)
-        *columns, column = read_named(table, marks, role_columns)
+        (*columns, column), _ = read_roles(table, marks, role_columns)
         return cls.of_marked(marks, column, *columns, name=name)
 
     def __len__(self) -> int:
