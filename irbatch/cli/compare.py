@@ -19,8 +19,7 @@ from irbatch.cli.options import (
     judge,
     read_conditions,
 )
-from irbatch.cli.terminal import note
-from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen
+from irbatch.cli.writing import Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
 from irbatch.comparing.comparison import tell_queries
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
@@ -88,9 +87,7 @@ def run(options: argparse.Namespace) -> int:
     output.write_report(shown, json={"gates": outcomes})
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
-    if not set(TABLES).intersection(output.forms.values()):  # which say it
-        for sentence in tell_queries(comparison):
-            note(sentence)
+    output.add_notes(tell_queries(comparison))
     return status
 
 

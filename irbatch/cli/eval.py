@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -25,11 +26,9 @@ from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, w
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.evaluation.tables import (
-    TableOptions,
     ask_about_parts,
     list_notes,
     list_values,
-    make_table,
     tell_different_queries,
 )
 from irbatch.formats.files import read_qrels
@@ -83,13 +82,10 @@ def run(options: argparse.Namespace) -> int:
     results = _evaluate(options, runs, measures)
     own = {"names": options.names, "per_query": options.per_query, "intervals": options.bounds}
     outcomes, status = judge(options, results)
-    gates = {"json": {"gates": outcomes}}
-    output.write(
-        lambda form, **shaped: _report(results, form, **own, **shaped, **gates.get(form, {}))
-    )
-    asked = tell_different_queries(results), ask_about_parts(results)
-    for text in filter(None, [*list_notes(results), *asked]):
-        note(text)
+    output.write(functools.partial(_report, results, outcomes, **own))
+    output.add_notes([*list_notes(results), tell_different_queries(results)])
+    if question := ask_about_parts(results):
+        note(question)
     return status
 
 
@@ -109,14 +105,11 @@ def _evaluate(
     return SystemResults({name: evaluate(options.qrels, run, measures, **settings)})
 
 
-def _report(results: SystemResults, form: str, **shaped: Any) -> str:
-    """Return a form of the results: as text, the table alone."""
-    if form == "text":
-        from irbatch.report.text import write_table
-
-        shown = {name: shaped.pop(name) for name in ("ansi", "width") if name in shaped}
-        return write_table(make_table(results, TableOptions(**shaped)), **shown) + "\n"
+def _report(results: SystemResults, gates: list[Any], form: str, **shaped: Any) -> str:
+    """Return a form of the results."""
     if form == "tsv":
         heads, rows = list_values(results, **shaped)
         return write_tsv([heads, *(row.values() for row in rows)])
+    if form == "json":
+        shaped["gates"] = gates
     return str(getattr(results, f"to_{form}")(**shaped))

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from irbatch.cli.inputs import check_there
+from irbatch.cli.terminal import note
 from irbatch.errors import InputError, join_words, on_one_line
 
 ENDINGS = {  # of files: the form that they are of
@@ -145,6 +146,12 @@ class Output:
             return str(getattr(report, f"to_{form}")(**shaped, **own.get(form, {})))
 
         self.write(make)
+
+    def add_notes(self, texts: Iterable[str]) -> None:
+        """Say on standard error what reports that people read say themselves."""
+        if not set(TABLES).intersection(self.forms.values()):
+            for text in filter(None, texts):
+                note(text)
 
     def _shaped(self, path: str, form: str) -> dict[str, Any]:
         shaped = chosen(self._options, [k for k, forms in self._shaping.items() if form in forms])

@@ -60,7 +60,7 @@ def test_one_line_of_trec_eval_is_one_value(cli: Cli, files: list[Path]) -> None
     assert [row[1:] for row in rows] == [[on_one_line(name), "1.0000"] for name in sorted(NAMES)]
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "tsv", "csv", "json"])
+@pytest.mark.parametrize("form", ["tsv", "csv", "json"])
 def test_what_is_said_to_a_person(cli: Cli, files: list[Path], form: str) -> None:
     """Notes, errors, and what the words of the command are refused with."""
     with files[0].open("a") as file:
