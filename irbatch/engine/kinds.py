@@ -520,11 +520,9 @@ class SubtopicRanks(KindRanks):
         return max(int(self.depth.max(initial=1)), self.longest)
 
 
-KINDS = {Probabilities: ProbabilityRanks, Strata: StratumRanks, Subtopics: SubtopicRanks}
-
-
-def read_kinds(
-    judgments: Probabilities | Strata | Subtopics, queries: Positions, matrix: RelevanceMatrix
-) -> KindRanks:
-    """Return what measures read of a block whose grades are kinds of judgments."""
-    return KINDS[type(judgments)](judgments, queries, matrix)
+RANKS_OF: dict[type[Any], type[KindRanks]] = {
+    Probabilities: ProbabilityRanks,
+    Strata: StratumRanks,
+    Subtopics: SubtopicRanks,
+}
+"""What measures read of a block whose grades are kinds of judgments, by what these say."""

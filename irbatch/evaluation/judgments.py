@@ -12,7 +12,7 @@ import numpy as np
 from irbatch.array_types import Floats, Positions
 from irbatch.data.marked import Marks, MarkStatistics
 from irbatch.data.qrels import Qrels
-from irbatch.engine.kinds import read_kinds
+from irbatch.engine.kinds import RANKS_OF
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.pipeline import Watch
@@ -86,7 +86,7 @@ def _values(
     measures: Sequence[Measure],
 ) -> Floats:
     """Compute measures of the queries of a block: float64 ``(queries, measures)``."""
-    ranks = read_kinds(statistics, queries, matrix)
+    ranks = RANKS_OF[type(statistics)](statistics, queries, matrix)
     columns = [apply_formula(measure, ranks.at(measure.cutoff), ()) for measure in measures]
     values = np.column_stack(columns)
     from irbatch.engine.expected import orders_of  # for those who have ties

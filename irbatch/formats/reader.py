@@ -301,7 +301,7 @@ class Reader(TableReader):
         self._size = first.size
         if len(paths) > 1:
             self._size = sum(map(os.path.getsize, paths))
-        self._rows, self._tag = 0, b""  # the tag of the last line
+        self._rows = 0
         self._head: ParsedLines | None = None  # the first lines
         self._parts: list[_Part] = []  # as far as files have been read
         texts = self._texts()
@@ -309,11 +309,6 @@ class Reader(TableReader):
         self.is_large = len(begun) > 1
         first_two = (begun.pop(0) for _ in range(len(begun)))
         self._once: Iterator[tuple[_Part, bytearray]] = itertools.chain(first_two, texts)
-
-    @property
-    def tag(self) -> str | None:  # type: ignore[override]
-        """What the system called itself on the last line read."""
-        return self._tag.decode(errors="backslashreplace") or None
 
     def warn(self) -> None:
         """Warn of what was doubtful, once all was read."""
@@ -361,7 +356,8 @@ class Reader(TableReader):
             path = part.file.path
             self._problems += (_placed(problem, path, part.lines) for problem in piece.problems)
             self._rows += piece.values.size
-            self._tag = piece.tag or self._tag
+            if piece.tag:
+                self.tag = piece.tag.decode(errors="backslashreplace")
             part.lines += piece.lines
             if self._progress is not None:
                 self._progress(part.done, self._size)
