@@ -80,9 +80,15 @@ def kind_of_documents(
     kinds = kinds_of(itertools.chain.from_iterable(documents))
     if len(kinds) == 1 and None not in kinds:
         return next(iter(kinds))
+    samples: dict[str | None, Any] = {}
     for query, own_documents in zip(queries, documents, strict=True):
-        same_kind(own_documents, "document", source, query)
-    return same_kind(itertools.chain.from_iterable(documents), "document", source)
+        samples.setdefault(same_kind(own_documents, "document", source, query), query)
+    samples.pop(None, None)
+    if len(samples) > 1:
+        text, number = samples["str"], samples["int"]
+        problem = f"document ids are text in query {text!r} and whole numbers in query {number!r}"
+        raise InputError(problem, source=source)
+    return None
 
 
 def read_query_ids(query_ids: Any) -> list[Any] | None:

@@ -206,7 +206,7 @@ def test_scores_that_are_none(tmp_path: Path, score: Any, fact: str) -> None:
         lambda: Run({"q": {"d": 1, 5: 1}}).to_trec(tmp_path / "run"), "two kinds", query="q"
     )
     input_error(lambda: Run({"q": {1.5: 1}}).to_trec(tmp_path / "run"), "1.5", query="q")
-    input_error(lambda: Run({"q": {1: 1}, "r": {"1": 1}}).to_trec(tmp_path / "run"), "two kinds")
+    input_error(lambda: Run({"q": {1: 1}, "r": {"1": 1}}).to_trec(tmp_path / "run"), "text in")
     assert not list(tmp_path.iterdir())
 
 

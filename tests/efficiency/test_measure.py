@@ -205,7 +205,7 @@ def test_what_is_no_answer_is_rejected(answer: Any, message: str) -> None:
 def test_answers_of_two_kinds_and_batches_of_none() -> None:
     answers = {"cat": [], "dog": ["d"], "cow": [3]}
     rejected(lambda: quick(answers.get, QUERIES),
-             "of two kinds, text such as 'd' and whole numbers such as 3")  # fmt: skip
+             "text in query 'q2' and whole numbers in query 'q3'")  # fmt: skip
     batches = partial(quick, lambda some: None, QUERIES, warmup=0, batch_size=2)
     rejected(batches, "None is not a list of answers")
 
