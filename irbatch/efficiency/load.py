@@ -43,7 +43,6 @@ MOST_TRIED = 20  # rates, where they are looked for
 PRECISION = 1.1  # of the rate that is looked for: from the highest that held to one that didn't
 LEAST = 2.0**-10  # of the first rate: below it none is looked for
 GROWTH = 1.25  # from the second quarter of a run to the last, of latencies where a queue grows
-ANSWERED, FAILED, OUT_OF_TIME = range(3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +52,7 @@ class LoadAtRate:
     Attributes:
         rate: queries a second that were due.
         achieved: queries a second that were answered, until the last one was.
-        latency: from when a query was due; see `Latency` for errors and time-outs.
+        latency: from when a query was due; see `Latency` for errors.
         growing: whether the queue grew to the end: in the last half every query found the callers
             busy, and in the last quarter latencies were longer than in the second. In a longer run
             they would be longer yet.
@@ -89,7 +88,6 @@ class Load(Reported):
         about: the record of the system, without latency; `record` has it.
         rates: one `LoadAtRate` each, ascending.
         callers: how many calls there were at a time; None: as many as there are.
-        timeout: ms after which a query counted as out of time, or None.
         within: the bound on p99, in ms, that rates were measured for, or None.
         seed: of the arrivals.
     """
@@ -99,7 +97,6 @@ class Load(Reported):
     about: EfficiencyRecord
     rates: Sequence[LoadAtRate]
     callers: int | None = None
-    timeout: float | None = None
     within: float | None = None
     seed: int = 0
 
@@ -180,7 +177,7 @@ def _columns(load: Load) -> list[Column]:
     def beyond(name: str) -> Callable[[Record], Record]:
         return lambda row: {"text": "∞", "value": math.inf} if row[name] is None else {}
 
-    failed = any(row["errors"] or row["timeouts"] for row in load._rows)
+    failed = any(row["errors"] for row in load._rows)
     count: Any = {"show": "{:,}".format}
     return [
         column("rate", "queries/s", kind="name"),
@@ -188,7 +185,6 @@ def _columns(load: Load) -> list[Column]:
         *(column(name, f"{name} (ms)" * (name in SHOWN), more=beyond(name)) for name in STATISTICS),
         column("calls", "calls", **count),
         column("errors", "errors" * failed, **count),
-        column("timeouts", "time-outs" * failed, **count),
         column("growing", "queue", kind="text", show={True: "grows", False: "steady"}.__getitem__),
         column("wall_time", ""),
     ]  # fmt: skip
@@ -202,10 +198,8 @@ def _caption(load: Load) -> str:
     sentences = [
         f"Open loop: queries came {coming}, whether others were answered or not, {callers} at a "
         f"time{' as there are' if load.callers is None else ''}. Latency counts from when a query "
-        "was due, and calls that failed or were out of time count as longer than all others."
+        "was due, and calls that failed count as longer than all others."
     ]
-    if load.timeout is not None:
-        sentences.append(f"Out of time after {show_quantity(load.timeout)} ms.")
     if load.about.hardware != Hardware():
         sentences.append(f"Measured on {load.about.hardware}.")
     if load.within is not None:
@@ -230,7 +224,6 @@ def measure_load(
     arrivals: str = POISSON,
     concurrency: int | None = None,
     calls: int | None = None,
-    timeout: float | None = None,
     warmup: int = 10,
     seed: int = 0,
     system: str | None = None,
@@ -240,9 +233,10 @@ def measure_load(
 
     This is an open loop, as of the server scenario of MLPerf (Reddi et al., MLPerf Inference
     Benchmark, ISCA 2020) and of wrk2. Latency counts from when a query was *due*, not from when it
-    was sent: if a call holds up those behind it, all of them took longer. One that fails, or is out
-    of time, ends nothing: it is counted, and by percentiles as longer than all. Each rate starts
-    with nothing waiting, and ends when all queries are done. Where the sender itself is late, on a
+    was sent: if a call holds up those behind it, all of them took longer. One that fails ends
+    nothing: it is counted, and by percentiles as longer than all; of a query that a client gives
+    up, `search` raises its own time-out. Each rate starts with nothing waiting, and ends when all
+    queries are done. Where the sender itself is late, on a
     busy machine, latencies contain that. Of the answers only that to the first query of the warm-up
     is read.
 
@@ -258,8 +252,6 @@ def measure_load(
         concurrency: how many calls there are at a time, each in a thread of its own where `search`
             is not ``async def``; default: 1; of one that is, as many as there are queries due.
         calls: how many queries are due at each rate; default: those of 10 seconds.
-        timeout: ms from when a query is due. Later it is not sent any more; an answer that comes
-            later counts as none; and a call that is awaited is cancelled.
         warmup: calls before, one after the other, of the first of `queries`; at least 1.
         seed: of the arrivals; those of two rates are the same but for their speed.
         system, **about: as of `measure_search`.
@@ -285,9 +277,8 @@ def measure_load(
         for option, count in (("calls", calls), ("concurrency", concurrency)):
             if count is not None:
                 check_whole(option, count, 1)
-        for option, most in (("timeout", timeout), ("within", within)):
-            if most is not None:
-                check_number(option, most, above=0)
+        if within is not None:
+            check_number("within", within, above=0)
         listed = _list_rates(rates, within)
         for rate in listed:
             due_times(rate, arrivals, seed, calls)
@@ -296,7 +287,7 @@ def measure_load(
     with loop_for(source, search) as runner:
 
         def measure(rate: float) -> LoadAtRate:
-            sending = Sending(search, asked, due_times(rate, arrivals, seed, calls), timeout)
+            sending = Sending(search, asked, due_times(rate, arrivals, seed, calls))
             if runner is None:
                 sending.in_threads(callers or 1)
             else:
@@ -312,9 +303,7 @@ def measure_load(
             start = SECOND / max(float(took.mean()), 1.0) / 2
             look_for_rate(start, lambda rate: measure(rate).holds(within))
     ascending = tuple(sorted(at_rates, key=lambda at_rate: at_rate.rate))
-    return Load(
-        about=record, rates=ascending, callers=callers, timeout=timeout, within=within, seed=seed
-    )
+    return Load(about=record, rates=ascending, callers=callers, within=within, seed=seed)
 
 
 def _list_rates(rates: Any, within: Any) -> list[float]:
@@ -370,17 +359,14 @@ class Sending:
 
     Attributes:
         due: int64 ``(calls,)``, ns from the start.
-        done: when the answer was there, or the time was out.
-        outcome: int8 ``(calls,)``: `ANSWERED`, `FAILED` or `OUT_OF_TIME`.
+        done: when the call ended, likewise.
+        failed: bool ``(calls,)``.
         problem: what the first call that failed raised, or None.
     """
 
-    def __init__(
-        self, search: Callable[[Any], Any], queries: list[Any], due: Ints, timeout: float | None
-    ) -> None:
-        self._search, self._queries = search, queries
-        self.due, self._timeout = due, math.inf if timeout is None else timeout * MILLISECOND
-        self.done, self.outcome = np.zeros(due.size, np.int64), np.zeros(due.size, np.int8)
+    def __init__(self, search: Callable[[Any], Any], queries: list[Any], due: Ints) -> None:
+        self._search, self._queries, self.due = search, queries, due
+        self.done, self.failed = np.zeros(due.size, np.int64), np.zeros(due.size, bool)
         self.problem: str | None = None
         self._next, self._lock = 0, threading.Lock()
         self._start = 0
@@ -408,17 +394,14 @@ class Sending:
                 return
             while (early := int(self.due[number]) - self._now()) > 0:
                 time.sleep(early / SECOND)
-            outcome = OUT_OF_TIME
-            if self._left(number) > 0:
-                outcome = ANSWERED
-                try:
-                    self._search(self._queries[number % len(self._queries)])
-                except Exception as problem:
-                    outcome = self._note(problem)
-                except BaseException:
-                    self._next = self.due.size
-                    raise
-            self._keep(number, outcome)
+            try:
+                self._search(self._queries[number % len(self._queries)])
+            except Exception as problem:
+                self._note(number, problem)
+            except BaseException:
+                self._next = self.due.size
+                raise
+            self.done[number] = self._now()
 
     async def as_tasks(self, callers: int | None) -> None:
         """Await all queries, by so many callers; without a number each is sent when it is due."""
@@ -440,39 +423,24 @@ class Sending:
         await asyncio.gather(*tasks)
 
     async def _await(self, number: int) -> None:
-        import asyncio
-
-        outcome = OUT_OF_TIME
-        if (left := self._left(number)) > 0:
-            outcome = ANSWERED
-            try:
-                async with asyncio.timeout(None if math.isinf(left) else left / SECOND) as limit:
-                    await self._search(self._queries[number % len(self._queries)])
-            except Exception as problem:
-                outcome = OUT_OF_TIME if limit.expired() else self._note(problem)
-        self._keep(number, outcome)
+        try:
+            await self._search(self._queries[number % len(self._queries)])
+        except Exception as problem:
+            self._note(number, problem)
+        self.done[number] = self._now()
 
     def _now(self) -> int:
         return time.perf_counter_ns() - self._start
 
-    def _left(self, number: int) -> float:
-        """Return the ns until a query is out of time."""
-        return int(self.due[number]) + self._timeout - self._now()
-
-    def _keep(self, number: int, outcome: int) -> None:
-        self.done[number] = done = self._now()
-        is_late = outcome == ANSWERED and done >= int(self.due[number]) + self._timeout
-        self.outcome[number] = OUT_OF_TIME if is_late else outcome
-
-    def _note(self, problem: Exception) -> int:
+    def _note(self, number: int, problem: Exception) -> None:
+        self.failed[number] = True
         if self.problem is None:
             self.problem = f"{type(problem).__name__}: {shown(str(problem))}"
-        return FAILED
 
 
 def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None) -> LoadAtRate:
     """Return what became of the queries of a rate."""
-    answered = sending.outcome == ANSWERED
+    answered = ~sending.failed
     end = max(int(sending.done.max()) / SECOND, sending.due.size / rate)
     times = (sending.done - sending.due) / MILLISECOND
     return LoadAtRate(
@@ -485,8 +453,7 @@ def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None)
             loop=OPEN,
             rate=rate,
             arrivals=arrivals,
-            errors=int((sending.outcome == FAILED).sum()),
-            timeouts=int((sending.outcome == OUT_OF_TIME).sum()),
+            errors=int(sending.failed.sum()),
         ),
         growing=is_growing(sending, times, callers or 1),
         wall_time=end,

@@ -149,9 +149,8 @@ class Latency:
             each other: see `measure_load`. The two are not to be compared.
         rate: queries a second that were due, on average, in an open loop.
         arrivals: how they were: ``"poisson"`` or ``"fixed"``.
-        errors, timeouts: calls of an open loop that failed, or whose time was out. Percentiles
-            count them as longer than all others, and have no value where they reach them; the mean
-            is of the others.
+        errors: calls of an open loop that failed. Percentiles count them as longer than all others,
+            and have no value where they reach them; the mean is of the others.
 
     Raises:
         InputError: naming the field, if a number is negative or not finite, or percentiles or
@@ -173,7 +172,6 @@ class Latency:
     rate: float | None = told("rate", "queries/s", "rate", better=HIGHER)
     arrivals: str | None = told("arrivals")
     errors: Whole | None = told("errors")
-    timeouts: Whole | None = told("timeouts")
 
     def __post_init__(self) -> None:
         check_level(self.level)

@@ -37,7 +37,7 @@ MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "G
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
 NO_FACTS = {*QUANTITIES, "system", "hardware", "latency"}  # fields of records
 OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
-OF_LATENCY = ("loop", "arrivals", "errors", "timeouts")
+OF_LATENCY = ("loop", "arrivals", "errors")
 QUERIES = "queries"
 OTHERS = (*OF_RECORDS, *OF_LATENCY, QUERIES)
 FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OTHERS)}

@@ -22,9 +22,7 @@ import irbatch.efficiency.load as sending
 from irbatch.array_types import Ints
 from irbatch.efficiency import Hardware, Load, measure_load
 from irbatch.efficiency.load import (
-    ANSWERED,
     MOST_DUE,
-    OUT_OF_TIME,
     Sending,
     due_times,
     is_growing,
@@ -62,38 +60,28 @@ def simulate(busy: float, calls: int, seed: int) -> Any:
 
 # Sending, against queues that are simulated event by event
 
-NAMES = {ANSWERED: queues.ANSWERED, OUT_OF_TIME: queues.OUT_OF_TIME}
 PLANS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), min_size=1, max_size=40)
-TIMEOUTS = st.none() | st.integers(1, 30)
 
 
-def read_plan(plan: list[tuple[int, int]], timeout: int | None) -> tuple[Ints, list[int], Any]:
-    """Return when queries are due and what each takes in ns, and the time-out in ns."""
-    due = np.cumsum([gap for gap, _ in plan]) * MS
-    return due, [takes * MS for _, takes in plan], None if timeout is None else timeout * MS
+def read_plan(plan: list[tuple[int, int]]) -> tuple[Ints, list[int]]:
+    """Return when queries are due and what each takes, in ns."""
+    return np.cumsum([gap for gap, _ in plan]) * MS, [takes * MS for _, takes in plan]
 
 
-def outcomes(found: Sending) -> list[tuple[int, str]]:
-    ends = zip(found.done.tolist(), found.outcome.tolist(), strict=True)
-    return [(done, NAMES[outcome]) for done, outcome in ends]
-
-
-def expected(due: Ints, service: list[int], callers: int, limit: Any) -> list[tuple[int, str]]:
-    return [(end, how) for _, end, how in queues.serve(due.tolist(), service, callers, limit)]
+def expected(due: Ints, service: list[int], callers: int) -> list[int]:
+    return [end for _, end in queues.serve(due.tolist(), service, callers)]
 
 
 @settings(deadline=None)
-@given(PLANS, TIMEOUTS)
-def test_one_caller_is_a_queue_with_one_server(
-    plan: list[tuple[int, int]], timeout: int | None
-) -> None:
+@given(PLANS)
+def test_one_caller_is_a_queue_with_one_server(plan: list[tuple[int, int]]) -> None:
     clock = Clock()
-    due, service, limit = read_plan(plan, timeout)
+    due, service = read_plan(plan)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "time", clock)
-        found = Sending(lambda takes: clock.sleep(takes / 1e9), service, due, timeout)
+        found = Sending(lambda takes: clock.sleep(takes / 1e9), service, due)
         found.in_threads(1)
-    assert outcomes(found) == expected(due, service, 1, limit)
+    assert found.done.tolist() == expected(due, service, 1)
 
 
 class SendingOnClock(Sending):
@@ -107,42 +95,37 @@ class SendingOnClock(Sending):
 
 
 @settings(deadline=None, max_examples=40)
-@given(PLANS, TIMEOUTS, st.integers(2, 4))
+@given(PLANS, st.integers(2, 4))
 def test_threads_are_a_queue_with_several_servers(
-    plan: list[tuple[int, int]], timeout: int | None, callers: int
+    plan: list[tuple[int, int]], callers: int
 ) -> None:
     clock = SharedClock(callers)
-    due, service, limit = read_plan(plan, timeout)
+    due, service = read_plan(plan)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "time", clock)
-        found = SendingOnClock(lambda takes: clock.sleep(takes / 1e9), service, due, timeout)
+        found = SendingOnClock(lambda takes: clock.sleep(takes / 1e9), service, due)
         found.clock = clock
         found.in_threads(callers)
-    assert outcomes(found) == expected(due, service, callers, limit)
+    assert found.done.tolist() == expected(due, service, callers)
 
 
 @settings(deadline=None, max_examples=40)
-@given(PLANS, TIMEOUTS, st.none() | st.integers(1, 4))
-def test_tasks_are_a_queue_too(
-    plan: list[tuple[int, int]], timeout: int | None, callers: int | None
-) -> None:
+@given(PLANS, st.none() | st.integers(1, 4))
+def test_tasks_are_a_queue_too(plan: list[tuple[int, int]], callers: int | None) -> None:
     clock = Clock()
     clock.now = 10**6  # where a float of seconds is exact enough
-    due, service, limit = read_plan(plan, timeout)
+    due, service = read_plan(plan)
 
     async def search(takes: int) -> None:
         await asyncio.sleep(takes / 1e9)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "time", clock)
-        found = Sending(search, service, due, timeout)
+        found = Sending(search, service, due)
         with asyncio.Runner(loop_factory=lambda: loop_on(clock)) as runner:
             runner.run(found.as_tasks(callers))
-    served = queues.serve(due.tolist(), service, callers or len(plan), limit, cancels=True)
-    for (done, how), (begin, end, so) in zip(outcomes(found), served, strict=True):
-        assert abs(done - end) < 0.01 * MS
-        ties = limit is not None and abs(abs(end - begin) - limit) < 0.01 * MS
-        assert how == so or ties
+    served = expected(due, service, callers or len(plan))
+    assert found.done.tolist() == pytest.approx(served, abs=0.01 * MS)
 
 
 @pytest.mark.parametrize("callers", [1, 3])
@@ -150,10 +133,10 @@ def test_what_ends_a_program_is_raised(callers: int) -> None:
     def search(query: int) -> None:
         raise SystemExit("enough")
 
-    found = Sending(search, [1], np.arange(50) * 1000, None)
+    found = Sending(search, [1], np.arange(50) * 1000)
     with pytest.raises(SystemExit, match="enough"):
         found.in_threads(callers)
-    assert found.outcome.size == 50
+    assert found.failed.size == 50
 
 
 # When queries are due
@@ -194,11 +177,11 @@ def test_latency_counts_from_when_a_query_was_due(clock: Clock) -> None:
     latency = load.rates[0].latency
     due = [10 * MS * k for k in range(1, 1000)]
     served = queues.serve(due, [1000 * MS] + [MS] * 998, 1)
-    times = [(end - arrival) / MS for arrival, (_, end, _) in zip(due, served, strict=True)]
+    times = [(end - arrival) / MS for arrival, (_, end) in zip(due, served, strict=True)]
     assert latency.p99 == pytest.approx(np.percentile(times, 99))
     assert latency.p99 > 900
     assert latency.mean == pytest.approx(np.mean(times))
-    assert (latency.calls, latency.errors, latency.timeouts) == (999, 0, 0)
+    assert (latency.calls, latency.errors) == (999, 0)
     assert (latency.loop, latency.rate, latency.arrivals) == ("open", 100, "fixed")
 
 
@@ -211,7 +194,7 @@ def test_failures_count_as_longer_than_all(clock: Clock) -> None:
 
     load = quick(search, range(100), rates=100, arrivals="fixed", calls=100)
     found = load.rates[0]
-    assert (found.latency.errors, found.latency.timeouts) == (2, 0)
+    assert found.latency.errors == 2
     assert found.problem == "ValueError: 'no 30'"
     assert (found.latency.p95, found.latency.p99) == (1.0, None)
     assert found.latency.mean == 1.0, "of the others"
@@ -304,7 +287,7 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
 def example(clock: Clock) -> Load:
     search = taking(clock, 10)
     return measure_load(
-        search, QUERIES, rates=[40, 80, 160], calls=200, within=150, warmup=1, timeout=500,
+        search, QUERIES, rates=[40, 80, 160], calls=200, within=150, warmup=1,
         system="bm25", hardware=Hardware(cpu="ARM", n_cpu=2), dataset="robust04", price_per_hour=2,
     )  # fmt: skip
 
@@ -341,7 +324,6 @@ def test_faces(clock: Clock) -> None:
             assert word in text
     rows = [line for line in load.to_latex().splitlines() if line.endswith(r"\\")]
     assert not any(re.search(r"(?<!\\)%", row) for row in rows), "the rest would be a comment"
-    assert "errors" in str(load), "as there are time-outs"
 
 
 # What is refused
@@ -365,7 +347,6 @@ def never(query: Any) -> list[str]:
         ({"rates": 0.01}, "no query is due in 10 s"),
         ({"rates": 1e9}, "more than"),
         ({"rates": 1, "calls": MOST_DUE + 1}, f"{MOST_DUE:,}"),
-        ({"rates": 5, "timeout": 0}, "timeout=0"),
         ({"rates": 5, "search": 5}, "not to be called"),
         ({"rates": 5, "queries": []}, "no queries"),
     ],
@@ -381,11 +362,9 @@ def test_an_async_search_is_awaited() -> None:
     async def search(query: str) -> list[str]:
         if query == "q3":
             raise LookupError(query)
-        await asyncio.sleep(10 if query == "q4" else 0)
         return ["d"]
 
-    load = measure_load(search, QUERIES, rates=2000, calls=10, timeout=100, warmup=1)
+    load = measure_load(search, QUERIES, rates=2000, calls=10, warmup=1)
     assert load.callers is None
     assert load.rates[0].problem == "LookupError: 'q3'"
     assert load.rates[0].latency.errors == 1
-    assert (load.rates[0].latency.timeouts or 0) >= 1

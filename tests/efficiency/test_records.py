@@ -138,7 +138,7 @@ def test_values_by_name() -> None:
         EfficiencyRecord(system='\x1b[31m \u202e <script> \\ " {currency}', currency="{€}"),
         EfficiencyRecord(system="a", throughput=1 / 3, energy=5e-324,
                          latency=Latency(p50=1e-7, loop="open", rate=2.5, arrivals="fixed",
-                                         errors=0, timeouts=3)),
+                                         errors=3)),
         EfficiencyRecord(system="a", n_queries=np.int64(3), throughput=np.float32(0.5),
                          hardware=Hardware(n_cpu=np.int8(2))),
     ],

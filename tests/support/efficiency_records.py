@@ -25,7 +25,6 @@ FULL = EfficiencyRecord(
         rate=200.0,
         arrivals="poisson",
         errors=2,
-        timeouts=1,
     ),
     throughput=812.5,
     peak_memory=29.248,
@@ -93,7 +92,6 @@ resources:
     rate: 200 queries/s
     arrivals: poisson
     errors: 2
-    timeouts: 1
 platform:
   hardware:
     instance: c6g
