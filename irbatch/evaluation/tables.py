@@ -12,7 +12,7 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import document
-from irbatch.report.document import BEST, Column, Document, Record, Table
+from irbatch.report.document import BEST, Cell, Column, Document, Record, Table
 from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
 
 ALL = "all"  # what trec_eval calls the row of means
@@ -161,7 +161,9 @@ def make_table(results: Systems, options: TableOptions) -> Table:
     lines = [*list_lines(results, "irbatch", options.per_query, options.intervals)]
     means = {line.run: line.values for line in lines if line.query is None}
     alike = not tell_different_queries(results)
-    columns = [Column("run", "name", text=lambda line: line.run)]
+    columns = []
+    if not options.per_query or len(results) > 1:
+        columns.append(Column("run", "name", text=lambda line: line.run))
     if options.per_query:
         columns.append(Column("query", "name", text=lambda line: line.named))
     for measure in list_measures(results):
@@ -199,9 +201,18 @@ def _sorted_systems(results: Systems, sort: str | Measure) -> Systems:
     return {names[place]: results[names[place]] for place in best_first(means, by.sign)}
 
 
+def _by_measure(table: Table) -> Table:
+    """Turn the means of an only system into a row a measure, under its name."""
+    (name, *means), of_means = table.rows[0], table.columns[1:]
+    rows = [(Cell(of.heading), cell) for of, cell in zip(of_means, means, strict=True)]
+    return Table(table.caption, [Column("measure", "name"), Column(name.text)], rows)
+
+
 def document_of(results: Systems, options: TableOptions) -> Document:
     """Return the report of systems, or of one."""
     table = make_table(results, options)
+    if len(results) == 1 and not options.per_query:
+        table = _by_measure(table)
     stated = [system.settings for system in results.values()]
     shared = stated[0].items() if stated else ()
     common = {k: v for k, v in shared if all(settings.get(k) == v for settings in stated)}

@@ -94,12 +94,12 @@ def test_options_that_are_none(name: str, form: str) -> None:
 def test_a_system_alone() -> None:
     results = MADE["Results"]
     assert results.to_text() == irbatch.evaluation.SystemResults(system=results).to_text()
-    assert results.to_text(digits=2).splitlines()[2:5] == [
-        "run       RR  NumRet", "------  ----  ------", "system  1.00       6",
+    assert results.to_text(digits=2).splitlines()[2:6] == [
+        "measure  system", "-------  ------", "RR         1.00", "NumRet        6",
     ]  # fmt: skip
     rows = results.to_markdown(per_query=True).splitlines()[:6]
-    assert rows[0] == "| run | query | RR | NumRet |"
-    assert rows[2] == "| system | a | 1.0000 | 2 |"
-    assert rows[5] == "| system | all | 1.0000 | 6 |"
+    assert rows[0] == "| query | RR | NumRet |"
+    assert rows[2] == "| a | 1.0000 | 2 |"
+    assert rows[5] == "| all | 1.0000 | 6 |"
     with pytest.raises(irbatch.InputError, match=r"keep='queries'"):
         means().per_query("RR")
