@@ -50,10 +50,9 @@ def compare(
         qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`; results among the runs are
             not evaluated again. Without measures, and then perhaps without judgments,
             ``compare({"old": …, "new": …})`` takes values that are there already: `Results`; a dict
-            of queries to measures to values, as pytrec_eval returns it; a `PartialResult`,
-            with the judgments unless it had its own; a table of any framework with a column of
-            queries and one a measure; or paths of Parquet files or folders of such tables. Files
-            of one system may be several, in a list; their queries may stand in any order.
+            of queries to measures to values, as pytrec_eval returns it; a table of any framework
+            with a column of queries and one a measure; or the path of results in JSON, or of a
+            Parquet file or folder of such tables, with queries in any order.
         baseline: the system that all others are compared with; default: each with each.
         test: of the paired differences: ``"randomisation"`` (default), flipping signs, exact where
             up to 24 queries differ, p-values below 0.01 by saddlepoint approximation; ``"t"``,
@@ -117,8 +116,7 @@ def compare(
     for name in (*others, *(["measures"] if measures is not None else [])):
         problem = f"{name}= is for rankings with judgments: values are compared as they are"
         raise InputError(problem, source=name)
-    systems, judgments = (qrels, None) if runs is None else (runs, qrels)
-    results = read_results(cast(Systems, systems), cast(Judgments, judgments))
+    results = read_results(cast(Systems, qrels if runs is None else runs))
     return _compare_groups(align(results), options, groups)
 
 
@@ -129,7 +127,7 @@ def _evaluate(
     systems = name_systems(runs)
     read = {name: system for name, system in systems.items() if is_read(system)}
     rankings = {name: system for name, system in systems.items() if name not in read}
-    results: dict[str, Any] = read_results(read, qrels)
+    results = read_results(read)
     if rankings:
         results |= evaluate_runs(qrels, rankings, measures, **settings)
     return align({name: results[name] for name in systems}, list(map(str, measures)))

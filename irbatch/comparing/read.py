@@ -15,8 +15,6 @@ from irbatch.data.columns import as_ids
 from irbatch.data.frames import read_all
 from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
-from irbatch.evaluation.evaluation import Judgments
-from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.queries import Counted, QueryMark, Rows, level_of, weight_column
 from irbatch.evaluation.results import JUDGED, Results, is_saved
 from irbatch.evaluation.runs import name_systems
@@ -63,15 +61,15 @@ class Aligned:
         )
 
 
-def align(
-    results: Mapping[str, Results] | Iterable[Results], measures: Sequence[str] | None = None
-) -> Aligned:
+def align(by_system: Mapping[str, Results], measures: Sequence[str] | None = None) -> Aligned:
     """Put results side by side, by query id, of some measures; default: all.
 
     A measure that a system lacks is left out, with a warning. A query without a value of a measure
     for one system is left out of that measure, and one without any is left out altogether.
     """
-    by_system = _name(results)
+    if len(by_system) < 2:
+        problem = f"a comparison is of two systems or more, not {len(by_system)}"
+        raise InputError(problem, source=SOURCE)
     systems, of_systems = list(by_system), list(by_system.values())
     columns = _shared_columns(by_system, measures)
     queries = _shared_queries(by_system)
@@ -90,7 +88,7 @@ def align(
         if count < 2:
             problem = f"fewer than two queries have a value of {column} for every system"
             raise InputError(problem, source=SOURCE, value=str(column))
-    _check_comparable(by_system, queries)
+    _check_judgments(by_system, queries)
     unanswered = np.array(
         [QueryMark.MISSING.holds(own.marks[at]) for own, at in zip(of_systems, rows, strict=True)]
     )
@@ -114,19 +112,6 @@ def align(
         },
         weights=_weights(by_system, rows, queries, columns),
     )
-
-
-def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
-    """Return results by the names of two systems or more."""
-    by_system = name_systems(results, "result")
-    for name, own in by_system.items():
-        if not isinstance(name, str) or not isinstance(own, Results):
-            problem = f"names go to Results, not {name!r} to {kind_of(own)}"
-            raise InputError(problem, source=SOURCE)
-    if len(by_system) < 2:
-        problem = f"a comparison is of two systems or more, not {len(by_system)}"
-        raise InputError(problem, source=SOURCE)
-    return by_system
 
 
 def _shared_columns(
@@ -154,11 +139,17 @@ def _shared_columns(
 
 def _shared_queries(by_system: Mapping[str, Results]) -> list[Any]:
     """Return the queries that all have, in the order of the first."""
+    samples = []
+    for name, own in by_system.items():
+        if not own.query_ids:
+            problem = f"{name!r} has means alone; `irbatch eval -q` saves values of queries, too"
+            raise InputError(problem, source=SOURCE)
+        more = ", …" if len(own.query_ids) > 3 else ""
+        samples.append(f"{name!r} has {', '.join(map(repr, own.query_ids[:3]))}{more}")
     first, *others = (own.query_ids for own in by_system.values())
     placed = [name for name, own in by_system.items() if not own.has_ids]
-    alike = len(placed) == len(by_system) and len({len(ids) for ids in (first, *others)}) == 1
-    if placed and not alike:
-        samples = [f"{shown(name)} has {_sample(own.query_ids)}" for name, own in by_system.items()]
+    sizes = {len(own.query_ids) for own in by_system.values()}
+    if placed and (len(placed) < len(by_system) or len(sizes) > 1):
         problem = f"its queries have no ids, only places 0, 1, …, and {', '.join(samples)}"
         raise InputError(f"{problem}: give query_ids= where it is evaluated", source=SOURCE,
                          path=placed[0])  # fmt: skip
@@ -166,17 +157,9 @@ def _shared_queries(by_system: Mapping[str, Results]) -> list[Any]:
         return first
     shared = set(first).intersection(*others)
     if not shared:
-        for name in (name for name, own in by_system.items() if not own.query_ids):
-            problem = f"{name!r} has means alone; `irbatch eval -q` saves values of queries, too"
-            raise InputError(problem, source=SOURCE)
-        samples = [f"{name!r} has {_sample(own.query_ids)}" for name, own in by_system.items()]
         problem = f"the systems have no query in common: {samples[0]}, {samples[-1]}"
         raise InputError(problem, source=SOURCE)
     return [query for query in first if query in shared]
-
-
-def _sample(ids: Sequence[Any]) -> str:
-    return ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")
 
 
 def _rows_of(results: Results, queries: Sequence[Any]) -> Ints:
@@ -213,64 +196,61 @@ def _weights(
 
 
 def _join_settings(of_systems: Sequence[Results]) -> dict[str, str]:
-    """Return the settings, all values of those that differ."""
+    """Return the settings, all values of those that differ, which is warned of."""
     joined: dict[str, str] = {}
     for name in dict.fromkeys(name for own in of_systems for name in own.settings):
         values = list(dict.fromkeys(own.settings.get(name, "not set") for own in of_systems))
         joined[name] = " / ".join(values)
+        if name == "order":  # of ranks, or as it was given, is that of scores, too
+            values = [order for order in values if order.startswith("score ")]
+        if len(values) > 1:
+            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
     return joined
 
 
 def is_read(system: Any) -> bool:
     """Tell whether a system's values are there, so that nothing is to be evaluated."""
     is_path = isinstance(system, str | os.PathLike)
-    return isinstance(system, Results | PartialResult) or (is_path and is_saved(system))
+    return isinstance(system, Results) or (is_path and is_saved(system))
 
 
-def read_results(systems: Mapping[str, Any] | Iterable[Any], qrels: Judgments | None) -> Any:
+def read_results(systems: Mapping[str, Any] | Iterable[Any]) -> dict[str, Results]:
     """Return values by query of several systems as `Results`; `irbatch.compare` tells the forms.
 
     Systems of the same queries share one list of ids, in the order of the first: little more than
-    values is held. What is unknown is left for `align` to reject.
+    values is held.
     """
-    by_system = name_systems(systems, "result")
-    first: Results | None = None
-    for name, system in by_system.items():
-        own = system if isinstance(system, Results) else _read(system, name, qrels)
-        if own is not system and isinstance(own, Results) and first is not None:
-            own = _in_order_of(first, own)
-        by_system[name] = own
-        first = own if first is None and isinstance(own, Results) else first
+    by_system: dict[str, Results] = {}
+    for name, system in name_systems(systems, "result").items():
+        if not isinstance(name, str):
+            raise InputError(f"systems have names that are text, not {name!r}", source=SOURCE)
+        if isinstance(system, Results):
+            by_system[name] = system
+            continue
+        with ErrorsIn(source=SOURCE):
+            own = _read(system, name)
+        by_system[name] = _in_order_of(next(iter(by_system.values())), own) if by_system else own
     return by_system
 
 
-def _read(values: Any, name: str, qrels: Judgments | None) -> Any:
+def _read(values: Any, name: str) -> Results:
     """Read the values of one system."""
-    with ErrorsIn(source=SOURCE):
-        if isinstance(values, PartialResult):
-            return values.results(None if values.apart else qrels, name=name)
-        if isinstance(values, Mapping):
-            return _of_dicts(values, name)
-        if isinstance(values, str | os.PathLike) and is_saved(values):
-            return Results.from_json(values)
-        several = isinstance(values, list | tuple) and bool(values)
-        parts = list(values) if several else [values]
-        if not all(isinstance(part, str | os.PathLike) or _is_table(part) for part in parts):
-            return values
-        return _of_tables([table for part in parts for table in _tables(part, name)], name)
+    if isinstance(values, Mapping):
+        return _of_dicts(values, name)
+    if hasattr(values, "__arrow_c_stream__"):
+        return _of_tables([(values, name)], name)
+    if not isinstance(values, str | os.PathLike):
+        problem = f"values are Results, dicts, a table or a path, not {kind_of(values)}"
+        raise InputError(problem, path=name)
+    if is_saved(values):
+        return Results.from_json(values)
+    return _of_tables(_read_parquet(values), name)
 
 
-def _is_table(part: Any) -> bool:
-    return hasattr(part, "__arrow_c_stream__")
-
-
-def _tables(part: Any, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield a table, or those of files, each with what errors call it."""
-    if _is_table(part):
-        yield part, name
-        return
+def _read_parquet(values: Any) -> Iterator[tuple[Any, str]]:
+    """Yield the tables of files, each with its path."""
     parquet = imported("Parquet files", "arrow", "pyarrow.parquet")
-    for path in find_parts(part, SOURCE):
+    for path in find_parts(values, SOURCE):
         try:
             table = parquet.ParquetFile(path).read()
         except FileNotFoundError:
@@ -280,7 +260,7 @@ def _tables(part: Any, name: str) -> Iterator[tuple[Any, str]]:
         yield table, path
 
 
-def _of_tables(tables: list[tuple[Any, str]], name: str) -> Results:
+def _of_tables(tables: Iterable[tuple[Any, str]], name: str) -> Results:
     """Put together tables of a column of queries and a column a measure."""
     ids: list[Any] = []
     blocks: list[Floats] = []
@@ -334,7 +314,7 @@ def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Re
             problem = f"column {shown(column)} is not a measure: {error.message}"
             raise InputError(problem, value=column) from None
         if measures[-1].aggregate == "weighted":
-            problem = f"the mean of {column} is weighted, and weights come with partial results"
+            problem = f"the mean of {column} is weighted, and weights come with Results"
             raise InputError(problem, value=column)
     results = Results(Rows(values), ids, measures, None, {}, name)
     if len(results.rows) < len(ids):
@@ -345,13 +325,11 @@ def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Re
 
 def _in_order_of(first: Results, results: Results) -> Results:
     """Return results with rows, and the very ids, of others that have the same queries."""
-    ids = results.query_ids
-    if len(ids) != len(first.query_ids) or not (first.has_ids and results.has_ids):
+    have_ids = first.has_ids and results.has_ids and results.has_values
+    if not have_ids or first.rows.keys() != results.rows.keys():
         return results
     of_queries = results.of_queries
-    if ids != first.query_ids:
-        if not all(query in first.rows for query in ids):
-            return results
+    if results.query_ids != first.query_ids:
         of_queries = of_queries.take(_rows_of(results, first.query_ids))
     more = first.query_ids, results.columns, results.counts, results.settings, results.name
     joined = Results(of_queries, *more)
@@ -359,23 +337,14 @@ def _in_order_of(first: Results, results: Results) -> Results:
     return joined
 
 
-def _check_comparable(systems: Mapping[str, Results], queries: Sequence[Any]) -> None:
-    """Reject results of other judgments of `queries`, which all have; warn of other settings.
+def _check_judgments(systems: Mapping[str, Results], queries: Sequence[Any]) -> None:
+    """Reject results of other judgments of `queries`, which all have.
 
-    Judgments are told apart by how many each query has: those that have no such numbers pass.
-
-    Raises:
-        InputError: naming the query, the systems, and both numbers.
+    They are told apart by how many each query has: results without such numbers pass.
     """
-    for name in dict.fromkeys(name for results in systems.values() for name in results.settings):
-        stated = [results.settings.get(name, "not set") for results in systems.values()]
-        if name == "order":  # of ranks, or as it was given, is that of scores, too
-            stated = [order for order in stated if order.startswith("score ")]
-        if len(values := dict.fromkeys(stated)) > 1:
-            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
     first: tuple[str, str, Counted] | None = None
     for name, results in systems.items():
-        if not results.has_values or (judgments := results.of_queries.judgment_counts) is None:
+        if (judgments := results.of_queries.judgment_counts) is None:
             continue
         if queries != results.query_ids:
             judgments = judgments[[results.rows[query] for query in queries]]
@@ -388,4 +357,4 @@ def _check_comparable(systems: Mapping[str, Results], queries: Sequence[Any]) ->
             ours, theirs = judgments[row, column], first[2][row, column]
             numbers = f"{ours} {JUDGED[column]} documents for {shown(name)}"
             problem = f"{numbers}, {theirs} for {shown(first[0])}: evaluated with other judgments"
-            raise InputError(problem, source="results", query=queries[row], value=int(ours))
+            raise InputError(problem, source=SOURCE, query=queries[row], value=int(ours))

@@ -59,15 +59,11 @@ def assert_same(found: Comparison, right: Comparison) -> None:
 
 def test_partial_results() -> None:
     right = compare(RESULTS, baseline="old")
-    merged = {name: merge_partials(partial(name)) for name in RUNS}
-    mixed: dict[str, Any] = {**merged, "old": RESULTS["old"]}
-    for given in (merged, mixed):
-        found = compare(QRELS, given, baseline="old")
-        assert_same(found, right)
-        assert (found.query_ids, found.settings) == (right.query_ids, right.settings)
-        assert (found.unanswered, found.missing) == (right.unanswered, right.missing)
-    with pytest.raises(irbatch.InputError, match="give the judgments"):
-        compare(merged)
+    merged = {name: merge_partials(partial(name)).results(QRELS) for name in RUNS}
+    found = compare(merged, baseline="old")
+    assert_same(found, right)
+    assert (found.query_ids, found.settings) == (right.query_ids, right.settings)
+    assert (found.unanswered, found.missing) == (right.unanswered, right.missing)
 
 
 @pytest.mark.parametrize("test", ["randomisation", "t"])
@@ -85,6 +81,9 @@ def test_tables_of_engines(test: str, tmp_path: Path) -> None:
         parquet.write_table(tables["new"][20 * i : 20 * i + 20], folder / f"part-{i}.parquet")
     (folder / "_SUCCESS").touch()
     assert_same(compare({**tables, "new": folder}, test=test), right)
+    parquet.write_table(tables["new"].drop(["AP"]), folder / "part-2.parquet")
+    with pytest.raises(irbatch.InputError, match=r"part-2\.parquet.* others of"):
+        compare({**tables, "new": folder})
 
 
 def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
@@ -157,15 +156,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no measures": (WHOLE.select(["query_id"]), "there is no column of a measure"),
     "no measure": (WHOLE.append_column("time", [[1.0] * 40]), "column 'time' is not a measure"),
     "text": (WHOLE.append_column("RR", [["x"] * 40]), "column 'RR' holds no numbers"),
-    "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with partial results"),
+    "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with Results"),
     "twice": (pa.concat_tables([WHOLE, WHOLE.slice(0, 1)]), "it stands there twice"),
     "null": (
         WHOLE.append_column("RR", [pa.nulls(40, pa.float64())]),
         "row 0: the value of 'RR' is missing",
     ),
-    "nothing": (7, "names go to Results, not 'bad' to"),
+    "nothing": (7, "values are Results, dicts, a table or a path, not an int"),
     "file": ("nowhere.parquet", "there is no such file"),
-    "other measures": ([WHOLE, WHOLE.drop(["AP"])], "others of"),
 }
 
 

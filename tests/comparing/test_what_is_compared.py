@@ -29,7 +29,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "from json": lambda qrels: Results.from_json(irbatch.evaluate(qrels, BACK, "RR").to_json()),
     "partial": lambda qrels: merge_partials(
         evaluate_partition({q: qrels[q]}, {q: BACK[q]}, "RR", apart=True) for q in qrels
-    ),
+    ).results(),
     "by batches": lambda qrels: irbatch.evaluate_ids(
         {query: [*BACK[query]][::-1] for query in qrels}, irbatch.Qrels(qrels), "RR"
     ),
