@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -41,7 +41,6 @@ from irbatch.statistics.judges import (
 )
 
 write_value, write_change = partial(show, digits=4), partial(show_change, digits=4)
-write_share = "{:.1%}".format
 
 
 def _column(name: str, write: Any = None, meaning: str = "") -> Column:
@@ -101,10 +100,7 @@ class Combined(Reported):
 
 
 def combine(
-    people: Results | Mapping[str, Results],
-    model: Results | Mapping[str, Results],
-    *,
-    level: float = 0.05,
+    people: Mapping[str, Results], model: Mapping[str, Results], *, level: float = 0.05
 ) -> Combined:
     """Estimate means of all queries from people's judgments of some and a model's of all.
 
@@ -114,8 +110,8 @@ def combine(
     nothing it is as wide.
 
     Args:
-        people, model: results of one system, or system to results, under people's judgments and
-            under the model's: of the same queries and of others.
+        people, model: system to results, under people's judgments and under the model's: of the
+            same queries and of others.
         level: how often intervals miss: 0.05 of 95 % intervals.
 
     Raises:
@@ -130,63 +126,58 @@ def combine(
     >>> model = {query: {"abc"[i % 3]: 1} for i, query in enumerate(run)}
     >>> people = {query: dict(model[query]) for query in list(run)[:25]} | {"q1": {"a": 1}}
     >>> by_people, by_model = (irbatch.evaluate(qrels, run, "RR") for qrels in (people, model))
-    >>> found = combine(by_people, by_model)
+    >>> found = combine({"run": by_people}, {"run": by_model})
     >>> round(found.rows[0]["people"], 4), round(found.rows[0]["combined"], 4)
     (0.6467, 0.6314)
     """
     check_number("level", level, above=0, below=1)
-    first, second = _by_name(people), _by_name(model)
-    names = [{system: own.measures for system, own in side.items()} for side in (first, second)]
+    for source, side in (("people", people), ("model", model)):
+        if not isinstance(side, Mapping) or not side:
+            problem = f"results go by systems' names, {{'bm25': results}}, not {kind_of(side)}"
+            raise InputError(problem, source=source)
+    names = [{system: own.measures for system, own in side.items()} for side in (people, model)]
     if list(names[0].items()) != list(names[1].items()):
         problem = f"results are of {names[0]} by people, of {names[1]} by the model"
         raise InputError(problem, source="model")
-    queries, results = _shared(first, second), next(iter(first.values()))
-    others = _judged_alone(second, queries, results)
-    judged = _values_of(first, queries), _values_of(second, queries), _values_of(second, others)
-    one, same, alone = (np.moveaxis(values, 1, 0).reshape(values.shape[1], -1) for values in judged)
+    queries, others = _split(people, model)
+    if len(queries) < FEWEST or len(others) < 2:
+        judged = f"both judged {many(len(queries), 'query')}, the model {len(others)} others"
+        raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model")
+    if len(queries) < ENOUGH_QUERIES:
+        few = f"intervals of fewer than {ENOUGH_QUERIES} may miss more often than they say"
+        warn(f"people judged {many(len(queries), 'query')}: {few}")
+    one, same, alone = (
+        np.moveaxis(_values_of(side, some), 1, 0).reshape(len(some), -1)
+        for side, some in ((people, queries), (model, queries), (model, others))
+    )
     means = combine_means(one, same, alone, level)
-    ranges = np.tile(np.array([column.range for column in results.columns]).T, len(first))
+    results = next(iter(people.values()))
+    ranges = np.tile(np.array([column.range for column in results.columns]).T, len(people))
     columns = means._asdict() | {
         "combined_bounds": cut_intervals(means.combined_bounds, means.combined, *ranges),
         "people_bounds": cut_intervals(means.people_bounds, means.people, *ranges),
     }
     rows: list[Record] = []
-    for i, (system, measure) in enumerate(itertools.product(first, results.measures)):
+    for i, (system, measure) in enumerate(itertools.product(people, results.measures)):
         row: Record = {"system": system, "measure": measure}
         for name, numbers in columns.items():
-            kind, is_bounds = name.removesuffix("_bounds"), numbers.ndim == 2
-            ends = (f"{kind}_low", f"{kind}_high") if is_bounds else (name,)
-            row |= zip(ends, np.atleast_1d(numbers[i]).tolist(), strict=True)
+            if name.endswith("_bounds"):
+                kind = name.removesuffix("_bounds")
+                row[f"{kind}_low"], row[f"{kind}_high"] = numbers[i].tolist()
+            else:
+                row[name] = float(numbers[i])
         rows.append(row)
     return Combined(rows, len(queries), len(others), level, results.signature)
 
 
-def _by_name(results: Results | Mapping[str, Results]) -> Mapping[str, Results]:
-    if isinstance(results, Results):
-        return {results.name or "run": results}
-    if isinstance(results, Mapping) and results:
-        return results
-    raise InputError(f"results come from irbatch.evaluate, not {kind_of(results)}", source="people")
-
-
-def _shared(first: Mapping[str, Results], second: Mapping[str, Results]) -> list[Any]:
-    """Return the queries that both judges judged."""
+def _split(
+    first: Mapping[str, Results], second: Mapping[str, Results]
+) -> tuple[list[Any], list[Any]]:
+    """Return the queries that both judges judged, and those that the second alone did."""
     one, other = (next(iter(by_system.values())).rows for by_system in (first, second))
-    return [query for query in one if query in other]
-
-
-def _judged_alone(model: Mapping[str, Results], both: Sequence[Any], people: Results) -> list[Any]:
-    """Return the queries that the model alone judged; reject too few, and warn of few."""
-    first = next(iter(model.values()))
-    others = [query for query in first.rows if query not in people.rows]
-    if len(both) < FEWEST or len(others) < 2:
-        judged = f"both judged {many(len(both), 'query')}, the model {len(others)} others"
-        raise InputError(f"{judged}: it takes {FEWEST} and 2", source="model")
-    if len(both) < ENOUGH_QUERIES:
-        judged = f"people judged {many(len(both), 'query')}"
-        few = f"intervals of fewer than {ENOUGH_QUERIES}"
-        warn(f"{judged}: {few} may miss more often than they say")
-    return others
+    return [query for query in one if query in other], [
+        query for query in other if query not in one
+    ]
 
 
 def _values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
@@ -211,11 +202,9 @@ def _values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats
 AGREEMENT = [
     _column("judge"),
     _column("both_judged", str, "documents of queries"),
-    _column("same_grade", write_share),
+    _column("same_grade", "{:.1%}".format),
     _column("kappa", write_value, "Cohen's"),
     _column("weighted_kappa", write_value, "by squared distances of grades"),
-    _column("relevant", write_share, "to this judge, of what both judged"),
-    _column("relevant_to_first", write_share),
 ]
 ORDERS = [
     _column("judge"),
@@ -247,9 +236,9 @@ class Judges(Reported):
     grades: dict[str, Counts]  # judge to grades of the first, of this one
     alpha: float  # Krippendorff's of all judges, of grades as names
     ordinal_alpha: float  # and of grades in their order
-    orders: list[Record] = field(default_factory=list)  # of each other judge and measure
-    kindness: list[Record] = field(default_factory=list)  # and system: kinder than to the mean
-    combined: dict[str, Combined] = field(default_factory=dict)  # by judge, see `combine`
+    orders: list[Record]  # of each other judge and measure
+    kindness: list[Record]  # and system: kinder than to the mean
+    combined: dict[str, Combined]  # by judge, see `combine`
 
     _label = "tab:judges"
 
@@ -332,35 +321,29 @@ def compare_judges(
         [[grade_of.get(pair, math.nan) for pair in pairs] for grade_of in graded], float
     )
     first, *others = qrels
-    agreed = [_agree(name, grades[0], row, rel)
-              for name, row in zip(others, grades[1:], strict=True)]  # fmt: skip
+    agreements: list[Record] = []
+    counts: dict[str, Counts] = {}
+    for name, row in zip(others, grades[1:], strict=True):
+        agreement, counts[name] = _agree(name, grades[0], row)
+        agreements.append(agreement)
+    orders: list[Record] = []
+    kindness: list[Record] = []
+    combined: dict[str, Combined] = {}
+    if runs is not None:
+        results = {name: evaluate_runs(own, runs, measures, rel=rel) for name, own in qrels.items()}
+        for name in others:
+            sides = results[first], results[name]
+            if len(results[first]) > 1:
+                orders += _orders(name, *sides, level)
+                kindness += _kindness(name, *sides, level)
+            if len({*qrels[name].queries}.difference(qrels[first].queries)) > 1:
+                combined[name] = combine(*sides, level=level)
     often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
-    comparison = Judges(
-        list(qrels),
-        [agreement for agreement, _ in agreed],
-        {name: counts for name, (_, counts) in zip(others, agreed, strict=True)},
-        krippendorff_alpha(often),
-        krippendorff_alpha(often, ordinal=True),
-    )
-    if runs is None:
-        return comparison
-    results = {
-        name: evaluate_runs(judgments, runs, measures, rel=rel) for name, judgments in qrels.items()
-    }
-    both = [(name, results[first], results[name]) for name in others]
-    return replace(
-        comparison,
-        orders=[order for sides in both for order in _orders(*sides, level)],
-        kindness=[kindness for sides in both for kindness in _kindness(*sides, level)],
-        combined={
-            name: combine(one, other, level=level)
-            for name, one, other in both
-            if len({*qrels[name].queries}.difference(qrels[first].queries)) > 1
-        },
-    )
+    alpha, ordinal = krippendorff_alpha(often), krippendorff_alpha(often, ordinal=True)
+    return Judges(list(qrels), agreements, counts, alpha, ordinal, orders, kindness, combined)
 
 
-def _agree(judge: str, first: Floats, other: Floats, rel: float) -> tuple[Record, Counts]:
+def _agree(judge: str, first: Floats, other: Floats) -> tuple[Record, Counts]:
     """Return how a judge agrees with the first one, see `AGREEMENT`, and grades against grades."""
     both = ~np.isnan(first + other)
     if not both.any():
@@ -369,15 +352,12 @@ def _agree(judge: str, first: Floats, other: Floats, rel: float) -> tuple[Record
     grades, places = np.unique([first[both], other[both]], return_inverse=True)
     counts = np.zeros((grades.size, grades.size))
     np.add.at(counts, tuple(places.reshape(2, -1)), 1)
-    total, relevant = counts.sum(), grades >= rel
     agreement = {
         "judge": judge,
-        "both_judged": int(total),
-        "same_grade": float(np.trace(counts) / total),
+        "both_judged": int(counts.sum()),
+        "same_grade": float(np.trace(counts) / counts.sum()),
         "kappa": cohen_kappa(counts),
         "weighted_kappa": cohen_kappa(counts, weighted=True),
-        "relevant": float(counts[:, relevant].sum() / total),
-        "relevant_to_first": float(counts[relevant].sum() / total),
     }
     names, rows = grades.tolist(), counts.astype(int).tolist()
     return agreement, {
@@ -389,8 +369,6 @@ def _orders(
     judge: str, first: Mapping[str, Results], second: Mapping[str, Results], level: float
 ) -> Iterator[Record]:
     """Compare the systems' order under a judge with that under the first one."""
-    if len(first) < 2:
-        return
     both = [compare(results, test="t", level=level) for results in (first, second)]
     one, other = both
     signs = [np.sign(compared.differences) * compared.significant for compared in both]
@@ -411,9 +389,7 @@ def _kindness(
     judge: str, first: Mapping[str, Results], second: Mapping[str, Results], level: float
 ) -> Iterator[Record]:
     """Compare a judge's bias to each system with its bias to the mean of all."""
-    queries = _shared(first, second)
-    if len(first) < 2:
-        return
+    queries, _ = _split(first, second)
     biases = _values_of(second, queries) - _values_of(first, queries)
     kinder = biases - biases.mean(axis=0)
     n = len(queries)
