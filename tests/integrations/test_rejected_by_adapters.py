@@ -35,7 +35,7 @@ def rejected() -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
         for documents in (["a"], "ab", None, 3):
             yield {name: {"q1": documents}}, "", {"source": source, "query": "q1"}
         for table in NO_TABLES:
-            yield {name: table}, "a mapping of", {"source": source}
+            yield {name: table}, "of queries to documents", {"source": source}
     for names in (None, 3, "map"):
         yield {"measures": names}, "", {"source": "measures"}
     for names in ([1], [None], [b"map"], [("map",)], ["map", "nope"], ["P."], ["P.x"], ["rbp"]):
