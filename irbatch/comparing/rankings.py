@@ -298,12 +298,10 @@ def _of_common(pairs: Pairs, *, by_score: bool) -> Concordance:
     starts = offsets_of(np.bincount(rows, minlength=second.starts.size - 1))
     if not by_score:
         return compare_pairs(starts, -partners.astype(np.float64))
-    ranks = np.arange(common.size) - starts[rows]
-    tops = second.tops[common]
+    tops, places = second.tops[common], np.arange(common.size)
     new = np.ones(common.size, bool)
     new[1:] = (tops[1:] != tops[:-1]) | (rows[1:] != rows[:-1])
-    above = np.maximum.accumulate(np.where(new, np.arange(common.size), 0))
-    above = ranks[above] if common.size else ranks
+    above = np.maximum.accumulate(np.where(new, places, 0)) - starts[rows]
     return compare_pairs(starts, pairs.scores[0][first.starts[rows] + partners], above)
 
 

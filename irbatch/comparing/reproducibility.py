@@ -77,16 +77,15 @@ class Reproducibility(Reported):
         return Document(title, " ".join(sentences), [], [table], settings)
 
     def _everything(self) -> Record:
-        of_rankings = {"tau_union": self.tau_union, "rbo": self.rbo}
         return {
             "settings": dict(self.settings),
             "values": self._records()[1],
             "rankings": {
                 run: {
-                    name: {str(query): value for query, value in of_runs[i].items()}
-                    for name, of_runs in of_rankings.items()
+                    "tau_union": {str(query): value for query, value in tau.items()},
+                    "rbo": {str(query): value for query, value in rbo.items()},
                 }
-                for i, run in enumerate(self.runs)
+                for run, tau, rbo in zip(self.runs, self.tau_union, self.rbo, strict=True)
             },
         }
 
