@@ -23,8 +23,7 @@ from irbatch.evaluation.settings import EvaluateOptions, Settings, check_setting
 from irbatch.formats.texts import join_text, read_texts
 from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
 from irbatch.report.document import (
-    BETTER,
-    WORSE,
+    BEST,
     Column,
     Details,
     Document,
@@ -94,7 +93,6 @@ class ExplainedQuery(NamedTuple):
 
 
 SHORT = 18  # columns of a system's name in headings
-NO_GRADE = "?"  # before a document that is not judged
 FEW_QUERIES = 3  # of which text has as many documents as other forms
 FEW_DOCUMENTS, MOST_DOCUMENTS = 5, 50  # of a query that are shown: in text of more queries, else
 LETTERS = 240  # shown of a text
@@ -160,15 +158,13 @@ class Explanation(Reported):
             caption += "; HTML shows more." if most == FEW_DOCUMENTS else "."
         where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
         legend = [
-            (f"number, {NO_GRADE} before a document", "its grade, or that it isn't judged"),
+            (BEST, "grades of relevant documents"),
             ("lost, new, missed", f"{where} of {a} only, of {b} only, of neither"),
             ("unjudged", f"documents without a judgment among the first {cutoff or self.depth}, "
                          f"of {a}/of {b}"),
         ]  # fmt: skip
         if self.adds:
             legend.append(("+ after a rank", f"what the document adds to {self.measure} there"))
-        if form in ("html", "notebook"):
-            legend.append(("coloured", "documents that are relevant"))
         settings = " | ".join(f"{name}: {value}" for name, value in self.settings.items())
         title = f"Where {b} differs from {a}"
         return Document(title, caption, legend, [Details(table, documents)], settings)
@@ -193,10 +189,6 @@ class Explanation(Reported):
                 show=lambda value: show(value, digits),
             )
 
-        def marks(query: ExplainedQuery) -> Record:
-            gain = query.difference * self.sign
-            return {"marks": [BETTER if gain > 0 else WORSE] if gain else []}
-
         return [
             Column("query", "name", name="query", value=lambda query: query.query),
             Column("text" if has_texts else "", "text",
@@ -205,7 +197,7 @@ class Explanation(Reported):
             value(1, "value_b"),
             Column("change", name="difference", descends=False,
                    value=lambda query: query.difference,
-                   show=lambda change: show_change(change, digits), more=marks),
+                   show=lambda change: show_change(change, digits)),
             Column("relevant", name="relevant", value=lambda query: query.relevant),
             Column("unjudged", name="unjudged_a", value=lambda query: query.unjudged[0],
                    text=lambda query: "/".join(map(str, query.unjudged))),
@@ -226,11 +218,10 @@ class Explanation(Reported):
             )
 
         columns = [
-            Column("document", "text", value=lambda row: str(row.document), more=lambda row: {
-                "after": _start(row.text or "", letters),
-                "badge": NO_GRADE if row.grade is None else f"{row.grade:g}",
-                "stands_out": row.grade in self.grades,
-            }),
+            Column("document", "text", value=lambda row: str(row.document),
+                   more=lambda row: {"after": _start(row.text or "", letters)}),
+            Column("grade", value=lambda row: row.grade, show=lambda grade: f"{grade:g}",
+                   more=lambda row: {"stands_out": row.grade in self.grades}),
             rank(0),
             rank(1),
             Column("moved", "text", value=lambda row: ARROWS.get(row.moved, row.moved)),

@@ -26,10 +26,9 @@ class Cell:
 
     text: str
     value: float = math.nan  # it is sorted by; NaN stands last
-    stands_out: bool = False  # is bold, or starred; a text is coloured on a page
+    stands_out: bool = False  # a number is bold, or starred
     after: str = ""  # follows in small print: an interval, or a remark on a name
     marks: Sequence[str] = ()  # superscripts
-    badge: str = ""  # stands before a name or a text, in a box: a grade
 
 
 @dataclass(frozen=True)

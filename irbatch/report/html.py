@@ -55,10 +55,6 @@ text-align:inherit;cursor:pointer}
 .irbatch summary span{margin-right:1.2rem}.irbatch summary .key{font-weight:bold}
 .irbatch td.name small{margin:0;overflow:hidden;display:-webkit-box;-webkit-line-clamp:4;
 -webkit-box-orient:vertical}
-.irbatch .badge{display:inline-block;min-width:1em;padding:0 .3em;border:1px solid;
-border-radius:.3em;text-align:center;font-size:.87em;line-height:1.4}
-.irbatch.irbatch td.strong{background:color-mix(in srgb,var(--up) 22%,Canvas)}
-.irbatch .strong small{color:inherit}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
 .irbatch img{display:block;max-width:100%;height:auto;background:#fff}
@@ -225,10 +221,8 @@ def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: i
         after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
     if column.kind == "text":
-        kinds = "name strong" if cell.stands_out else "name"
-        badge = f'<span class="badge">{_words(cell.badge)}</span> ' if cell.badge else ""
         after = f" <small>{_name(cell.after)}</small>" if cell.after else ""
-        return f'<td class="{kinds}">{badge}{_name(cell.text)}{after}</td>'
+        return f'<td class="name">{_name(cell.text)}{after}</td>'
     exact = "" if math.isnan(cell.value) else repr(cell.value).replace("inf", "Infinity")
     if column.kind == "mark":
         return f'<td data-v="{exact}">{escape(cell.text)}</td>'

@@ -81,9 +81,7 @@ def _texts(table: Table) -> list[Lines]:
         short = iter(shorten_all([text for k in chosen for text in columns[k]], LONGEST))
         for k in chosen:
             columns[k] = [
-                (f"[{printable(cell.badge)}] " if cell.badge else "")
-                + next(short)
-                + (f" ({printable(cell.after)})" if cell.after else "")
+                next(short) + (f" ({printable(cell.after)})" if cell.after else "")
                 for cell in table.column(k)
             ]
     return [[head, *column] for head, column in zip(heads, columns, strict=True)]
@@ -162,8 +160,7 @@ def escape(text: str) -> str:
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
     if column.kind != "number":
-        badge = f"**{escape(cell.badge)}** " if cell.badge else ""
-        return badge + escape(cell.text) + (f" ({escape(cell.after)})" if cell.after else "")
+        return escape(cell.text) + (f" ({escape(cell.after)})" if cell.after else "")
     text = cell.text.replace("<", "&lt;")
     number = f"**{text}**" if cell.stands_out else text
     marks = f"<sup>{join_letters(cell.marks)}</sup>" if cell.marks else ""
