@@ -418,7 +418,7 @@ class Comparison(Reported, ComparisonSettings):
             pairs = power or (not paper and (few or form in ("html", "notebook")))
         means = not (paper and pairs)
         sort = self.measures[0] if sort is None and page else sort
-        limits = _tell_limits(self, differences=pairs)
+        limits = _tell_limits(self)
         parts: list[Part] = []
         for name, group in (("all queries", self), *self.groups.items()):
             order = _sorted_systems(group, sort)
@@ -430,8 +430,6 @@ class Comparison(Reported, ComparisonSettings):
                 parts += figures
             if pairs:
                 parts.append(_tabulate_pairs(group, digits, power, order))
-            else:
-                parts.append(Sentences([_count_significant(group)]))
             if group is self and limits:
                 parts.append(Sentences(limits))
         queries, shown_intervals = tell_queries(self), {"means": intervals, "differences": pairs}
@@ -577,13 +575,6 @@ def _tabulate_pairs(compared: Comparison, digits: int, power: bool, order: Seque
     return make_table(caption, pair_columns(compared, digits, power), at)
 
 
-def _count_significant(compared: Comparison) -> str:
-    """Say in one line what the table of pairs would."""
-    counts = zip(compared.significant.sum(axis=0).tolist(), compared.measures, strict=True)
-    by_measure = (f"{count} of {len(compared.pairs)} on {name}" for count, name in counts)
-    return f"Significant differences: {', '.join(by_measure)}. pairs=True (--pairs) lists them."
-
-
 def _list_means(compared: Comparison) -> list[Record]:
     """Return a record of each measure and system, with every digit."""
     low, high = np.moveaxis(compared.intervals, -1, 0)
@@ -688,14 +679,7 @@ def tell_queries(compared: Comparison) -> list[str]:
     return sentences
 
 
-def _tell_limits(compared: Comparison, *, differences: bool = True) -> list[str]:
-    """Say what so few queries, or such differences if they are shown, cannot tell."""
-    sentences = []
-    if compared.pairs and compared.least_p >= compared.level:
-        sentences.append(f"{compared.undecided} Nothing can be significant.")
-    if differences and not compared.varies.all():
-        sentences.append(
-            "Differences that are the same in every query have no interval and no effect: how much "
-            "they would vary is not known."
-        )
-    return sentences
+def _tell_limits(compared: Comparison) -> list[str]:
+    """Say if so few queries cannot tell anything."""
+    never = compared.pairs and compared.least_p >= compared.level
+    return [f"{compared.undecided} Nothing can be significant."] if never else []

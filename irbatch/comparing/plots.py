@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from irbatch.report.numbers import show_change, show_p
 
 __all__ = ["plot_differences", "plot_forest"]
 
-MOST_NAMED = 20  # queries: more ids don't fit under their bars
 MOST_BARS = 200  # of more queries neighbours share a bar
 MOST_PAIRS = 45
 
@@ -27,8 +26,7 @@ def plot_differences(
 ) -> axes.Axes:
     """Plot by how much one system is better than another, one bar a query, the best ones first.
 
-    Up to 20 queries are named under their bars; of more than 200 neighbours share a bar, as high as
-    their mean.
+    Of more than 200 queries neighbours share a bar, as high as their mean.
 
     Args:
         comparison: what `irbatch.compare` returned.
@@ -56,9 +54,7 @@ def plot_differences(
     sign = int(comparison.directions[column])
     with np.errstate(invalid="ignore"):  # of infinite ones
         values = np.subtract(*comparison.values[pair, :, column])
-    rows = np.flatnonzero(np.abs(values) <= axes.LARGEST)
-    rows = rows[np.argsort(-values[rows], kind="stable")]
-    differences: Floats = values[rows]
+    differences: Floats = -np.sort(-values[np.abs(values) <= axes.LARGEST])
     n = differences.size
     bars = np.array_split(differences, min(MOST_BARS, n))
     sizes, means = np.array([bar.size for bar in bars]), np.array([bar.mean() for bar in bars])
@@ -70,9 +66,6 @@ def plot_differences(
     ax.axhline(0, color=axes.INK, linewidth=0.8)
     ax.axhline(mean, color=axes.MUTED, linewidth=1, linestyle=(0, (4, 2)))
     ax.set_xticks([])
-    if n <= MOST_NAMED:
-        ids = axes.fit_names((comparison.query_ids[row] for row in rows.tolist()), 16)
-        ax.set_xticks(range(n), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
     ax.set_xlim(-0.6, n - 0.4)
     ax.set_xlabel(f"{many(n, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {comparison.measures[column]}")
@@ -135,10 +128,10 @@ def plot_figures(compared: Comparison) -> list[Figure]:
     """Return the forest of each measure, drawn when written; see `Comparison.to_html`."""
     caption = f"Differences of means and their {compared.told_intervals}."
 
-    def draw(measure: str) -> Callable[[], Any]:
-        return lambda: plot_forest(compared, measure).get_figure()
+    def draw(measure: str) -> Any:
+        return plot_forest(compared, measure).get_figure()
 
     return [
-        Figure(f"{measure}: differences of means", caption, draw(measure))
-        for measure in compared.measures
+        Figure(f"{name}: differences of means", caption, partial(draw, name))
+        for name in compared.measures
     ]

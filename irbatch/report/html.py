@@ -182,11 +182,10 @@ def _details(part: document.Details) -> str:
 
 def _summary(column: document.Column, cell: document.Cell) -> str:
     """Write a cell of a row that opens, a number with its column's heading."""
-    if column.kind == "name":
-        return f'<span class="key">{_name(cell.text)}</span>'
-    if column.kind == "text":
-        return f'<span class="about">{_name(cell.text)}</span>'
-    return f'<span class="value"><small>{_name(column.heading)}</small> {_shown(cell)}</span>'
+    if column.kind == "number":
+        return f"<span><small>{_name(column.heading)}</small> {_shown(cell)}</span>"
+    kind = ' class="key"' if column.kind == "name" else ""
+    return f"<span{kind}>{_name(cell.text)}</span>"
 
 
 def _table(table: document.Table) -> str:

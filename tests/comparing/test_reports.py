@@ -158,7 +158,7 @@ def test_rows_are_sorted_where_asked() -> None:
         THREE.to_text(sort="AP")
 
 
-def test_many_pairs_are_counted_and_listed_where_asked() -> None:
+def test_many_pairs_are_listed_where_asked() -> None:
     values = np.random.default_rng(1).random((16, 40, 2)) + np.arange(16)[:, None, None] / 40
     names = [f"a-retriever-{i}" for i in range(16)]
     dicts = {
@@ -166,9 +166,6 @@ def test_many_pairs_are_counted_and_listed_where_asked() -> None:
         for name, of in zip(names, values, strict=True)
     }
     many, against = irbatch.compare(dicts), irbatch.compare(dicts, baseline=names[0])
-    counts = many.significant.sum(axis=0)
-    said = f"Significant differences: {counts[0]} of 120 on AP, {counts[1]} of 120 on RR."
-    assert said in many.to_text()
     assert len(many.to_text().splitlines()) < 30
     assert many.to_text(pairs=True).count("\nAP ") >= 120
     for found, width in itertools.product((many, against), (80, 100)):
