@@ -18,7 +18,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line
-from irbatch.evaluation.pipeline import Watch, Work, compute_run
+from irbatch.evaluation.pipeline import Work, compute_run
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.reader import TableReader
@@ -131,8 +131,7 @@ class Printed:
         settings = options.settings()
         plan = Plan(list(measures), settings.open_parameters() | {"docs": float(options.docs)})
         self.name = run.name
-        watch = Watch(self._spell)
-        computed = compute_run(Work(plan, settings, watch=watch), qrels, run)
+        computed = compute_run(Work(plan, settings, watch=self._spell), qrels, run)
         computed.take(qrels, self._choose_queries(computed.answered))
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.of_queries.values

@@ -249,7 +249,7 @@ class Evaluation(NamedTuple):
 
             with progress_on_bar(str(name or "evaluating"), progress) as tell:
                 return self.evaluate(qrels, run, tell, choose)
-        judgments, watch = self.judgments(qrels), None
+        judgments, marked = self.judgments(qrels), None
         if judgments.marks is None:
             plan = plan_of(self.measures, self.settings.open_parameters(), items=bool(self.items))
         elif not all(map(reads_marks, self.measures)):
@@ -258,14 +258,14 @@ class Evaluation(NamedTuple):
             from irbatch.evaluation.judgments import MarkedValues  # for those who have marks
 
             marked = MarkedValues(judgments, judgments.marks, self.measures, self.settings)
-            plan = Plan(())
-            judgments, watch = marked.qrels, marked.watch
+            plan, judgments = Plan(()), marked.qrels
         with self._opened(run, progress) as opened:
             if (plan.of_items or self.costs) and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
-            how = self.settings, self.threads, self.order
-            read: Any = {"items": self.items, "costs": self.costs, "repeated": self.repeated}
-            work = Work(plan, *how, watch=watch, **read)
+            work = Work(
+                plan, self.settings, self.threads, self.order, marked=marked,
+                items=self.items, costs=self.costs, repeated=self.repeated,
+            )  # fmt: skip
             return evaluate_run(work, judgments, opened, progress, choose)
 
     def _evaluate_apart(

@@ -25,31 +25,18 @@ from irbatch.evaluation.queries import (
 )
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import FormulaError, Plan
+from irbatch.measures import FormulaError, Measure, Plan
 from irbatch.pack.join import Block, pack_run, pack_table, shortened
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
     from irbatch.data.items import DocumentCosts, Items
+    from irbatch.evaluation.judgments import MarkedValues
     from irbatch.formats.reader import TableReader
     from irbatch.runtime.progress import Progress
 
 MISSING, EMPTY = np.uint8(QueryMark.MISSING), np.uint8(QueryMark.EMPTY)
-
-
-class Watch(NamedTuple):
-    """What is to see the matrices, too.
-
-    Attributes:
-        see: called with the places of queries in `Qrels`, and their matrix.
-        depth: down to which rank it looks, if not at all.
-        complete: makes results, which are of no measures then, those of what was seen.
-    """
-
-    see: Callable[[Positions, RelevanceMatrix], object]
-    depth: int | None = None
-    complete: Callable[[Results], Results] | None = None
 
 
 class Work(NamedTuple):
@@ -61,7 +48,8 @@ class Work(NamedTuple):
         threads: as in `irbatch.evaluate`.
         order: what the order of rankings came from, for the signature.
         in_order: whether rankings stand in it: their scores are not looked at then.
-        watch: what is to see the matrices.
+        marked: the measures, where they read marks; those of `plan` are none then.
+        watch: called with the places of queries in `Qrels`, and their matrix.
         items, costs: what is known of documents, where a run is whole.
         repeated: rankings that a query has several of, of which the run has one.
     """
@@ -71,15 +59,21 @@ class Work(NamedTuple):
     threads: int | None = None
     order: str = ""
     in_order: bool = False
-    watch: Watch | None = None
+    marked: MarkedValues | None = None
+    watch: Callable[[Positions, RelevanceMatrix], object] | None = None
     items: Items | None = None
     costs: DocumentCosts | None = None
     repeated: Sequence[Run] = ()
 
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, whatever they read."""
+        return self.plan.measures if self.marked is None else self.marked.measures
+
 
 # What was computed of a block: values ``(queries, columns)``; marks, see `QueryMark`, and how many
 # documents are relevant, retrieved or not, each ``(queries,)``; whether any retrieved one is
-# judged; and what a `Watch` is to see.
+# judged; and the matrix for `Work.watch`.
 Part = tuple[Floats, Bytes, Ints, bool, RelevanceMatrix | None]
 
 
@@ -90,7 +84,8 @@ class Computed:
         check_threads(work.threads)
         self.work, self.queries = work, queries
         marks = np.full(len(queries), MISSING)  # those without a ranking so far
-        self.of_queries = Rows(np.zeros((len(queries), work.plan.columns)), marks)
+        columns = work.plan.columns if work.marked is None else len(work.measures)
+        self.of_queries = Rows(np.zeros((len(queries), columns)), marks)
         if qrels is not None:
             counts = np.zeros((len(queries), 2), np.int32)
             counts[:, 1] = np.diff(qrels.starts)
@@ -122,26 +117,32 @@ class Computed:
 
     def compute(self, block: Block, rows: Positions) -> Part:
         """Cut a block, of the queries at `rows`, as the settings say, and scan it."""
-        plan, settings, threads = self.work.plan, self.work.settings, self.work.threads
-        matrix = block.matrix
+        settings, marked, matrix = self.work.settings, self.work.marked, block.matrix
         if settings.max_depth is not None:
             matrix = matrix.truncated(int(settings.max_depth))
         if settings.judged_only:
             matrix = matrix.condensed()
-        try:
-            skips = settings.no_relevant == "skip"
-            values = plan.values(matrix, skip_no_relevant=skips, threads=threads)
-        except FormulaError as problem:
-            row = plan.first_failing(matrix)
-            query = None if row is None else self.queries[int(rows[row])]
-            raise problem.with_fields(query=query) from problem.__cause__
-        relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
-        marks = QueryMark.NO_RELEVANT.where(relevant == 0)
+        if marked is None:
+            values = self._scan(matrix, rows)
+            relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
+            nothing = relevant == 0
+        else:
+            values, relevant, nothing = marked.compute(rows, matrix)
+        marks = QueryMark.NO_RELEVANT.where(nothing)
         marks |= QueryMark.EMPTY.where(block.matrix.retrieved == 0)
         if block.tied is not None:
             marks |= QueryMark.TIED.where(block.tied)
         watched = None if self.work.watch is None else matrix
         return values, marks, relevant, block.matrix.has_judged(), watched
+
+    def _scan(self, matrix: RelevanceMatrix, rows: Positions) -> Floats:
+        plan, skips = self.work.plan, self.work.settings.no_relevant == "skip"
+        try:
+            return plan.values(matrix, skip_no_relevant=skips, threads=self.work.threads)
+        except FormulaError as problem:
+            row = plan.first_failing(matrix)
+            query = None if row is None else self.queries[int(rows[row])]
+            raise problem.with_fields(query=query) from problem.__cause__
 
     def keep(self, part: Part, rows: Positions) -> None:
         """Keep what was computed of the queries at `rows`."""
@@ -151,7 +152,7 @@ class Computed:
             of_queries.judgment_counts[rows, 0] = relevant
         self.any_judged = self.any_judged or any_judged
         if self.work.watch is not None and matrix is not None:
-            self.work.watch.see(rows, matrix)
+            self.work.watch(rows, matrix)
 
     def take(self, qrels: Qrels, rows: Positions) -> None:
         """Keep the queries at `rows` of the judgments alone; those missing have empty rankings."""
@@ -168,7 +169,7 @@ class Computed:
         work, items = self.work, self.of_queries.items
         read = {"items": None if items is None else items.known, "costs": work.costs}
         settings = work.settings.signature(work.order, **read)
-        return Results(self.of_queries, query_ids, work.plan.measures, counts, settings, name)
+        return Results(self.of_queries, query_ids, work.measures, counts, settings, name)
 
 
 Choose = Callable[[Computed], Positions]
@@ -187,9 +188,9 @@ def compute_run(
     Of a large file only queries' values are kept. `rows` are the positions, where they are known.
     `progress` is not called where a file is read.
     """
-    plan, settings, watch = work.plan, work.settings, work.watch
+    settings, marked = work.settings, work.marked
     try:
-        plan.check_levels(qrels.levels)
+        work.plan.check_levels(qrels.levels)
     except InputError as problem:
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
@@ -201,9 +202,8 @@ def compute_run(
     computed.answered = run.queries
     if rows is None:
         rows = run.answers(qrels)
-    values_are_seen = not plan.measures and not settings.judged_only  # by a watch alone
-    if watch is not None and watch.depth is not None and values_are_seen:
-        short = shortened(run, watch.depth, settings.ordering)
+    if marked is not None and marked.depth is not None and not settings.judged_only:
+        short = shortened(run, marked.depth, settings.ordering)
         if short is not None:
             computed.put(pack_run(qrels, short, rows, settings.ordering), rows, progress)
     if not computed.any_judged:  # of a shortened run, it is to be known whether any is further down
@@ -229,7 +229,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: TableReader) -> N
     ordering, row_of = computed.work.settings.ordering, qrels.row_of
     _ = qrels.column  # is made here, not by each thread
     # Users' own formulas need not be made for threads: they are called in the caller's.
-    in_threads = computed.work.plan.is_catalogued
+    in_threads = computed.work.plan.is_catalogued and computed.work.marked is None
 
     def read(table: QueryTable) -> tuple[list[Any], list[tuple[Part | Block, Positions]]]:
         queries = list(table)
@@ -260,7 +260,7 @@ def evaluate_run(
     Of a part of a run `choose` says which to evaluate; what there is to say of all queries is left
     to those who have them.
     """
-    settings, watch = work.settings, work.watch
+    settings = work.settings
     computed = compute_run(work, qrels, run, progress)
     ranked_rows, answered = computed.ranked_rows, computed.answered
     if choose is None:
@@ -279,8 +279,6 @@ def evaluate_run(
     if rows.size < len(queries):
         queries = list(map(queries.__getitem__, rows.tolist()))
     results = computed.results(queries, counts, run.name)
-    if watch is not None and watch.complete is not None:
-        results = watch.complete(results)
     if choose is None:
         if not computed.any_judged and qrels.codes.size:
             warn_of_unjudged(first_document(qrels), counts.answered, run.name)
