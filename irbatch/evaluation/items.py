@@ -55,8 +55,7 @@ class ItemMeasures:
         in_order = any(measure.declaration.in_order for _, measure in self._places)
         self.wanted = Wanted(tuple(dict.fromkeys(cutoffs)), in_order)
         of_run = [of.cutoff for _, of in self._places if of.aggregate == "run"]
-        self._kept = None if not of_run or None in of_run else max(c for c in of_run if c)
-        self._keeps_none = not of_run
+        self._kept = None if None in of_run else max(filter(None, of_run), default=0)
 
     def compute(
         self,
@@ -76,23 +75,16 @@ class ItemMeasures:
         )
         first.others = others
         self._write(first, values)
-        rows = first.rows
-        if self._keeps_none:
-            return [np.empty(0, np.int32)] * len(rows)
-        return lists_of(rows if self._kept is None else rows[:, : self._kept])
+        return lists_of(first.rows[:, : self._kept])
 
     def _write(self, ranks: ItemRanks, values: Floats) -> None:
         """Write the values of some queries that are not of the whole run."""
-
-        @functools.cache
-        def at(cutoff: int | None, rel: float) -> ItemRanks:
-            return ranks.at(cutoff, rel)
-
+        at = functools.cache(ranks.at)
         for position, measure in self._places:
             if measure.aggregate == "run":
                 continue
-            rel = measure["rel"] if "rel" in measure.declaration.parameters else None
-            rel = 1.0 if rel is None else float(rel)
+            takes_rel = "rel" in measure.declaration.parameters and measure["rel"] is not None
+            rel = float(measure["rel"]) if takes_rel else 1.0
             try:
                 values[:, position] = apply_formula(measure, at(measure.cutoff, rel), ())
             except InputError as problem:
@@ -113,48 +105,41 @@ class ItemMeasures:
         lists = self.compute(candidates.queries, [rows], lambda: judged, values)
         return values, RunItems(self.known.arrays, lists)
 
+    def of_run(
+        self,
+        of_queries: Rows,
+        qrels: Qrels,
+        rows: Positions,
+        run: Run,
+        ordering: Ordering | None,
+        repeated: Sequence[Run] = (),
+    ) -> None:
+        """Add items, and values that read them, of the queries at `rows` of the judgments.
 
-def add_items(
-    measures: ItemMeasures,
-    of_queries: Rows,
-    qrels: Qrels,
-    rows: Positions,
-    run: Run,
-    ordering: Ordering | None,
-    repeated: Sequence[Run] = (),
-) -> None:
-    """Add items, and values of measures that read them, of the queries at `rows` of the judgments.
+        `ordering` is what documents are ordered by, None where they are in order; `repeated` are
+        the rankings that a query has several of, of which the run has one.
+        """
+        queries = [qrels.queries[row] for row in rows.tolist()]
+        lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
+        for places, ranked in rank_run(self.known, run, queries, self.wanted, ordering):
+            some = [queries[place] for place in places.tolist()]
+            values = of_queries.values[places]
+            judged = functools.partial(judged_items, self.known, qrels, rows[places])
+            rankings = [self._rows_of(other, some, ordering) for other in repeated] or [ranked]
+            listed = self.compute(some, rankings, judged, values)
+            for place, items in zip(places.tolist(), listed, strict=True):
+                lists[place] = items
+            of_queries.values[places] = values
+        of_queries.items = RunItems(self.known.arrays, lists)
 
-    `ordering` is what documents are ordered by, None where they are in order; `repeated` are the
-    rankings that a query has several of, of which the run has one.
-    """
-    queries = [qrels.queries[row] for row in rows.tolist()]
-    lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
-    for places, ranked in rank_run(measures.known, run, queries, measures.wanted, ordering):
-        some = [queries[place] for place in places.tolist()]
-        values = of_queries.values[places]
-        judged = functools.partial(judged_items, measures.known, qrels, rows[places])
-        rankings = [_rows_of(measures, other, some, ordering) for other in repeated] or [ranked]
-        listed = measures.compute(some, rankings, functools.cache(judged), values)
-        for place, items in zip(places.tolist(), listed, strict=True):
-            lists[place] = items
-        of_queries.values[places] = values
-    of_queries.items = RunItems(measures.known.arrays, lists)
-
-
-def _rows_of(
-    measures: ItemMeasures, run: Run, queries: Sequence[Any], ordering: Ordering | None
-) -> Ints:
-    """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
-    parts = [*rank_run(measures.known, run, queries, measures.wanted, ordering)]
-    depth = max((part.rows.shape[1] for part in parts), default=0)
-    rows = np.full((len(queries), depth), PAST_END, np.int64)
-    for places, some in parts:
-        rows[places, : some.shape[1]] = some
-    return rows
-
-
-DECIDED = ("id", "id_ascending", "index")  # policies of ties that make one ranking, by whatever
+    def _rows_of(self, run: Run, queries: Sequence[Any], ordering: Ordering | None) -> Ints:
+        """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
+        parts = [*rank_run(self.known, run, queries, self.wanted, ordering)]
+        depth = max((part.rows.shape[1] for part in parts), default=0)
+        rows = np.full((len(queries), depth), PAST_END, np.int64)
+        for places, some in parts:
+            rows[places, : some.shape[1]] = some
+        return rows
 
 
 def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
@@ -162,9 +147,10 @@ def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
 
     `marks` are what measures read of judgments besides grades.
     """
-    if ties not in DECIDED:
+    if not TiePolicy(ties).by_key:
+        decided = ", ".join(policy for policy in TiePolicy if policy.by_key)
         problem = f"{keyword('ties', ties)} leaves open in which order documents cost; give one of"
-        raise InputError(f"{problem} {', '.join(DECIDED)}", source="ties", value=ties)
+        raise InputError(f"{problem} {decided}", source="ties", value=ties)
     if marks is not None:
         raise InputError(f"no measure of {marks} reads costs", source="costs", value=costs)
     return as_costs(costs)

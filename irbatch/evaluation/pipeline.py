@@ -269,11 +269,11 @@ def evaluate_run(
         rows = choose(computed)
     computed.take(qrels, rows)
     if work.plan.of_items and work.items is not None and isinstance(run, Run):
-        from irbatch.evaluation.items import ItemMeasures, add_items  # for those who have items
+        from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
         measures = ItemMeasures(work.plan, work.items, settings, work.threads)
         ordering = None if work.in_order else settings.ordering
-        add_items(measures, computed.of_queries, qrels, rows, run, ordering, work.repeated)
+        measures.of_run(computed.of_queries, qrels, rows, run, ordering, work.repeated)
     counts = count_queries(computed.of_queries.marks, len(qrels), len(answered) - ranked_rows.size)
     queries = qrels.queries
     if rows.size < len(queries):
