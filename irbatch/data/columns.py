@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -224,7 +224,7 @@ def read_columns(
     `ranks` are those that a run has beside its scores, if any.
     """
     with ErrorsIn(path=name):
-        query_ids, document_ids, numbers = read_rows(queries, documents, values, source)
+        query_ids, document_ids, numbers, _ = read_rows(queries, documents, values, source)
         firsts = first_rows(query_ids)
         table = QueryTable.from_runs(query_ids.take(firsts), firsts, document_ids, numbers)
         if ranks is not None:
@@ -242,31 +242,28 @@ def read_columns(
     return table
 
 
-@contextmanager
-def naming_rows(columns: Mapping[str, IdColumn]) -> Iterator[None]:
-    """Name what columns of ids, those there are by then, have in the row that an error is of."""
-    try:
-        yield
-    except RowError as error:
-        row = error.row
-        ids = {what: item_of(ids, row) for what, ids in columns.items() if row < len(ids)}
-        raise error.with_fields(**ids) from error.__cause__
-
-
 def read_rows(
-    queries: Any, documents: Any, values: Any, source: str
-) -> tuple[IdColumn, IdColumn, Floats]:
-    """Read columns of one length: ids of queries, of documents, and grades or scores."""
+    queries: Any,
+    documents: Any,
+    values: Any,
+    source: str,
+    read_marks: Callable[[], list[Any]] = list,
+) -> tuple[IdColumn, IdColumn, Floats, list[Any]]:
+    """Read columns of one length: ids of queries, of documents, grades or scores; and any marks."""
     ids: dict[str, IdColumn] = {}
-    with naming_rows(ids):
+    try:
         ids["query"] = as_ids(queries, "query", source)
         ids["document"] = as_ids(documents, "document", source)
-        numbers = as_numbers(values, source)
+        numbers, marks = as_numbers(values, source), read_marks()
+    except RowError as error:
+        row = error.row
+        of_row = {what: item_of(column, row) for what, column in ids.items() if row < len(column)}
+        raise error.with_fields(**of_row) from error.__cause__
     sizes = *map(len, ids.values()), numbers.size
     if len(set(sizes)) > 1:
         counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
         raise InputError(f"columns differ in length: {counts}", source=source)
-    return ids["query"], ids["document"], numbers
+    return ids["query"], ids["document"], numbers, marks
 
 
 def check_numbers(
@@ -294,14 +291,6 @@ def check_numbers(
             problem = f"{name} {shown(value)} must be {limit}"
             raise InputError(problem, source=source, value=value, **place(row))
     return numbers
-
-
-def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
-    """Make a table of a run's mappings: query to document to score."""
-    rows = list(rankings.values())
-    values = list(itertools.chain.from_iterable(row.values() for row in rows))
-    queries = as_ids(list(rankings), "query", "run")
-    return read_ragged(queries, rows, values, "run", name)
 
 
 def read_ragged(
@@ -348,7 +337,7 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
     ids: list[Any] = array.tolist()
     if None in kinds_of(ids):
         row, value = next((i, x) for i, x in enumerate(ids) if id_kind(type(x)) is None)
-        raise RowError(row, str(id_problem(value, what)), source=source, value=value)
+        raise RowError(row, id_problem(value, what), source=source, value=value)
     if same_kind(ids, what, source) != "int":
         return TextColumn.encode(ids)
     try:

@@ -15,13 +15,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.column_names import ROLES, choose_columns, grade_of_all, rank_beside
-from irbatch.data.columns import (
-    QueryTable,
-    as_column,
-    as_ids,
-    as_scores,
-    read_columns,
-)
+from irbatch.data.columns import QueryTable, as_column, as_ids, as_scores, read_columns
 from irbatch.data.ids import Column
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 

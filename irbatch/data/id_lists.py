@@ -15,6 +15,8 @@ from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.runtime.arrays import is_masked, is_sparse, is_tensor
 from irbatch.runtime.ragged import offsets_of
 
+UNORDERED = (AbstractSet, Mapping)
+
 # What errors call lists, by their source.
 NOUNS = {"run": "a ranking is", "qrels": "relevant documents are"}
 
@@ -69,7 +71,6 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
 
 
 def _read_different(lists: Any, queries: IdColumn, source: str, pad: object) -> QueryTable:
-    """Read lists of different ids, see `read_lists`."""
     table = read_lists(lists, queries, source, pad)
     if table.repeated >= 0:
         place = table.where(table.repeated)
@@ -79,7 +80,7 @@ def _read_different(lists: Any, queries: IdColumn, source: str, pad: object) -> 
     if pad is None and isinstance(table.documents, np.ndarray):
         last = table.documents[table.ends[table.ends > table.begins] - 1]
         rows = lists.values() if isinstance(lists, Mapping) else lists
-        if (last == -1).any() and not any(map(_is_unordered, rows)):
+        if (last == -1).any() and not any(isinstance(row, UNORDERED) for row in rows):
             what = "rankings end" if source == "run" else "lists of relevant documents end"
             how = "which counts as a document; if it is padding, say so with pad=-1"
             warn(f"{what} in -1, {how}")
@@ -117,14 +118,10 @@ def read_lists(lists: Any, queries: IdColumn, source: str, pad: object = None) -
     return read_ragged(queries, ids, values, source)
 
 
-def _is_unordered(row: Any) -> bool:
-    return isinstance(row, AbstractSet | Mapping)
-
-
 def _read_row(query: Any, ids: Any, source: str, pad: object) -> Sequence[Any]:
     """Return a query's ids without the padding at the end."""
     problem = None
-    if source == "run" and _is_unordered(ids):
+    if source == "run" and isinstance(ids, UNORDERED):
         problem = f"a ranking is a list of ids; {kind_of(ids)} has no order"
     elif isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         one = "" if source == "run" else "; of one, too: [id]"
@@ -132,7 +129,7 @@ def _read_row(query: Any, ids: Any, source: str, pad: object) -> Sequence[Any]:
     if problem is not None:
         raise InputError(problem, source=source, query=query, value=ids)
     listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
-    if pad is None or _is_unordered(ids) or pad not in listed:
+    if pad is None or isinstance(ids, UNORDERED) or pad not in listed:
         return listed
     end = listed.index(pad)
     if any(id != pad for id in listed[end:]):

@@ -37,19 +37,16 @@ def kinds_of(ids: Iterable[object]) -> set[str | None]:
     return {id_kind(kind) for kind in set(map(type, ids))}
 
 
-def id_problem(value: object, what: str) -> str | None:
-    """Say why a value cannot be the id of a query or a document; None if it can."""
-    if id_kind(type(value)) is not None:
-        return None
+def id_problem(value: object, what: str) -> str:
+    """Say why a value cannot be the id of a query or a document."""
     hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
-    kind = kind_of(value)
-    return f"{what} id {shown(value)} is {kind}; ids are text or whole numbers{hint}"
+    return f"{what} id {shown(value)} is {kind_of(value)}; ids are text or whole numbers{hint}"
 
 
 def check_id(value: object, what: str, source: str, query: object = None) -> None:
     """Reject an id of a query or a document that is neither text nor a whole number."""
-    if problem := id_problem(value, what):
-        raise InputError(problem, source=source, query=query, value=value)
+    if id_kind(type(value)) is None:
+        raise InputError(id_problem(value, what), source=source, query=query, value=value)
 
 
 def form_hint(ids: Iterable[object]) -> str:
@@ -136,8 +133,7 @@ def first_repeated(ids: Sequence[Any]) -> Any:
     """Return the first id that comes more than once; None if each comes once."""
     if len(set(ids)) == len(ids):
         return None
-    counts = Counter(ids)
-    return next(item for item in ids if counts[item] > 1)
+    return next(item for item, count in Counter(ids).items() if count > 1)
 
 
 IdHashes = NDArray[np.uint64]

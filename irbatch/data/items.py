@@ -18,19 +18,10 @@ from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, item_of
 from irbatch.data.lookup import IdLookup, first_rows, number_ids, order_groups
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.engine.items import (
-    OUTSIDE,
-    Histories,
-    ItemArrays,
-    Vectors,
-)
+from irbatch.engine.items import OUTSIDE, Histories, ItemArrays, Vectors
 from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import (
-    check_choice,
-    check_number,
-    is_whole,
-)
+from irbatch.runtime.numbers import check_choice, check_number, is_whole
 from irbatch.runtime.ragged import offsets_of
 
 SOURCE = "items"  # what errors call all that is said of items
@@ -124,17 +115,16 @@ class Items:
         elif items is None:
             items = _list_items(popularity, had, groups, propensities)
         self.ids = _read_catalogue(items)
-        self._are_places = is_whole(items)
-        self._lookup = None if self._are_places else IdLookup(self.ids)
+        self._lookup = None if is_whole(items) else IdLookup(self.ids)  # None: ids are places
         for row in [] if self._lookup is None else self._lookup.repeats[0, :1].tolist():
             raise InputError("this item is listed twice", source=SOURCE, document=self.id_at(row))
-        if is_matrix and not self._are_places and interactions.shape[1] != len(self):
+        if is_matrix and self._lookup is not None and interactions.shape[1] != len(self):
             problem = f"interactions have {interactions.shape[1]} columns for {len(self)} items"
             raise InputError(problem, source=SOURCE)
         fingerprint = f"{len(self)} items, {_checksum(self.ids):08x}"
         self.arrays = ItemArrays(len(self), fingerprint=fingerprint)
         if had is not None:
-            self._add_interactions(had, are_rows=is_matrix and not self._are_places)
+            self._add_interactions(had, are_rows=is_matrix and self._lookup is not None)
         if popularity is not None:
             self.arrays.popularity = self.by_item("popularity", popularity, 0.0, least=0.0)
         if users is not None:
@@ -346,9 +336,6 @@ def read_interactions(interactions: Any, users: IdColumn | None = None) -> Query
         else:
             columns, _ = read_roles(interactions, "interactions", {})
             user_ids, items = (as_ids(column, "item", SOURCE) for column in columns)
-            if len(user_ids) != len(items):
-                problem = f"columns differ in length: {len(user_ids)} users, {len(items)} items"
-                raise InputError(problem, source=SOURCE)
             firsts, ones = first_rows(user_ids), np.ones(len(items))
             return QueryTable.from_runs(user_ids.take(firsts), firsts, items, ones)
     return had if (had.numbers > 0).all() else had.without(np.flatnonzero(had.numbers <= 0))
@@ -478,13 +465,3 @@ class DocumentCosts:
     def of_items(self, rows: Any) -> Floats:
         """Return the costs of items, NaN of those below 0: float64, shaped as they."""
         return self._costs[np.maximum(rows, -1)]
-
-
-def as_costs(costs: object) -> DocumentCosts:
-    """Return costs, which may come as a mapping of documents."""
-    if isinstance(costs, DocumentCosts):
-        return costs
-    if isinstance(costs, Mapping):
-        return DocumentCosts(costs)
-    problem = f"costs are a mapping of documents to costs, or DocumentCosts, not {shown(costs)}"
-    raise InputError(problem, source="costs", value=costs)

@@ -15,14 +15,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.column_names import MARK
-from irbatch.data.columns import (
-    QueryTable,
-    as_column,
-    as_ids,
-    check_numbers,
-    naming_rows,
-    read_rows,
-)
+from irbatch.data.columns import QueryTable, as_column, as_ids, check_numbers, read_rows
 from irbatch.data.lookup import find_repeats, first_rows, number_repeats
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.runtime.numbers import check_choice
@@ -108,10 +101,10 @@ class Marks:
         runs: tuple[Any, Ints] | None = None,
     ) -> None:
         self.reads = reads
-        query_ids, document_ids, numbers = read_rows(queries, documents, grades, SOURCE)
-        with naming_rows({"query": query_ids, "document": document_ids}):
-            read = as_column if reads == "probabilities" else as_ids
-            listed = read(marks, MARK[reads], SOURCE).tolist()
+        read = as_column if reads == "probabilities" else as_ids
+        query_ids, document_ids, numbers, listed = read_rows(
+            queries, documents, grades, SOURCE, lambda: read(marks, MARK[reads], SOURCE).tolist()
+        )
         if len(listed) != numbers.size:
             raise InputError(
                 f"columns differ in length: {len(listed)} marks, {numbers.size} grades"
@@ -171,7 +164,6 @@ class Marks:
             )
 
     def _warn_of_unsampled(self, strata: list[Any]) -> None:
-        """Warn of strata whose sampling rate is not known."""
         number, counts, pooled = self._numbered()
         number += offsets_of(counts)[self._query]
         sampled = np.bincount(number[self._grades >= 0], minlength=pooled.size)

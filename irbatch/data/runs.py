@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -195,6 +196,9 @@ class Run(Container):
     def as_table(self) -> QueryTable:  # noqa: D102 - inherits its docstring
         if is_table(self.rankings):
             return self.rankings
-        from irbatch.data.columns import read_rankings
+        from irbatch.data.columns import as_ids, read_ragged
 
-        return read_rankings(self.rankings, self.name)
+        rows = list(self.rankings.values())
+        scores = list(itertools.chain.from_iterable(row.values() for row in rows))
+        queries = as_ids(list(self.rankings), "query", "run")
+        return read_ragged(queries, rows, scores, "run", self.name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.cells import GradedCandidates
-from irbatch.data.items import DocumentCosts, as_costs, check_items
+from irbatch.data.items import DocumentCosts, check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.items import (
@@ -142,7 +142,7 @@ class ItemMeasures:
         return rows
 
 
-def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
+def read_costs(costs: Any, ties: str, marks: str | None) -> DocumentCosts:
     """Return costs; reject them beside what leaves open, or takes no part in, who costs what.
 
     `marks` are what measures read of judgments besides grades.
@@ -153,7 +153,7 @@ def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
         raise InputError(f"{problem} {decided}", source="ties", value=ties)
     if marks is not None:
         raise InputError(f"no measure of {marks} reads costs", source="costs", value=costs)
-    return as_costs(costs)
+    return costs if isinstance(costs, DocumentCosts) else DocumentCosts(costs)
 
 
 def add_costs(

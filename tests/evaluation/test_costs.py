@@ -103,7 +103,7 @@ def test_refused_costs(cost: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: evaluate(costs=[1.0]), "a mapping of documents to costs, or DocumentCosts"),
+        (lambda: evaluate(costs=[1.0]), "a mapping of documents to numbers above 0"),
         (lambda: evaluate(costs={}), "a mapping of documents to numbers above 0"),
         (lambda: DocumentCosts(COSTS, lowest=9), "lowest=9 is above the highest cost, 8"),
         (lambda: DocumentCosts(COSTS, highest=0), "highest=0 must be a number above 0"),
