@@ -10,11 +10,10 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from irbatch.cli.terminal import say
-from irbatch.errors import InputError, InputWarning, keywords_as_options
+from irbatch.errors import InputError, InputWarning, keywords_as_options, printable
 from irbatch.version import __version__
 
-__all__ = ["main", "run"]
+__all__ = ["main", "note", "run", "say"]
 
 FAILED = 1
 BAD_INPUT = 2
@@ -108,3 +107,14 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):  # no file is behind it
         return
+
+
+def say(what: str, text: object) -> None:
+    """Tell a person something on standard error, such as an error or a warning."""
+    lines = "\n".join(map(printable, str(text).split("\n")))
+    print(f"irbatch: {what}: {lines}", file=sys.stderr)
+
+
+def note(text: str) -> None:
+    """Tell a person on standard error what there is to know of a result."""
+    print(f"note: {printable(text)}", file=sys.stderr)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from irbatch.cli import note
 from irbatch.cli.inputs import name_runs, read_items
 from irbatch.cli.options import (
     DEFAULT_MEASURES,
@@ -21,7 +22,6 @@ from irbatch.cli.options import (
     judge,
     read_conditions,
 )
-from irbatch.cli.terminal import note
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, write_tsv
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs

@@ -7,7 +7,7 @@ import itertools
 import math
 import warnings
 
-from irbatch.cli.terminal import say
+from irbatch.cli import say
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, InputWarning

@@ -9,8 +9,8 @@ from functools import partial
 from shlex import quote
 from typing import Any
 
+from irbatch.cli import say
 from irbatch.cli.inputs import ITEM_COLUMNS
-from irbatch.cli.terminal import say
 from irbatch.data.column_names import WORDS
 from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import functools
 
+from irbatch.cli import note
 from irbatch.cli.options import add_columns
-from irbatch.cli.terminal import note
 from irbatch.cli.writing import Output, add_output, write_tsv
 from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns

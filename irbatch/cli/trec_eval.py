@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from irbatch.cli.terminal import say
+from irbatch.cli import say
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.formats.files import open_run, read_qrels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from irbatch.cli.terminal import say
+from irbatch.cli import say
 from irbatch.runtime import warmup
 from irbatch.runtime.kernels import Kernel
 

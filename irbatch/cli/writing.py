@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from irbatch.cli import note
 from irbatch.cli.inputs import check_there
-from irbatch.cli.terminal import note
 from irbatch.errors import InputError, join_words, on_one_line
 
 ENDINGS = {  # of files: the form that they are of

@@ -138,7 +138,7 @@ def _compare_groups(
 ) -> Comparison:
     """Compare systems, all queries and each group of them."""
     if groups is None:
-        return _make(aligned, options)
+        return compare_aligned(aligned, options)
     by_query = rows_by_label(groups) if is_series(groups) else groups
     if not isinstance(by_query, Mapping):
         problem = f"groups go from query ids to names, not {kind_of(groups)}"
@@ -157,8 +157,8 @@ def _compare_groups(
         if min(part.counts) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
         else:
-            compared[name] = _make(part, options)
-    return _make(aligned, options, _strata(rows.values()), compared)
+            compared[name] = compare_aligned(part, options)
+    return compare_aligned(aligned, options, _strata(rows.values()), compared)
 
 
 def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
@@ -173,7 +173,7 @@ def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
     return several or None
 
 
-def _make(
+def compare_aligned(
     aligned: Aligned,
     options: ComparisonSettings,
     strata: Sequence[Positions] | None = None,

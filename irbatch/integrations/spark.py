@@ -45,19 +45,13 @@ def evaluate(
     """Evaluate one system; the same bits as `irbatch.evaluate` of the same rows.
 
     Args:
-        qrels: a DataFrame, one row a judged document; or whatever `irbatch.evaluate` takes, which
-            is sent to the tasks: large ones are better a DataFrame.
-        run: a DataFrame, one row a retrieved document.
-        measures, cutoffs, **settings: as in `irbatch.evaluate`. ``ties="index"``, `order_by` and
-            `progress` have no meaning here, and `threads` is 1 a task.
-        keep: ``"queries"``, values of all queries, which come to the driver; or ``"sums"``, of
-            which each part sends some hundred bytes a measure.
+        qrels, run, measures, cutoffs, keep, **settings: as of `irbatch.integrations.dask.evaluate`,
+            whose frames are Spark's DataFrames here.
         partitions: how many parts are evaluated, each held by a task as a whole; default: as Spark
             is configured to shuffle.
 
     Raises:
-        InputError: before a job starts, if a DataFrame lacks a column or an option can't be had;
-            and as `irbatch.evaluate`, naming the query and the document, from the tasks.
+        InputError: as there; what can be seen before a job starts, before.
     """
     check_settings(evaluate, settings)
     apart = isinstance(qrels, _sql.DataFrame)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from irbatch.comparing.compare import compare
+from irbatch.comparing.compare import compare_aligned
 from irbatch.comparing.gate import (
     ROUNDING,
     Limit,
@@ -22,9 +22,10 @@ from irbatch.comparing.gate import (
     read_limit,
     split_scope,
 )
+from irbatch.comparing.read import align
+from irbatch.comparing.settings import ComparisonSettings
 from irbatch.efficiency.fields import check_fields
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
-from irbatch.evaluation.queries import Rows
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.tables import find_interval
 from irbatch.leaderboard.rows import Board, canonical_name
@@ -100,14 +101,11 @@ def find_significance(board: Board, level: float, draws: int, seed: int) -> Sign
     for row in rows:
         owners.setdefault(id(row.results), row.name)
     measures = _choose_measures(board.measures, {row.name: row.results for row in rows})
-    chosen = {
-        row.name: _with_measures(row.results, measures)
-        for row in rows
-        if row.name in owners.values()
-    }
-    comparison = compare(
-        chosen, test="randomisation", correction="holm", level=level, draws=draws, seed=seed
+    systems = {row.name: row.results for row in rows if row.name in owners.values()}
+    options = ComparisonSettings.choose(
+        test="randomisation", correction="holm", level=level, draws=draws, seed=seed
     )
+    comparison = compare_aligned(align(systems, list(measures.values())), options)
     best: dict[str, str] = {}
     p_values: dict[str, dict[str, float]] = {}
     for k, name in enumerate(measures):
@@ -122,8 +120,8 @@ def find_significance(board: Board, level: float, draws: int, seed: int) -> Sign
     return Significance(comparison.level, len(comparison.query_ids), best, p_values)
 
 
-def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) -> list[str]:
-    """Return the measures that are means of the same queries for all systems."""
+def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) -> dict[str, str]:
+    """Return the measures that are means of the same queries for all systems, and their columns."""
     if len(systems) < 2:
         problem = "values of queries are known of fewer than two systems: evaluate their runs"
         raise InputError(problem, source="leaderboard")
@@ -133,24 +131,15 @@ def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) ->
             sizes = f"{many(len(one.query_ids), 'query')} and {len(results.query_ids)}"
             problem = f"{shown(first)} and {shown(system)} were evaluated on different queries"
             raise InputError(f"{problem} ({sizes})", source="leaderboard", value=system)
-    chosen = [
-        name
+    chosen = {
+        name: one.columns[one.column_of(name)]
         for name in measures
         if all(name in results for results in systems.values())
-        and one.columns[one.column_of(name)].aggregate not in NOT_OF_QUERIES
-    ]
-    if not chosen:
+    }
+    tested = {n: str(own) for n, own in chosen.items() if own.aggregate not in NOT_OF_QUERIES}
+    if not tested:
         raise InputError("no measure is a mean of queries, to test", source="leaderboard")
-    return chosen
-
-
-def _with_measures(results: Results, measures: Sequence[str]) -> Results:
-    places = [results.column_of(name) for name in measures]
-    queries = results.query_ids if results.has_ids else range(len(results.query_ids))
-    columns = [results.columns[place] for place in places]
-    known = results.of_queries
-    rows = Rows(results.values[:, places], known.marks, known.judgment_counts)
-    return Results(rows, queries, columns, results.counts, results.settings)
+    return tested
 
 
 # ---------------------------------------------------------------- conditions
