@@ -12,7 +12,7 @@ from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, judge
 from irbatch.cli.writing import SHAPING, TABLES, Output, add_output, add_paper, chosen
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.study import check_board, parse_on_board
+from irbatch.leaderboard.study import check_board, parse_on_board, split_axes
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL
@@ -51,9 +51,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     repeated("--price", dest="prices", metavar="INSTANCE=PRICE", type=_price, help=text)
     add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
     text = "those shown; hardware is one, too"
-    add("--columns", metavar="AXIS,AXIS", type=_axes, help=text)
+    add("--columns", metavar="AXIS,AXIS", type=split_axes, help=text)
     text = "mark the systems that no other beats (default: --y and --x)"
-    add("--frontier", metavar="AXIS,AXIS", type=_axes, help=text)
+    add("--frontier", metavar="AXIS,AXIS", type=split_axes, help=text)
     add = parser.add_argument_group("how sure it is (with --qrels)").add_argument
     add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
     text = "mark systems not significantly worse than the best (all pairs, Holm)"
@@ -73,11 +73,6 @@ def _price(text: str) -> tuple[str, float]:
     if not instance or not re.fullmatch(DECIMAL, price):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form c6g.xlarge=0.136")
     return instance, float(price)
-
-
-def _axes(text: str) -> list[str]:
-    """Split at commas, but for those in the parentheses of a measure."""
-    return [axis.strip() for axis in re.split(r",(?![^()]*\))", text)]
 
 
 def run(options: argparse.Namespace) -> int:

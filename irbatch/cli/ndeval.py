@@ -21,9 +21,6 @@ AT_CUTOFFS = ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG")
 AT_CUTOFFS_LAST = ("P_IA", "StRecall")
 NNRBP_AT = 13  # among the columns
 
-Values = dict[str, list[float]]
-"""Topic to values of all columns."""
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch ndeval` takes."""
@@ -89,7 +86,9 @@ def _read(path: str, order_by: str) -> Run:
     return Run(rankings, path, run.tag)
 
 
-def _values(qrels: Qrels, run: Run, *, columns: list[Measure], max_depth: int | None) -> Values:
+def _values(
+    qrels: Qrels, run: Run, *, columns: list[Measure], max_depth: int | None
+) -> dict[str, list[float]]:
     """Return the values of all topics of a run, 0 of those that are not judged."""
     values = {topic: [0.0] * len(columns) for topic in run.rankings}
     if values.keys() & set(qrels.queries):

@@ -141,11 +141,9 @@ class Output:
 
     def write_report(self, report: Any, **own: dict[str, Any]) -> None:
         """Write a report in its forms; `own` are further options of one form."""
-
-        def make(form: str, **shaped: Any) -> str:
-            return str(getattr(report, f"to_{form}")(**shaped, **own.get(form, {})))
-
-        self.write(make)
+        self.write(
+            lambda form, **shaped: getattr(report, f"to_{form}")(**shaped, **own.get(form, {}))
+        )
 
     def add_notes(self, texts: Iterable[str]) -> None:
         """Say on standard error what reports that people read say themselves."""

@@ -170,13 +170,8 @@ def picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
     if x is None or not len(board):
         return []
     frontier = find_frontier(board, x, y)
-
-    def draw() -> Any:
-        return draw_frontier(frontier).get_figure()
-
     title = f"{frontier.y.label} against {frontier.x.label}"
-    strong = ", ".join(frontier.pareto.frontier)
-    caption = f"Pareto frontier: {strong}."
+    caption = f"Pareto frontier: {', '.join(frontier.pareto.frontier)}."
     if left_out := frontier.pareto.left_out:
         caption += f" Left out: {tell_left_out(board, left_out)}."
-    return [Figure(title, caption, draw)]
+    return [Figure(title, caption, lambda: draw_frontier(frontier).get_figure())]

@@ -156,12 +156,16 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
     system, condition = split_scope(text, "of") if isinstance(text, str) else (None, "")
     if (form := DOMINATED.fullmatch(condition)) is not None:
         check_purpose(text, is_requirement=bool(form["required"]), required=required)
-        axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
-        return system, [axis.strip() for axis in axes]
+        return system, split_axes(form["axes"])
     limit = read_limit(condition)
     if limit is None:
         raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
     return system, limit
+
+
+def split_axes(text: str) -> list[str]:
+    """Split names at commas, but for those in the parentheses of a measure."""
+    return [axis.strip() for axis in re.split(r",(?![^()]*\))", text)]
 
 
 def check_board(board: Board, conditions: Iterable[object], *, required: bool) -> list[Outcome]:
