@@ -152,27 +152,24 @@ class GradedCandidates:
         """Reject a cell outside the matrix."""
         outside = (self.columns < 0) | (self.columns >= shape[1])
         for place in np.flatnonzero(outside)[:1]:
-            query = queries[self.row_index[place]]
-            raise _not_a_column(int(self.columns[place]), shape, source, query)
+            column, query = int(self.columns[place]), queries[self.row_index[place]]
+            candidates = f"the {shape[1]} candidates, counted from 0; padding is {IGNORED}"
+            problem = f"column {column} is not one of {candidates}"
+            raise InputError(problem, source=source, query=query, value=column)
 
 
-def _not_a_column(document: Any, shape: Shape, source: str, query: Any) -> InputError:
-    candidates = f"the {shape[1]} candidates, counted from 0; padding is {IGNORED}"
-    problem = f"column {shown(document)} is not one of {candidates}"
-    return InputError(problem, source=source, query=query, value=document)
-
-
-def _read_matrix(matrix: Any, queries: Queries, source: str) -> GradedCandidates:
+def _read_matrix(matrix: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
     """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
-    n_rows = matrix.shape[0]
+    check_shape(matrix, shape, source)
+    n_rows = shape[0]
     if is_tensor(matrix) and (is_sparse(matrix) or is_on_accelerator(matrix)):
         tensor = matrix.detach().to_sparse_coo().coalesce()  # only what is not 0 travels
         rows, columns = to_numpy(tensor.indices(), source)
         cells = GradedCandidates(rows, columns, to_numpy(tensor.values(), source), n_rows)
         if ((rows < 0) | (rows >= n_rows)).any():  # as if of another query
-            problem = f"an entry is not in a matrix of shape {tuple(matrix.shape)}"
+            problem = f"an entry is not in a matrix of shape {shape}"
             raise InputError(problem, source=source)
-        cells.check_columns(matrix.shape, queries, source)
+        cells.check_columns(shape, queries, source)
     elif is_sparse(matrix):
         compressed = read_compressed(matrix, source)
         rows, columns = row_index_of(compressed.indptr), compressed.indices.astype(np.int64)
@@ -237,9 +234,10 @@ def _read_lists(
     if not isinstance(table.documents, TextColumn):
         return table.row_index, table.documents
     if len(table.documents):
-        place = table.where(0)
-        raise _not_a_column(place["document"], shape, source, place["query"])
-    return table.row_index, np.empty(0, np.int64)
+        query, column = table.where(0)["query"], table.where(0)["document"]
+        problem = f"column {shown(column)} is not a whole number"
+        raise InputError(problem, source=source, query=query, value=column)
+    return table.row_index, NO_LABELS
 
 
 def read_labels(
@@ -253,8 +251,7 @@ def read_labels(
     source = "relevance"
     stays = is_sparse(labels) or is_on_accelerator(labels)
     values = labels if stays else to_numpy(labels, source)
-    check_shape(values, shape, source)
-    cells = _read_matrix(values, queries, source)
+    cells = _read_matrix(values, shape, queries, source)
     hidden: Bools | None = None
     if (mask := mask_of(labels)) is not None:
         hidden = mask.copy()
@@ -294,8 +291,7 @@ def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools:
     if not is_sparse(excluded) and getattr(excluded, "ndim", 1) == 2:
         return ~read_mask(excluded, shape, source)
     if is_sparse(excluded):
-        check_shape(excluded, shape, source)
-        cells = _read_matrix(excluded, queries, source)
+        cells = _read_matrix(excluded, shape, queries, source)
     else:
         cells = _read_columns(excluded, shape, queries, source)
     kept = np.ones(shape, bool)

@@ -199,8 +199,7 @@ class Accumulator:
             for column, name in zip(columns, COLUMNS, strict=True)
         ]
         if len(set(map(len, lists))) > 1:
-            pairs = zip(map(len, lists), COLUMNS, strict=True)
-            lengths = ", ".join(f"{many(size, 'entry')} in {name}" for size, name in pairs)
+            lengths = dict(zip(COLUMNS, map(len, lists), strict=True))
             raise InputError(f"columns differ in length: {lengths}", source="update_columns")
         queries, documents, *numbers = lists
         if not queries:

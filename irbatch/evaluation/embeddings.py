@@ -17,7 +17,6 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, ScoreOptions
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
-from irbatch.runtime.threads import cached_property
 
 SIMILARITIES = {
     "dot": "product of embeddings",
@@ -121,6 +120,10 @@ class _Pair:
             raise InputError(problem.format(*shapes), source="queries")
         block = BLOCK_BYTES_THERE if self._on_accelerator else BLOCK_BYTES
         self._at_once = max(block // (4 * max(self.shape[1], 1)), 1)
+        if not self._on_accelerator:  # where a block's scores are written, block after block
+            wide = max(self._queries.dtype.itemsize, self._documents.dtype.itemsize) >= 8
+            rows = min(self._at_once, self.shape[0])
+            self._scores = np.empty((rows, self.shape[1]), np.float64 if wide else np.float32)
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""
@@ -138,13 +141,6 @@ class _Pair:
         for start in starts:
             left.times(self._documents_from(start), scores[:, start : start + DOCUMENTS])
         return scores
-
-    @cached_property
-    def _scores(self) -> npt.NDArray[Any]:
-        """Where a block's scores are written, block after block."""
-        wide = max(self._queries.dtype.itemsize, self._documents.dtype.itemsize) >= 8
-        rows = min(self._at_once, self.shape[0])
-        return np.empty((rows, self.shape[1]), np.float64 if wide else np.float32)
 
     def _documents_from(self, start: int) -> _Part:
         """Return a part of the documents as they are multiplied; what fits in memory is kept."""
@@ -268,14 +264,11 @@ def _read_rows(of_queries: Any, name: str, shape: tuple[int, int]) -> Any:
     if of_queries is None or isinstance(of_queries, str):
         return of_queries
     own = getattr(of_queries, "shape", None)
-    rows = own[0] if own else -1
-    if own is None and hasattr(of_queries, "__len__"):
-        rows = len(of_queries)
-    if rows != shape[0]:
-        has = many(rows, "row") if own is None else f"shape {tuple(own)}"
-        raise InputError(
-            f"{has} for {many(shape[0], 'query')} and {many(shape[1], 'document')}", source=name
-        )
+    if own is None:
+        own = (len(of_queries),) if hasattr(of_queries, "__len__") else ()
+    if tuple(own[:1]) != shape[:1]:
+        expected = f"{many(shape[0], 'query')} and {many(shape[1], 'document')}"
+        raise InputError(f"shape {tuple(own)} for {expected}", source=name)
     if not is_sparse(of_queries):
         return of_queries
     return of_queries.to_sparse_coo() if is_tensor(of_queries) else of_queries.tocsr()

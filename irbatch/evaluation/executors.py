@@ -67,17 +67,14 @@ class Workers:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._end(at_once=problem[0] is not None)
-
-    def _end(self, *, at_once: bool) -> None:
-        """Wait for our own processes to end, or end them, whatever they are at."""
+        """Wait for our own processes to end; after an error end them, whatever they are at."""
         if self._processes and isinstance(pool := self._pool, ProcessPoolExecutor):
-            processes = list((getattr(pool, "_processes", None) or {}).values())
-            pool.shutdown(wait=not at_once, cancel_futures=True)
-            for process in processes if at_once else ():
+            failed = problem[0] is not None
+            processes = [*(getattr(pool, "_processes", None) or {}).values()] if failed else []
+            pool.shutdown(wait=not failed, cancel_futures=True)
+            for process in processes:
                 process.terminate()
                 process.join()
-            pool.shutdown()
 
     def run(
         self, work: Callable[..., Any], items: Sequence[Item], progress: Progress | None = None
@@ -104,8 +101,7 @@ class Workers:
                         f"{', '.join(map(repr, names[:4]))}; or it could not import this script, "
                         'which is to evaluate under if __name__ == "__main__":'
                     ) from problem
-                may_restart = False
-                self._end(at_once=True)
+                may_restart = False  # the pool has ended its other processes
                 self._start()
         return [done[place] for place in range(len(items))]
 

@@ -123,7 +123,7 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
         ("run (query 'm', document 1)", "twice"),
     ),
     (lambda e: e.update_columns(["n", "c"], ["x", "x"], [1, 2], [1, 1]), ("'c'", "'x'", "before")),
-    (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("2 entries in grades",)),
+    (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("'grades': 2",)),
     (lambda e: e.update_columns(["n", "n"], ["x", "y"], [1, "2"], [1, 1]), ("'y'", "score")),
     (lambda e: e.update_columns([1], ["x"], [1.0], [1]), ("two kinds", "'c'", "1")),
     (lambda e: e.update_columns(["n"], [7], [1.0], [1]), ("two kinds", "'x'", "7")),
