@@ -121,7 +121,11 @@ class Items:
         if is_matrix and self._lookup is not None and interactions.shape[1] != len(self):
             problem = f"interactions have {interactions.shape[1]} columns for {len(self)} items"
             raise InputError(problem, source=SOURCE)
-        fingerprint = f"{len(self)} items, {_checksum(self.ids):08x}"
+        if isinstance(self.ids, TextColumn):
+            content = "\n".join(self.ids.tolist()).encode(errors="surrogatepass")
+        else:
+            content = self.ids.astype("<i8").tobytes()
+        fingerprint = f"{len(self)} items, {zlib.crc32(content):08x}"
         self.arrays = ItemArrays(len(self), fingerprint=fingerprint)
         if had is not None:
             self._add_interactions(had, are_rows=is_matrix and self._lookup is not None)
@@ -263,13 +267,6 @@ def _read_catalogue(items: Any) -> IdColumn:
     if not len(ids):
         raise InputError("there are no items", source=SOURCE)
     return ids
-
-
-def _checksum(ids: IdColumn) -> int:
-    """Return a number by which catalogues are told apart."""
-    if isinstance(ids, TextColumn):
-        return zlib.crc32("\n".join(ids.tolist()).encode(errors="surrogatepass"))
-    return zlib.crc32(ids.astype("<i8").tobytes())
 
 
 def check_items(items: object) -> Items:

@@ -408,7 +408,7 @@ def _parse(text: bytearray, form: LineForm) -> Parsed | None:
     data = np.frombuffer(text, np.uint8)
     work = size // BYTES_A_CELL
     rows = parse_lines.run_compiled(work, data, size, Layout(form.width, *at), parsed, last)
-    if rows is None or rows == GIVEN_UP or (parsed.beyond_ascii[0] and not _is_utf8(text)):
+    if rows is None or rows == GIVEN_UP:
         return None
     return parsed._replace(
         starts=parsed.starts[:rows],
@@ -447,21 +447,15 @@ def _is_plain(text: bytearray, form: LineForm) -> bool:
     return form.keys is None
 
 
-def _is_utf8(text: bytearray) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _convert(text: bytearray, parsed: Parsed, form: LineForm) -> bool:
-    """Convert the values left to Python; tell whether all values are as `form` has them."""
+    """Convert values left to Python; tell whether they are as `form` says, and all is UTF-8."""
     values = parsed.values
     try:
+        if parsed.beyond_ascii[0]:
+            text.decode()
         for row, start, stop in parsed.unsure.tolist():
             values[row] = read_number(bytes(text[start:stop]), form)
-    except InputError:
+    except (InputError, UnicodeDecodeError):
         return False
     if form.is_ranked and ((values < 0) | (values % 1 != 0)).any():
         return False

@@ -97,12 +97,10 @@ class ParquetReader(TableReader):
                 self._names, self.query_kind = names, kinds[0]
                 self._rows += file.metadata.num_rows
             self._size += os.path.getsize(path) if content is None else len(content)  # noqa: PTH202
-        self.is_large = self._rows > BATCH and self._is_grouped()
-
-    def _is_grouped(self) -> bool:
-        """Tell whether queries stand together in the beginning, so that pieces can be evaluated."""
-        runs = self._read(next(self._spans())).queries.tolist()
-        return len(runs) <= SCATTERED * len(set(runs))
+        self.is_large = False
+        if self._rows > BATCH:  # pieces can be evaluated if queries stand together at the beginning
+            runs = self._read(next(self._spans())).queries.tolist()
+            self.is_large = len(runs) <= SCATTERED * len(set(runs))
 
     def columns(self) -> dict[str, Column]:
         """Read all columns, by role and as they are."""

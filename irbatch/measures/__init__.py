@@ -11,7 +11,6 @@ from irbatch.measures.declare import (
     MARKED,
     Declaration,
     Measure,
-    check_cutoff,
     define_measure,
     styles,
 )
@@ -37,12 +36,12 @@ from irbatch.measures.plan import (
     plan_of,
     relevant_levels,
 )
-from irbatch.measures.table import NICKNAMES, VERSIONS, Spelling
+from irbatch.measures.table import NICKNAMES, VERSIONS
 
 __all__ = [
     "CATALOGUE", "DISCOUNTS", "GAINS", "GRADED", "MARKED", "NICKNAMES", "REL", "VERSIONS", "Choice",
     "Declaration", "Flag", "FormulaError", "Gain", "Measure", "Number", "Plan", "Points",
-    "PrefixStatistics", "RelevanceMatrix", "Spelling", "apply_formula", "check_cutoff",
+    "PrefixStatistics", "RelevanceMatrix", "apply_formula",
     "define_discount", "define_gain", "define_measure", "measure", "needs_relevant",
     "parse_measures", "plan_of", "relevant_levels", "styles",
 ]  # fmt: skip

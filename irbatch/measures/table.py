@@ -575,20 +575,17 @@ def names_of(name: str) -> tuple[tuple[str, ...], tuple[Spelling, ...]]:
     spellings = [trec.spelling for trec in TREC_EVAL if trec.meaning == name]
     for other in others:
         tools, *words = other.replace("_at_k", "_at_{k}").split()
-        settings = [word for word in words if "=" in word and "(" not in word]
-        names = " ".join(word for word in words if word not in settings)
+        texts = [word for word in words if "=" in word and "(" not in word]
+        pairs = [text.split("=") for text in texts]
+        settings = tuple((key, float(x) if x.isdecimal() else x) for key, x in pairs)
+        names = " ".join(word for word in words if word not in texts)
         names = re.sub(r"(\S+)\[@k\]", r"\1 \1@k", names)
         for tool in tools.split(","):
             spelled = names.replace("@k", CUTOFF_FORMS.get(tool, "@{k}")).split()
             full = next((form for form in spelled if "{k" not in form), "")
             cut = next((form for form in spelled if "{k" in form), "")
-            spellings.append(Spelling(tool, full, cut, tuple(map(_read_setting, settings))))
+            spellings.append(Spelling(tool, full, cut, settings))
     return tuple(own.split()[1:]), tuple(spellings)
-
-
-def _read_setting(text: str) -> tuple[str, object]:
-    name, _, value = text.partition("=")
-    return name, float(value) if value.isdecimal() else value
 
 
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"  # the defaults of most measures that have cutoffs

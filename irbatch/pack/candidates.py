@@ -35,7 +35,10 @@ class Candidates:
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
-        self.on_accelerator = is_on_accelerator(scores) and _stays(scores)
+        self.on_accelerator = False  # where numbers may be counted, rather than copied
+        if is_on_accelerator(scores):
+            name = str(scores.dtype).removeprefix("torch.")
+            self.on_accelerator = name in COUNTED_THERE and scores.numel() >= FEW_CELLS
         self._halves = None if self.on_accelerator else half_bits(scores)
         if self._halves is not None:
             self.scores: Any = self._halves.bits
@@ -160,12 +163,6 @@ class Candidates:
 
     def _keep(self, cells: Bools) -> None:
         self.kept = cells if self.kept is None else self.kept & cells
-
-
-def _stays(scores: Any) -> bool:
-    """Tell whether a tensor's numbers are counted on its accelerator, rather than copied."""
-    name = str(scores.dtype).removeprefix("torch.")
-    return name in COUNTED_THERE and scores.numel() >= FEW_CELLS
 
 
 def _places(bits: npt.NDArray[np.uint16], infinity: int) -> npt.NDArray[np.float32]:

@@ -112,22 +112,16 @@ def count_by_keys(
         cost = 2 * row_index.size * scores.shape[1]
         few = sizes, row_index, columns[part], counts
         _count_lower.run(cost, as_input(scores), cells, mine, *few)
-        for row in np.flatnonzero(sizes > MANY_TIED).tolist():
+        for row in np.flatnonzero(sizes > MANY_TIED).tolist():  # these are sorted
             many = slice(*np.searchsorted(row_index, [row, row + 1]).tolist())
             present = np.flatnonzero(candidates.are_candidates(start + row, start + row + 1)[0])
-            counts[many] = _rank_ties(
-                scores[row], mine[row % len(mine)], present, columns[part][many]
-            )
+            of_row, tied = scores[row], columns[part][many]
+            ordered = present[np.lexsort((mine[row % len(mine)][present], of_row[present]))]
+            place = np.empty(of_row.size, np.int64)
+            place[ordered] = np.arange(ordered.size)
+            counts[many] = place[tied] - np.searchsorted(of_row[ordered], of_row[tied])
     all_before[shared] = before
     return all_before
-
-
-def _rank_ties(scores: Scores, keys: Ints, present: Ints, columns: Ints) -> Ints:
-    """Count as `count_by_keys` in one row by sorting it."""
-    ordered = present[np.lexsort((keys[present], scores[present]))]
-    place = np.empty(scores.size, np.int64)
-    place[ordered] = np.arange(ordered.size)
-    return place[columns] - np.searchsorted(scores[ordered], scores[columns])
 
 
 def _reject_nan(candidates: Candidates, row: int) -> None:
@@ -422,7 +416,9 @@ def _pack_rows(ranked: Ranked, n_relevant: Ints | None, rows: Positions) -> Iter
     part, starts = part_of(ranked.counted.starts, first, last)
     grades, sizes = ranked.grades[part], ranked.counted.sizes[first:last]
     all_one = ranked.counted.all_one
-    levels = _list_levels(grades, all_one=all_one, binary=n_relevant is not None)
+    # 0, which other candidates have, and the grades above it.
+    least = [0.0, 1.0] if n_relevant is not None or (all_one and grades.size) else [0.0]
+    levels = np.array(least) if all_one else distinct(np.append(grades[grades > 0], least))
     if rows.size > 1 and rows.size * levels.size > COUNT_CELLS:
         for half in np.array_split(rows, 2):
             yield from _pack_rows(ranked, n_relevant, half)
@@ -441,9 +437,3 @@ def _pack_rows(ranked: Ranked, n_relevant: Ints | None, rows: Positions) -> Iter
     ties = None if ranked.ties is None else ranked.ties.of_rows(first, last)
     entries = Entries(starts, ranked.ranks[part], codes)
     yield Block(rows, SparseMatrix(levels, sizes, judged, entries, ties), ranked.tied[first:last])
-
-
-def _list_levels(grades: Floats, *, all_one: bool, binary: bool) -> Floats:
-    """List the levels of a block: 0, which other candidates have, and the grades above it."""
-    least = [0.0, 1.0] if binary or (all_one and grades.size) else [0.0]
-    return np.array(least) if all_one else distinct(np.append(grades[grades > 0], least))

@@ -177,14 +177,8 @@ def _kinds(hint: Any, chosen: dict[str, str], fixed: str = "") -> Iterator[Any]:
             yield from _kinds(field, chosen, letters or fixed)
         yield None
     else:
-        of_elements = (fixed or chosen[letters]) if letters else _element_type(kind)
-        yield from (np.dtype(of_elements), dimensions)
-
-
-def _element_type(array: Any) -> Any:
-    """Return the type that stands in ``npt.NDArray[...]``, which Python 3.12 leaves as it is."""
-    arguments = typing.get_args(array)
-    return arguments[0] if len(arguments) == 1 else typing.get_args(arguments[1])[0]
+        dtype = typing.get_args(typing.get_args(kind)[1])[0]  # of ``np.ndarray[Any, np.dtype[…]]``
+        yield from (np.dtype((fixed or chosen[letters]) if letters else dtype), dimensions)
 
 
 # ---------------------------------------------------------------------- Numba and LLVM

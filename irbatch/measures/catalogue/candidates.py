@@ -33,15 +33,11 @@ def area_under_curve(j: JudgedRanks) -> Floats:
     return _share(j, pairs - _count_wrong(j), pairs, worst=0.0)
 
 
-def _weigh_users(j: JudgedRanks) -> Floats:
-    """Return the number of relevant candidates, 0 where there is no other."""
-    return np.where(_count_pairs(j) > 0, _count_hits(j), 0.0)
-
-
 @of_candidates(
     "GAUC",
     aggregate="weighted",
-    weight=_weigh_users,
+    # The number of relevant candidates, 0 where there is no other.
+    weight=lambda j: np.where(_count_pairs(j) > 0, _count_hits(j), 0.0),
     takes_cutoff=False,
     undefined=0.0,
     no_relevant="left out",

@@ -30,11 +30,6 @@ COMMON: dict[str, Parameter] = {
 Formula = Callable[..., Floats | Reading]
 
 
-def _better(measure: Measure) -> str:
-    """Say that more gain is better; costs and numbers of documents may be anything."""
-    return "higher" if measure["number"] in ("EU", "ETU") else "neither"
-
-
 def user_model(name: str) -> Callable[[Formula], Measure]:
     """Declare a measure by its users."""
 
@@ -46,8 +41,13 @@ def user_model(name: str) -> Callable[[Formula], Measure]:
             walked = functools.partial(model, **own)
             return _number_of(j, number, (name, int(max_n), max_grade, *own.values()), walked)
 
-        about = {"no_relevant": "EU and ETU 0, the others as any other", "better": _better}
-        return of_judged(name, parameters=COMMON, **about)(formula)
+        return of_judged(
+            name,
+            parameters=COMMON,
+            no_relevant="EU and ETU 0, the others as any other",
+            # More gain is; costs and numbers of documents may be anything.
+            better=lambda of: "higher" if of["number"] in ("EU", "ETU") else "neither",
+        )(formula)
 
     return declare
 
