@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Ints, Positions
+from irbatch.array_types import Bools, Ints, NDArray, Positions
 from irbatch.data.columns import as_ids, read_compressed
 from irbatch.data.id_lists import read_lists
 from irbatch.data.ids import TextColumn, check_query_ids
@@ -33,16 +32,14 @@ IGNORED = -100  # the label that Hugging Face and torch give to padding
 
 Queries = Sequence[Any]
 Shape = tuple[int, int]
-Labels = npt.NDArray[Any]
+Labels = NDArray[Any]
 NO_LABELS = np.empty(0, np.int64)
 
 
 # ---------------------------------------------------------------- checks
 
 
-def check_real(
-    array: npt.NDArray[Any], what: str, source: str, queries: Queries | None = None
-) -> None:
+def check_real(array: NDArray[Any], what: str, source: str, queries: Queries | None = None) -> None:
     """Reject an array of anything but real numbers and truth values.
 
     `what` is in it, in the plural; `queries` are those of its rows, or that of its only row.
@@ -68,7 +65,7 @@ def check_shape(values: Any, shape: Shape, source: str) -> None:
         raise InputError(problem, source=source)
 
 
-def find_bad_grade(grades: npt.NDArray[Any]) -> int:
+def find_bad_grade(grades: NDArray[Any]) -> int:
     """Return the flat place of the first real number that is NaN or beyond 2^53; -1 without one."""
     kind, size = grades.dtype.kind, grades.dtype.itemsize
     if not grades.size or kind == "b" or (kind in "iu" and size < 8):

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Floats2, Ints, Ints2
+from irbatch.array_types import Bools, Floats, Floats2, Ints, Ints2, NDArray
 from irbatch.errors import InputError, shown
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
@@ -86,7 +85,7 @@ GIVEN_BY = {
     "propensities": "propensities=",
 }
 
-ItemRows = npt.NDArray[np.int32]
+ItemRows = NDArray[np.int32]
 
 
 class Vectors(NamedTuple):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Floats2, Ints, Positions
+from irbatch.array_types import Bools, Floats, Floats2, Ints, NDArray, Positions
 from irbatch.engine.matrix import (
     NEGATIVE,
     PAD,
@@ -393,7 +392,7 @@ class JudgedRanks(Ranked):
         return before[self.hit_places] - before[self.starts[self.hits.row_index]]
 
 
-def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _freeze(*arrays: NDArray[Any]) -> NDArray[Any]:
     """Make arrays read-only, as the measures of a call share them; return the first."""
     for array in arrays:
         array.flags.writeable = False

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import NDArray
 from irbatch.data.ids import kinds_of, same_kind
 from irbatch.engine.items import OUTSIDE, ItemArrays, ItemCounts
 from irbatch.errors import InputError, many, shown
@@ -65,7 +65,7 @@ class Sums:
     """Sums of measures' values: whole numbers that add up over batches and processes."""
 
     measures: Sequence[Measure]
-    arrays: Mapping[str, npt.NDArray[Any]]
+    arrays: Mapping[str, NDArray[Any]]
     items: Mapping[int | None, ItemCounts]  # by cutoff, where measures of the whole run read them
 
     @classmethod
@@ -420,7 +420,7 @@ def reading_state(state: Any, like: Mapping[str, Any], same: Sequence[str]) -> I
 
 def read_array(
     key: str, stored: Any, shape: Sequence[int], within: tuple[float, float], kind: type = np.int64
-) -> npt.NDArray[Any]:
+) -> NDArray[Any]:
     """Return numbers of a shape, in which -1 is any size: lists, an array, or bytes to base 64."""
     if isinstance(stored, str):
         stored = np.frombuffer(b64decode(stored, validate=True), np.dtype(kind).newbyteorder("<"))
@@ -431,7 +431,7 @@ def read_array(
     return read.astype(kind)
 
 
-def write_array(numbers: npt.NDArray[Any]) -> str:
+def write_array(numbers: NDArray[Any]) -> str:
     """Write the bytes of numbers of 64 bits to base 64, the lowest first."""
     return b64encode(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()).decode()
 

@@ -7,8 +7,8 @@ import sys
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import NDArray
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
@@ -199,7 +199,7 @@ class _Part(NamedTuple):
     values: Any
     peak: float
 
-    def times(self, right: _Part, out: npt.NDArray[Any] | None = None) -> Any:
+    def times(self, right: _Part, out: NDArray[Any] | None = None) -> Any:
         """Return the products of each row with each row of another part."""
         left, other = self.values, right.values
         if out is None:
@@ -221,7 +221,7 @@ def _peak(values: Any) -> float:
     return max(-float(values.min()), float(values.max())) if 0 not in values.shape else 0.0
 
 
-def _scaled(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _scaled(part: NDArray[Any]) -> NDArray[Any]:
     """Scale rows to length 1; those of length 0 stay."""
     with np.errstate(over="ignore", under="ignore"):
         lengths = np.linalg.norm(part, axis=1, keepdims=True)

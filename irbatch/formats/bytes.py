@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bytes, Floats, Ints, Ints2
+from irbatch.array_types import Bytes, Floats, Ints, Ints2, NDArray
 from irbatch.errors import InputError
 from irbatch.formats.lines import LineForm, read_number
 from irbatch.formats.streams import LONGEST_LINE
@@ -167,7 +166,7 @@ class Parsed(NamedTuple):
     """What the parser found in a piece of a file; numbers are int64."""
 
     starts: Ints  # (rows,), where in the text each row's document begins, and how long it is
-    lengths: npt.NDArray[np.int32]
+    lengths: NDArray[np.int32]
     values: Floats
     # (groups, 3), of consecutive rows with one query: the first row, and where its query begins and
     # ends in the text.

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Ints
+from irbatch.array_types import Bools, Ints, NDArray
 from irbatch.data.cells import GradedCandidates, check_real, read_counts, read_excluded, read_mask
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
@@ -133,7 +132,7 @@ class Candidates:
         for start in range(0, self.shape[0], at_once):
             yield start, min(start + at_once, self.shape[0])
 
-    def block(self, start: int, stop: int) -> tuple[npt.NDArray[Any], Bools | None]:
+    def block(self, start: int, stop: int) -> tuple[NDArray[Any], Bools | None]:
         """Return some rows' scores as kernels take them, and which cells are candidates.
 
         Whole numbers become int64 (uint64 stays), bools too: each exactly. Floats of other widths
@@ -165,7 +164,7 @@ class Candidates:
         self.kept = cells if self.kept is None else self.kept & cells
 
 
-def _places(bits: npt.NDArray[np.uint16], infinity: int) -> npt.NDArray[np.float32]:
+def _places(bits: NDArray[np.uint16], infinity: int) -> NDArray[np.float32]:
     """Turn floats of 16 bits into their places in order; NaN stays NaN."""
     places = np.empty(bits.shape, np.float32)
     _place_halves.run(8 * bits.size, as_input(bits).reshape(-1), infinity, places.reshape(-1))
@@ -173,9 +172,7 @@ def _places(bits: npt.NDArray[np.uint16], infinity: int) -> npt.NDArray[np.float
 
 
 @kernel
-def _place_halves(
-    bits: npt.NDArray[np.uint16], infinity: int, places: npt.NDArray[np.float32]
-) -> None:
+def _place_halves(bits: NDArray[np.uint16], infinity: int, places: NDArray[np.float32]) -> None:
     """Read bits as whole numbers with a sign of their own: these are in the order of the floats."""
     # At each step as wide as the result: half the time of what widens in between.
     largest = np.int32(infinity)

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Bytes2, Floats, Ints, Ints2, Positions
+from irbatch.array_types import Bools, Bytes2, Floats, Ints, Ints2, NDArray, Positions
 from irbatch.data.cells import GradedCandidates
 from irbatch.data.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix, count_levels
@@ -42,8 +41,8 @@ MANY_TIED = 200
 # (10 graded candidates of 20,000 in the second-level cache, with 1 for 3 here).
 STEP = 3
 
-Scores = Annotated[npt.NDArray[Any], "f4 f8 i8 u8"]
-Scores2 = Annotated[npt.NDArray[Any], "f4 f8 i8 u8", 2]
+Scores = Annotated[NDArray[Any], "f4 f8 i8 u8"]
+Scores2 = Annotated[NDArray[Any], "f4 f8 i8 u8", 2]
 
 
 class ScoreRows(NamedTuple):

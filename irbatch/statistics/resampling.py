@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Floats3, Ints
+from irbatch.array_types import Floats, Floats3, Ints, NDArray
 from irbatch.errors import InputError, shown
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import check_whole, is_real
@@ -173,7 +172,7 @@ def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
 
 
 def _permute(
-    values: Floats, picks: npt.NDArray[np.uint16], sums: Floats, first: int, last: int
+    values: Floats, picks: NDArray[np.uint16], sums: Floats, first: int, last: int
 ) -> None:
     order = np.empty(values.shape[1], np.int64)
     _add_permuted.run(20 * picks.size, values, picks, sums, order, first, last)
@@ -182,7 +181,7 @@ def _permute(
 @kernel
 def _add_permuted(
     values: Floats3,
-    picks: Annotated[npt.NDArray[np.uint16], 3],
+    picks: Annotated[NDArray[np.uint16], 3],
     sums: Floats3,
     order: Ints,
     first: int,
