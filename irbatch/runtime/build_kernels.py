@@ -88,7 +88,7 @@ def build_library(path: Path) -> None:
     if not shutil.which(compiler):
         raise FileNotFoundError(f"there is no C compiler {compiler!r}")
     with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-m", "irbatch.runtime.build_kernels", folder]
+        words = [sys.executable, "-m", "irbatch.runtime.build_kernels", folder, path.name]
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         # LLVM optimises what an entry needs at once, for each set of instructions; Numba needn't.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "NUMBA_OPT": "0"}
@@ -184,7 +184,7 @@ def _kinds(hint: Any, chosen: dict[str, str], fixed: str = "") -> Iterator[Any]:
 # ---------------------------------------------------------------------- Numba and LLVM
 
 
-def compile_kernels(folder: Path) -> None:
+def compile_kernels(folder: Path, *, is_in_place: bool) -> None:
     """Compile the kernels that no other process has claimed, into object files of a folder."""
     gc.disable()  # looking for garbage takes a quarter of the time
     for kernel, all_kinds in declared_kernels():
@@ -193,7 +193,7 @@ def compile_kernels(folder: Path) -> None:
         except FileExistsError:
             continue
         for kinds in all_kinds:
-            symbol = kernel.symbol(kinds)
+            symbol = kernel.symbol(kinds, is_in_place)
             module, entry = _translate(kernel, kinds)
             for level, processor in LEVELS.items():
                 code = _optimize(module, entry, f"{level}_{symbol}", processor)
@@ -357,12 +357,12 @@ def example(kinds: Iterator[Any]) -> list[Any]:
     return values
 
 
-def main(folder: str = "") -> None:
-    """Build the library of a working tree; or, in a process of its own, a part of some library."""
+def main(folder: str = "", name: str = "") -> None:
+    """Build the library of a working tree; or, in a process of its own, a part of that named."""
     from irbatch.runtime.kernels import IN_PLACE
 
     if folder:
-        compile_kernels(Path(folder))
+        compile_kernels(Path(folder), is_in_place=name == IN_PLACE)
     else:
         build_library(Path(__file__).with_name(IN_PLACE))
 

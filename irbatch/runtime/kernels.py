@@ -38,7 +38,7 @@ from irbatch.runtime.threads import cached_property
 LOAD_AFTER, COMPILE_AFTER = 500, 2_000_000
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Libraries of kernels, beside this module: of a wheel; and made for a working tree, whose kernels
-# may have changed since. Names of functions tell what they are made from.
+# may have changed since, which the names of its functions tell.
 OF_WHEEL = "compiled-kernels.so"
 IN_PLACE = f"compiled-kernels-{sys.implementation.cache_tag}-in-place.so"
 
@@ -206,22 +206,26 @@ class Kernel:
 
     def _load(self, flat: Arguments) -> Code | None:
         """Return the library's code for such arguments, if it has it."""
-        library, level = open_library()
+        library, level, is_in_place = open_library()
         if library is None or os.environ.get("IRBATCH_JIT") == "numba":
             return None
-        function = getattr(library[self.holds_gil], f"{level}_{self.symbol(flat.kinds)}", None)
+        name = f"{level}_{self.symbol(flat.kinds, is_in_place)}"
+        function = getattr(library[self.holds_gil], name, None)
         if function is None:
             return None
         code = self._code[flat.kinds] = library_code(function, flat, self.results())
         return code
 
-    def symbol(self, kinds: tuple[Any, ...]) -> str:
-        """Name this kernel, as its source is now, compiled for some kinds, in a library."""
+    def symbol(self, kinds: tuple[Any, ...], is_in_place: bool) -> str:
+        """Name this kernel, compiled for some kinds, in a library.
+
+        A wheel's name doesn't depend on the source as Python compiles it, which ``-OO`` changes.
+        """
         words = []
         for kind in kinds:
             kind = kind.type if isinstance(kind, np.dtype) else kind
             words.append(str(getattr(kind, "__name__", kind)))
-        text = " ".join([self.source.__module__, *words, self.digest()])
+        text = " ".join([self.source.__module__, *words, *([self.digest()] if is_in_place else [])])
         return f"{self.__name__.strip('_')}_{zlib.crc32(text.encode()):08x}"
 
     def results(self) -> list[str]:
@@ -336,11 +340,12 @@ def _run_with_numba(decorated: Callable[..., Any], arguments: Arguments) -> Any:
 
 
 @functools.cache
-def open_library() -> tuple[tuple[Any, Any] | None, str]:
+def open_library() -> tuple[tuple[Any, Any] | None, str, bool]:
     """Open the library, if there is one.
 
     Returns:
-        It, as it is called without the GIL and with it; and the set of instructions to choose.
+        It, as it is called without the GIL and with it; the set of instructions to choose; and
+        whether it was made for a working tree.
     """
     level = _level()
     for name in (OF_WHEEL, IN_PLACE) if level else ():
@@ -348,8 +353,8 @@ def open_library() -> tuple[tuple[Any, Any] | None, str]:
         if os.path.exists(path):  # noqa: PTH110 - pathlib takes 5 ms to import
             library = ctypes.CDLL(path)
             with_gil = ctypes.PyDLL(path, handle=library._handle)
-            return (library, with_gil), level
-    return None, level
+            return (library, with_gil), level, name == IN_PLACE
+    return None, level, False
 
 
 def _level() -> str:
