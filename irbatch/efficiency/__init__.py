@@ -8,11 +8,10 @@ several. `measure_search` has one query come when the last one is answered (a cl
 from irbatch.efficiency.fields import Quantity
 from irbatch.efficiency.interchange import annotate_run
 from irbatch.efficiency.load import Load, LoadAtRate, measure_load
-from irbatch.efficiency.measure import Indexing, Measurement, measure_indexing, measure_search
+from irbatch.efficiency.measure import Measurement, measure_search
 from irbatch.efficiency.record import QUANTITIES, EfficiencyRecord, Hardware, Latency
 
 __all__ = [
-    "QUANTITIES", "EfficiencyRecord", "Hardware", "Indexing", "Latency", "Load",
-    "LoadAtRate", "Measurement", "Quantity", "annotate_run", "measure_indexing", "measure_load",
-    "measure_search",
+    "QUANTITIES", "EfficiencyRecord", "Hardware", "Latency", "Load", "LoadAtRate", "Measurement",
+    "Quantity", "annotate_run", "measure_load", "measure_search",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ from irbatch.efficiency.record import (
     Latency,
     find_percentiles,
 )
-from irbatch.errors import ErrorsIn, InputError, join_words, many, shown
+from irbatch.errors import ErrorsIn, InputError, many, shown
 from irbatch.report.document import Column, Document, Record, list_records, make_table
 from irbatch.report.numbers import show_quantity
 from irbatch.report.reported import Reported
@@ -123,29 +123,15 @@ class Load(Reported):
         It has no latency where no rate holds.
 
         Raises:
-            InputError: if there are several rates and no bound: `record_at` takes a rate.
+            InputError: if there are several rates and no bound to choose one of them.
         """
         if self.within is None and len(self.rates) > 1:
-            problem = f"there are several, {self._numbers}, and no bound: use record_at"
-            raise field_error("load", "rates", problem, None)
+            raise field_error("load", "rates", "are several, without a bound: say within", None)
         rate = self.rates[0].rate if self.within is None else self.sustained_rate
-        return self.record_at(rate) if rate else self.about
-
-    def record_at(self, rate: float) -> EfficiencyRecord:
-        """Return the record with the latency at a rate.
-
-        Raises:
-            InputError: if nothing was measured at this rate.
-        """
-        at_rate = next((measured for measured in self.rates if measured.rate == rate), None)
-        if at_rate is None:
-            problem = f"{shown(rate)} is not one of those measured, {self._numbers}"
-            raise InputError(problem, source="rate", value=rate)
-        return replace(self.about, latency=at_rate.latency, wall_time=at_rate.wall_time)
-
-    @property
-    def _numbers(self) -> str:
-        return join_words([show_quantity(at_rate.rate) for at_rate in self.rates])
+        for at_rate in self.rates:
+            if at_rate.rate == rate:
+                return replace(self.about, latency=at_rate.latency, wall_time=at_rate.wall_time)
+        return self.about
 
     def _everything(self) -> dict[str, Any]:
         rates = [

@@ -1,4 +1,4 @@
-"""Timing a search, query by query or batch by batch, and keeping what it answered; memory, disk.
+"""Timing a search, query by query or batch by batch, and keeping what it answered; its memory.
 
 Queries come, and answers are given, in many containers.
 """
@@ -6,7 +6,6 @@ Queries come, and answers are given, in many containers.
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import threading
 import time
@@ -14,16 +13,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
-from irbatch.efficiency.fields import field_error, of_system, only_known
+from irbatch.efficiency.fields import field_error, of_system
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, many, shown
 from irbatch.report.numbers import show_quantity
@@ -229,10 +226,9 @@ def measure_search(
         warmup: calls of the first of `queries` before the timed ones.
         repeat: how often all queries are timed, one pass after the other.
         **about: fields of the `EfficiencyRecord` that calls don't tell: ``dataset``, ``source``,
-            ``price_per_hour``, ``currency``, ``flops``, ``model_disk``, ``**built.fields`` of what
-            `measure_indexing` found, and others; ``hardware``, or what the provider calls this
-            machine; default: this machine; ``throughput``, where larger calls reach a higher one
-            than the timed calls.
+            ``price_per_hour``, ``currency``, ``flops``, ``index_disk``, ``indexing_time`` and
+            others; ``hardware``, or what the provider calls this machine; default: this machine;
+            ``throughput``, where larger calls reach a higher one than the timed calls.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument
@@ -472,80 +468,3 @@ def _python_id(value: Any) -> Any:
     if kind is None or type(value) in (str, int):
         return value
     return str(value) if kind == "str" else int(value)
-
-
-# ---------------------------------------------------------------- building an index
-
-
-class Indexing(NamedTuple):
-    """What building an index took, by `measure_indexing`.
-
-    Attributes:
-        index: what the function returned that built it.
-        fields: those of an `EfficiencyRecord` that are known then: ``indexing_time`` in s,
-            ``indexing_memory``, the most that the process held meanwhile, and ``index_disk`` in MB.
-    """
-
-    index: Any
-    fields: dict[str, float]
-
-
-def measure_indexing(
-    build: Callable[[], Any], *, index_path: str | PathLike[str] | None = None
-) -> Indexing:
-    """Build an index once, and tell what that took.
-
-    Memory is read as `measure_search` reads it, every 10 ms where it stays below what the process
-    has ever held.
-
-    Args:
-        build: builds the index; what it returns is `Indexing.index`.
-        index_path: the file or folder that is the index on disk, when it is built.
-
-    Raises:
-        InputError: naming the argument, before anything is built if `build` can't be called or is
-            ``async def``; when it is built, if a path is not there.
-        ImportError: naming the extra, when psutil is not installed.
-
-    What `build` raises is raised as it is.
-
-    >>> from irbatch.efficiency import EfficiencyRecord
-    >>> built = measure_indexing(lambda: {"cat": ["d1"]})
-    >>> built.index
-    {'cat': ['d1']}
-    >>> EfficiencyRecord(system="words", **built.fields).indexing_time > 0
-    True
-    """
-    if not callable(build):
-        raise field_error("indexing", "build", f"is {kind_of(build)}, not to be called", build)
-    if is_async(build):
-        why = "is async def: give a function that runs it, as with asyncio.run"
-        raise field_error("indexing", "build", why, build)
-    watch = Watch()
-    with watch.looking():
-        begin = time.perf_counter()
-        index = build()
-        taken = time.perf_counter() - begin
-    fields = {"indexing_time": taken, "indexing_memory": watch.memory()["peak_memory"]}
-    fields["index_disk"] = None if index_path is None else size_on_disk(index_path)
-    return Indexing(index, only_known(fields))
-
-
-def size_on_disk(path: Any) -> float:
-    """Return the MB of a file or a folder, each file once; links to folders are not followed."""
-    is_path = isinstance(path, str | PathLike) and os.fspath(path)
-    if not is_path or not Path(path).exists():
-        problem = "which is not there" if is_path else "which is not a path"
-        raise field_error("indexing", "index_path", f"is {shown(path)}, {problem}", path)
-
-    def fail(problem: OSError) -> None:
-        raise problem
-
-    files = [Path(path)]
-    if files[0].is_dir():
-        walk = os.walk(path, onerror=fail)
-        files = [Path(folder, name) for folder, _, names in walk for name in names]
-    # A link to nothing has no size, and pipes and sockets hold none.
-    stats = [file.stat() for file in files if file.is_file()]
-    sizes = {(about.st_dev, about.st_ino): about.st_size for about in stats}
-    return sum(sizes.values()) / MEGA

@@ -284,8 +284,7 @@ class EfficiencyRecord:
         peak_gpu_memory: the most on its accelerators.
         model_memory, index_memory: what of it these take, in MB.
         model_disk, index_disk: their size on disk, in MB.
-        indexing_time, indexing_memory: what building the index took, in s and in MB; see
-            `measure_indexing`.
+        indexing_time, indexing_memory: what building the index took, in s and in MB.
         cpu_used: cores that were busy, on average.
         wall_time: of all timed calls, in s.
         flops: floating-point operations of a query.

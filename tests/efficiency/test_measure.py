@@ -1,15 +1,13 @@
-"""Measuring a search: queries, answers, the time of calls, memory, sizes, building an index."""
+"""Measuring a search: queries, answers, the time of calls, memory."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,15 +16,7 @@ import pytest
 from support.clocks import Clock
 from support.input_errors import input_error
 
-from irbatch.efficiency import (
-    EfficiencyRecord,
-    Hardware,
-    Latency,
-    Measurement,
-    measure,
-    measure_indexing,
-    measure_search,
-)
+from irbatch.efficiency import Hardware, Latency, Measurement, measure, measure_search
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 quick = partial(measure_search, hardware=Hardware(), system="s")
@@ -410,56 +400,3 @@ def test_torch_may_come_to_accelerators_later(cuda: Cuda) -> None:
     assert watch.memory()["peak_gpu_memory"] is None
     cuda.used = True
     assert watch.memory()["peak_gpu_memory"] == 900, "all that it has held was since"
-
-
-# ---------------------------------------------------------------- indexes, models, files
-
-
-def test_building_an_index_is_measured(tmp_path: Path) -> None:
-    def build() -> str:
-        held = np.ones(50_000_000)
-        (tmp_path / "index").write_bytes(bytes(int(held[0]) * 1500))
-        return "built"
-
-    built = measure_indexing(build, index_path=tmp_path / "index")
-    assert built.index == "built"
-    assert list(built.fields) == ["indexing_time", "indexing_memory", "index_disk"]
-    assert built.fields["indexing_time"] > 0
-    assert built.fields["indexing_memory"] > 400
-    record = quick(search, QUERIES, **built.fields).record
-    assert (record.indexing_time, record.index_disk) == (built.fields["indexing_time"], 0.0015)
-    assert EfficiencyRecord.from_json(record.to_json()) == record
-
-
-async def build_later() -> None:
-    pytest.fail("it is refused")
-
-
-def test_refused(tmp_path: Path) -> None:
-    input_error(lambda: measure_indexing(5), "build", "not to be called")  # type: ignore[arg-type]
-    input_error(lambda: measure_indexing(build_later), "build", "async def")
-    for path, told in ((tmp_path / "gone", "not there"), ([], "not a path"), (b".", "not a path")):
-        input_error(lambda path=path: measure_indexing(dict, index_path=path), "index_path", told)
-    with pytest.raises(ZeroDivisionError):
-        measure_indexing(lambda: 1 // 0)
-
-
-def test_sizes_on_disk(tmp_path: Path) -> None:
-    index = tmp_path / "index"
-    (index / "deep" / "deeper").mkdir(parents=True)
-    (index / "a").write_bytes(b"x" * 1000)
-    (index / "deep" / "deeper" / "b").write_bytes(b"x" * 500)
-    (index / "again").hardlink_to(index / "a")
-    (index / "link").symlink_to(index / "a")
-    (index / "nowhere").symlink_to(index / "none")
-    (index / "circle").symlink_to(index)
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "c").write_bytes(b"x" * 70)
-    (index / "elsewhere").symlink_to(outside)
-    (index / "linked file").symlink_to(outside / "c")
-    os.mkfifo(index / "pipe")
-    assert measure.size_on_disk(str(index)) == 1570 / 1e6
-    assert measure.size_on_disk(index / "a") == 0.001
-    (tmp_path / "to the index").symlink_to(index)
-    assert measure.size_on_disk(tmp_path / "to the index") == 1570 / 1e6
