@@ -12,7 +12,7 @@ from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
 from irbatch.errors import many
 from irbatch.evaluation.evaluation import as_run
-from irbatch.report.reported import write_csv, write_json
+from irbatch.report import write_csv, write_json
 
 VALUES = ("extrapolated", "minimum", "maximum", "residual", "truncated", "evened", "average")
 NAMES = {name: f"rbo_{name}" for name in VALUES} | {"average": "average_overlap"}

@@ -15,10 +15,12 @@ from irbatch.comparing.gate import Outcome, check, failed
 from irbatch.comparing.settings import ComparisonSettings
 from irbatch.errors import InputError, many, printable, shown
 from irbatch.measures import Measure, measure
+from irbatch.report import Reported
 from irbatch.report.document import (
     BEST,
     BETTER,
     MARKS,
+    NOTHING,
     WORSE,
     Column,
     Document,
@@ -31,19 +33,17 @@ from irbatch.report.document import (
     list_records,
     make_table,
 )
-from irbatch.report.numbers import (
-    NOTHING,
+from irbatch.report.text import (
     best_first,
     check_digits,
     is_best,
+    letter,
     show,
     show_change,
     show_interval,
     show_p,
     show_percent,
 )
-from irbatch.report.reported import Reported
-from irbatch.report.text import letter
 from irbatch.runtime.threads import cached_property
 from irbatch.statistics.intervals import POWER, as_linear, detectable_difference, queries_needed
 from irbatch.statistics.resampling import (

@@ -22,6 +22,7 @@ from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.formats.texts import join_text, read_texts
 from irbatch.measures import Measure, Plan, parse_measures, relevant_levels
+from irbatch.report import Reported
 from irbatch.report.document import (
     BEST,
     Column,
@@ -32,9 +33,7 @@ from irbatch.report.document import (
     list_records,
     make_table,
 )
-from irbatch.report.numbers import check_digits, show, show_change
-from irbatch.report.reported import Reported
-from irbatch.report.text import shorten_all
+from irbatch.report.text import check_digits, shorten_all, show, show_change
 from irbatch.runtime.numbers import as_floats, check_whole
 from irbatch.runtime.ragged import offsets_of
 

@@ -19,7 +19,7 @@ from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.tables import find_interval
 from irbatch.measures import measure
-from irbatch.report.numbers import show_p
+from irbatch.report.text import show_p
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.tests import DRAWN, Margin

@@ -19,6 +19,7 @@ from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
+from irbatch.report import Reported
 from irbatch.report.document import (
     Column,
     Document,
@@ -28,8 +29,7 @@ from irbatch.report.document import (
     Sentences,
     make_table,
 )
-from irbatch.report.numbers import best_first, show, show_change, show_interval
-from irbatch.report.reported import Reported
+from irbatch.report.text import best_first, show, show_change, show_interval
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import cut_intervals, student_quantile
 from irbatch.statistics.judges import (

@@ -11,7 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.errors import InputError, many
 from irbatch.report import axes
 from irbatch.report.document import Figure
-from irbatch.report.numbers import show_change, show_p
+from irbatch.report.text import show_change, show_p
 
 __all__ = ["plot_differences", "plot_forest"]
 

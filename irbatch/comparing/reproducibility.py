@@ -18,9 +18,9 @@ from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import parse_measures
+from irbatch.report import Reported
 from irbatch.report.document import Column, Document, Record, list_records, make_table
-from irbatch.report.numbers import check_digits, show, show_change, show_p
-from irbatch.report.reported import Reported
+from irbatch.report.text import check_digits, show, show_change, show_p
 from irbatch.runtime.numbers import check_number, check_whole
 from irbatch.statistics.agreement import (
     delta_relative_improvement,

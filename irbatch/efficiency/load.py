@@ -31,9 +31,9 @@ from irbatch.efficiency.record import (
     find_percentiles,
 )
 from irbatch.errors import ErrorsIn, InputError, many, shown
+from irbatch.report import Reported
 from irbatch.report.document import Column, Document, Record, list_records, make_table
-from irbatch.report.numbers import show_quantity
-from irbatch.report.reported import Reported
+from irbatch.report.text import show_quantity
 from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
 
 SHOWN = ("p50", "p95", "p99")  # of latency, for people

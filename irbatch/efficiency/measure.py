@@ -23,7 +23,7 @@ from irbatch.data.runs import Run
 from irbatch.efficiency.fields import field_error, of_system
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, many, shown
-from irbatch.report.numbers import show_quantity
+from irbatch.report.text import show_quantity
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.numbers import check_keywords, number_errors
 

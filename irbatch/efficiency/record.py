@@ -35,7 +35,7 @@ from irbatch.efficiency.fields import (
 )
 from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
-from irbatch.report.reported import write_json
+from irbatch.report import write_json
 from irbatch.runtime.files import written
 from irbatch.runtime.numbers import check_choice, exact_mean, is_number
 from irbatch.statistics.intervals import quantile_ranks

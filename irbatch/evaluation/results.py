@@ -23,7 +23,7 @@ from irbatch.evaluation.queries import (
 )
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
-from irbatch.report.reported import Reported
+from irbatch.report import Reported
 from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import check_choice, check_number, exact_mean
 from irbatch.runtime.threads import cached_property

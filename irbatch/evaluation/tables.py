@@ -12,8 +12,15 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import document
-from irbatch.report.document import BEST, Cell, Column, Document, Record, Table
-from irbatch.report.numbers import best_first, check_digits, is_best, show, show_interval
+from irbatch.report.document import (
+    BEST,
+    Cell,
+    Column,
+    Document,
+    Record,
+    Table,
+)
+from irbatch.report.text import best_first, check_digits, is_best, show, show_interval
 
 ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")

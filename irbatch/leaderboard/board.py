@@ -41,8 +41,8 @@ from irbatch.leaderboard.study import (
     check_board,
     find_significance,
 )
+from irbatch.report import Path, Reported
 from irbatch.report.document import Document, Record
-from irbatch.report.reported import Path, Reported
 from irbatch.statistics.resampling import check_level
 
 NEEDS = {  # what quantities that are worked out follow from
@@ -457,7 +457,7 @@ class Leaderboard(Reported):
         document = make_document(board, columns, marked, intervals, digits)
         if form != "html" or not plots:
             return document
-        return replace(document, parts=[*document.parts, *picture_frontier(self, x, y)])
+        return document._replace(parts=[*document.parts, *picture_frontier(self, x, y)])
 
     def _everything(self, *, gates: Sequence[Outcome] = ()) -> Record:
         judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}

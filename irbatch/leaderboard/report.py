@@ -22,7 +22,7 @@ from irbatch.report.document import (
     list_records,
     make_table,
 )
-from irbatch.report.numbers import check_digits, show, show_levels, show_quantity
+from irbatch.report.text import check_digits, show, show_levels, show_quantity
 
 MARK = "●"  # of systems on the frontier
 NOT_WORSE = "ns"  # of systems whose difference from the best of a measure is not significant

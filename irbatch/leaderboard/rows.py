@@ -18,7 +18,7 @@ from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import find_interval
 from irbatch.measures import Measure, measure, parse_measures
 from irbatch.report.document import Column
-from irbatch.report.numbers import show_quantity
+from irbatch.report.text import show_quantity
 from irbatch.runtime.numbers import check_number
 
 Record = EfficiencyRecord | Measurement | Load

@@ -1,18 +1,16 @@
 """What a report says, before it takes a form: every form is written from the same document.
 
-Texts may hold any character: renderers escape them. Numbers are written by
-`irbatch.report.numbers`, and keep beside their text the value that they are sorted by.
+Texts may hold any character: renderers escape them. Numbers are written by `irbatch.report.text`,
+and keep beside their text the value that they are sorted by.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from irbatch.report.numbers import NOTHING
-
+NOTHING = "–"  # what is shown of NaN
 BETTER, WORSE = "↑", "↓"  # marks of a cell
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
 
@@ -20,8 +18,7 @@ Legend = Sequence[tuple[str, str]]
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of a table: a name, or a number as people see it."""
 
     text: str
@@ -31,8 +28,7 @@ class Cell:
     marks: Sequence[str] = ()  # superscripts
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of a product: all that any form of report knows of it.
 
     `make_table` lays out those that have a heading, `list_records` those that have a name; both
@@ -79,8 +75,7 @@ class Column:
         return Cell(**fields)
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table: rows of cells; a whole one is not cut where it is wider than a terminal."""
 
     caption: str
@@ -105,8 +100,7 @@ class Table:
         return any(cell.after or cell.marks for cell in self.column(position))
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A picture, and what it shows in words; `draw` returns matplotlib's figure."""
 
     title: str
@@ -114,22 +108,19 @@ class Figure:
     draw: Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Heading:
+class Heading(NamedTuple):
     """What the parts after it are of."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Sentences:
+class Sentences(NamedTuple):
     """What is known, in words."""
 
     texts: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Details:
+class Details(NamedTuple):
     """A table whose rows have more to show: a page opens it, other forms write it after the table.
 
     `parts` are those of each row.
@@ -157,8 +148,7 @@ def opened(parts: Iterable[Part]) -> Iterator[Heading | Table | Figure | Sentenc
             yield from opened(behind)
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A report: how it came about, what signs mean, its parts, and what shaped the numbers.
 
     `note` is what has to be said of the tables under any other caption, too.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from irbatch.errors import InputError, printable
 from irbatch.report.document import (
@@ -69,7 +68,7 @@ def write_document(
         raise InputError(problem, source="label", value=label)
     check_choice("environment", environment, ENVIRONMENTS)
     parts = [part.table if isinstance(part, Details) else part for part in document.parts]
-    document = replace(document, parts=parts)
+    document = document._replace(parts=parts)
     comments = [r"needs \usepackage{booktabs} and \usepackage{graphicx}"]
     comments += [document.caption] if caption is not None else []
     lines = [f"% {printable(comment)}" for comment in [*comments, document.settings] if comment]

@@ -19,7 +19,7 @@ from irbatch.comparing.gate import (
     parse_condition,
     unmet,
 )
-from irbatch.report.numbers import show_p
+from irbatch.report.text import show_p
 from irbatch.statistics.bounded import bounded_intervals
 from irbatch.statistics.tests import Margin
 

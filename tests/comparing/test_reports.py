@@ -26,8 +26,8 @@ from support.comparisons import (
 import irbatch
 from irbatch import InputError
 from irbatch.comparing import Comparison
+from irbatch.report import UNQUOTED
 from irbatch.report.latex import SHRUNK
-from irbatch.report.reported import UNQUOTED
 from irbatch.report.text import letter, text_width
 
 NEEDS = r"% needs \usepackage{booktabs} and \usepackage{graphicx}"

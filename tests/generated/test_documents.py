@@ -20,9 +20,8 @@ from support.generating import damaged, examples
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.errors import InputError, printable
-from irbatch.report import html, latex, reported
+from irbatch.report import SURROGATE, csv_cell, html, latex, write_csv, write_json
 from irbatch.report.document import Cell, Column, Document, Table
-from irbatch.report.reported import csv_cell
 from irbatch.report.text import write_markdown, write_text
 
 # ---------------------------------------------------------------- reports
@@ -58,7 +57,7 @@ def test_reports(given: tuple[str, str, str]) -> None:
     for text in (write_text(document), write_markdown(document)):
         assert all(each.isprintable() or each in "\n\u2007" for each in text)
     check_csv(given)
-    text = reported.write_json({name: [heading, {remark: float("nan")}]}, None)
+    text = write_json({name: [heading, {remark: float("nan")}]}, None)
     assert [*json.loads(text)] == [name]
 
 
@@ -86,14 +85,14 @@ def check_latex(document: Document) -> None:
 
 
 def check_csv(given: tuple[str, ...]) -> None:
-    text = reported.write_csv(given, [dict(enumerate(given))], None)
+    text = write_csv(given, [dict(enumerate(given))], None)
     read = list(csv.reader(io.StringIO(text, newline="")))
     wanted = [without_surrogates(csv_cell(each)) for each in given]
     assert read == [wanted, wanted], (read, wanted)
 
 
 def without_surrogates(text: str) -> str:
-    return re.sub(reported.SURROGATE, lambda each: f"\\u{ord(each[0]):04x}", text)
+    return re.sub(SURROGATE, lambda each: f"\\u{ord(each[0]):04x}", text)
 
 
 # ---------------------------------------------------------------- records

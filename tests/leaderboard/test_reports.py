@@ -19,7 +19,7 @@ from support.input_errors import input_error
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.leaderboard import Leaderboard
 from irbatch.report.document import Column, Table
-from irbatch.report.numbers import show_quantity
+from irbatch.report.text import show_quantity
 
 PEOPLES: dict[str, Callable[..., str]] = {
     name: getattr(Leaderboard, f"to_{name}") for name in ("text", "markdown", "latex")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,14 @@ from support.pages import Page
 from irbatch import InputError
 from irbatch.errors import printable
 from irbatch.report import latex
-from irbatch.report.document import BEST, MARKS, Cell, Column, Document, Table
+from irbatch.report.document import (
+    BEST,
+    MARKS,
+    Cell,
+    Column,
+    Document,
+    Table,
+)
 from irbatch.report.text import text_width, write_markdown, write_table, write_text
 
 ESCAPES = re.compile("\x1b\\[[01]m")
@@ -188,7 +194,7 @@ def test_what_shaped_the_numbers_is_a_comment() -> None:
     assert lines[5] == r"  \caption{50\% \& more. Bold: the best.}"
     text = latex.write_document(wide(1, 1), "tab:x", caption="Ours")
     assert r"\caption{Ours. Bold: the best.}" in text
-    hidden = replace(wide(1, 1), settings="\x1b\0a\n\\input{x}\r^^M\\input{y}\u2028z")
+    hidden = wide(1, 1)._replace(settings="\x1b\0a\n\\input{x}\r^^M\\input{y}\u2028z")
     text = latex.write_document(hidden, "tab:x")
     assert "\x1b" not in text
     plain = latex.write_document(wide(1, 1), "tab:x")
@@ -199,7 +205,7 @@ def test_what_shaped_the_numbers_is_a_comment() -> None:
 @pytest.mark.parametrize("size", ["", "[11pt]", "[12pt]"])
 def test_latex_itself_finds_no_table_too_wide_or_too_high(size: str, tmp_path: Path) -> None:
     documents = [*DOCUMENTS.values(), wide(9, 4), wide(30, 60), wide(3, 4, name="W" * 90)]
-    tables = [latex.write_document(replace(each, legend=[]), f"tab:{i}", caption="x")
+    tables = [latex.write_document(each._replace(legend=[]), f"tab:{i}", caption="x")
               for i, each in enumerate(documents)]  # fmt: skip
     compile_latex(tmp_path, tables, size)
     assert "Overfull" not in (tmp_path / "x.log").read_text(errors="replace")

@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 from support.comparisons import NASTY
 
 from irbatch.errors import printable
-from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
-from irbatch.report.text import join_letters, letter, shorten, shorten_all, text_width
+from irbatch.report.text import (
+    join_letters,
+    letter,
+    shorten,
+    shorten_all,
+    show,
+    show_change,
+    show_interval,
+    show_p,
+    show_percent,
+    text_width,
+)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import irbatch
 from irbatch.comparing.judges import compare_judges
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
-from irbatch.report.reported import Reported
+from irbatch.report import Reported
 
 QRELS = {q: {"d1": 1, "d2": 2} for q in "abc"}
 OLD = {q: {"d1": 2, "d2": 1} for q in QRELS}

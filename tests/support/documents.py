@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,4 +124,4 @@ DOCUMENTS: dict[str, Document] = {
     "explanation": explained(),
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
-PAGE = replace(random(4)._document("html"), title="title")
+PAGE = random(4)._document("html")._replace(title="title")
