@@ -12,7 +12,7 @@ from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, judge
 from irbatch.cli.writing import SHAPING, TABLES, Output, add_output, add_paper, chosen
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.study import check_board, parse_on_board, split_axes
+from irbatch.leaderboard.board import check_board, parse_on_board, split_axes
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL

@@ -1,6 +1,6 @@
 """Gates: conditions on systems, for a test or a release; what came out, said in sentences.
 
-`irbatch.Comparison.failures` and `unmet` describe them, `irbatch.leaderboard.study` has others.
+`irbatch.Comparison.failures` and `unmet` describe them, `irbatch.leaderboard` has others.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ several. `measure_search` has one query come when the last one is answered (a cl
 `measure_load` has them come at a rate (an open loop).
 """
 
-from irbatch.efficiency.fields import Quantity
-from irbatch.efficiency.interchange import annotate_run
+from irbatch.efficiency.interchange import Quantity, annotate_run
 from irbatch.efficiency.load import Load, LoadAtRate, measure_load
 from irbatch.efficiency.measure import Measurement, measure_search
 from irbatch.efficiency.record import QUANTITIES, EfficiencyRecord, Hardware, Latency

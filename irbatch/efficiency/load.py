@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.efficiency.fields import field_error, of_system, only_known
+from irbatch.efficiency.interchange import field_error, of_system, only_known
 from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller, describe, is_async, loop_for
 from irbatch.efficiency.record import (
     ARRIVALS,

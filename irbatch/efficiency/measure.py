@@ -20,7 +20,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.data.ids import first_repeated, id_kind, kind_of_documents, same_kind
 from irbatch.data.runs import Run
-from irbatch.efficiency.fields import field_error, of_system
+from irbatch.efficiency.interchange import field_error, of_system
 from irbatch.efficiency.record import CLOSED, EfficiencyRecord, Hardware, Latency
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, many, shown
 from irbatch.report.text import show_quantity

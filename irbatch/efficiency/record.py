@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.fields import (
+from irbatch.efficiency.interchange import (
     HIGHER,
     LOWER,
     Count,
@@ -30,10 +30,11 @@ from irbatch.efficiency.fields import (
     of_system,
     only_known,
     read_fields,
+    read_ir_metadata,
     read_object,
     told,
+    write_ir_metadata,
 )
-from irbatch.efficiency.interchange import read_ir_metadata, write_ir_metadata
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
 from irbatch.report import write_json
 from irbatch.runtime.files import written

@@ -5,6 +5,6 @@ tests accuracy, and writes itself as a table, a page and a picture.
 """
 
 from irbatch.leaderboard.board import Leaderboard
-from irbatch.leaderboard.study import Pareto, Significance
+from irbatch.leaderboard.rows import Pareto, Significance
 
 __all__ = ["Leaderboard", "Pareto", "Significance"]

@@ -1,9 +1,10 @@
-"""The leaderboard: systems with their accuracy and what they take."""
+"""The leaderboard: systems with their accuracy and what they take, tested and judged."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, Unpack
@@ -11,36 +12,53 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.gate import Outcome, failed
+from irbatch.comparing.compare import compare_aligned
+from irbatch.comparing.gate import (
+    ROUNDING,
+    Limit,
+    Outcome,
+    check_purpose,
+    check_range,
+    check_side,
+    each_condition,
+    failed,
+    judge_limit,
+    read_limit,
+    split_scope,
+)
+from irbatch.comparing.read import align
+from irbatch.comparing.settings import ComparisonSettings
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
-from irbatch.efficiency.fields import field_error, of_system, with_currency
+from irbatch.efficiency.interchange import field_error, of_system, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.leaderboard.json_form import (
-    board_to_dict,
-    evaluate_systems,
-    read_statement,
-    stated_accuracy,
+from irbatch.evaluation.tables import find_interval
+from irbatch.leaderboard.report import (
+    draw_frontier,
+    find_frontier,
+    list_board,
+    make_document,
+    picture_frontier,
 )
-from irbatch.leaderboard.plots import draw_frontier, find_frontier, picture_frontier
-from irbatch.leaderboard.report import list_board, make_document
 from irbatch.leaderboard.rows import (
+    Pareto,
     Records,
     Row,
+    Significance,
+    board_to_dict,
+    canonical_name,
     common_settings,
     conditions_of,
+    find_accuracy,
     find_all,
     find_axis,
     join_rows,
     one_currency,
+    read_statement,
 )
-from irbatch.leaderboard.study import (
-    Pareto,
-    Significance,
-    check_board,
-    find_significance,
-)
+from irbatch.measures import Measure, measure, parse_measures
 from irbatch.report import Path, Reported
 from irbatch.report.document import Document, Record
 from irbatch.statistics.resampling import check_level
@@ -50,6 +68,9 @@ NEEDS = {  # what quantities that are worked out follow from
     "energy_per_query": ": it takes energy and n_queries",
     "emissions_per_query": ": it takes emissions and n_queries",
 }
+DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
+OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
+NOT_OF_QUERIES = ("weighted", "run")  # aggregates that are not plain means of queries
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -101,7 +122,7 @@ class Leaderboard(Reported):
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `to_dict` and `to_json` have `gates`, what
-    `irbatch.leaderboard.study.check_board` returned; `from_json` reads what `to_json` wrote, but
+    `irbatch.leaderboard.board.check_board` returned; `from_json` reads what `to_json` wrote, but
     for these.
 
     >>> from irbatch.efficiency import EfficiencyRecord, Latency
@@ -392,7 +413,12 @@ class Leaderboard(Reported):
     ) -> Self:
         """Read a leaderboard: what `to_json` wrote, or a table that was typed.
 
-        `irbatch.leaderboard.json_form` tells what may stand in it.
+        It is an object with ``"systems"``, or only their list. A system has the keys of a record,
+        see `EfficiencyRecord.to_json`; one that was measured on several machines is listed once for
+        each, with the name of an instance in its hardware. Beside these it has ``accuracy``,
+        measure to number, or to ``{"mean": 0.187, "low": 0.18, "high": 0.19}``; in place of it, or
+        beside it, ``run``, the path of a run file, from the JSON's folder on; and ``queries``, how
+        many the accuracy is the mean of.
 
         Args:
             source: a path, or the JSON itself, whose runs' paths start from the current folder.
@@ -414,28 +440,24 @@ class Leaderboard(Reported):
         ['bm25', 'dense']
         """
         check_settings(cls.from_json, settings)
-        statement, said = read_statement(source)
-        if qrels is None and settings:
+        statement, systems = read_statement(source)
+        is_stated, evaluated = qrels is None, list[Measure]()
+        if not is_stated:
+            measures = evaluated = [*parse_measures(() if measures is None else measures)]
+        elif settings:
             problem = f"{', '.join(settings)}: only where runs are evaluated, which takes qrels"
             raise InputError(problem, source="leaderboard", value=settings)
-        results: dict[str, Any] = {}
-        if qrels is not None:
-            results = evaluate_systems(said, source, qrels, measures, settings)
-            measures = next(iter(results.values())).measures if results else measures
-        accuracy = {
-            name: results[name] if name in results else stated_accuracy(name, system)
-            for name, system in said.items()
-        }
-        is_stated = qrels is None
-        level = statement.level if is_stated and statement.level is not None else level
-        records = [system.record for system in said.values()]
+        elif statement.level is not None:
+            level = statement.level
+        accuracy = find_accuracy(systems, source, qrels, evaluated, settings)
+        records = [system.record for system in systems.values()]
         board = cls(accuracy, records, measures=measures, level=level)  # type: ignore[arg-type]
         if not is_stated:
             return board
-        rows = []
-        for row, (_, beside) in zip(board.rows, said.values(), strict=True):
-            name, queries = beside.get("row", row.name), beside.get("queries")
-            rows.append(replace(row, name=name, queries=queries))
+        rows = [
+            replace(row, name=system.row or row.name, queries=system.queries)
+            for row, system in zip(board.rows, systems.values(), strict=True)
+        ]
         stated = ("level", "settings", "constraints", "left_out", "significance")
         return board._with(rows=rows, **{name: getattr(statement, name) for name in stated})
 
@@ -465,3 +487,156 @@ class Leaderboard(Reported):
 
     def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
         return list_board(self)
+
+
+# ---------------------------------------------------------------- tests of accuracy
+
+
+def find_significance(board: Leaderboard, level: float, draws: int, seed: int) -> Significance:
+    """Test the differences between systems that have values of queries, on measures that all have.
+
+    Rows of one system have the same results, tested once.
+    """
+    rows = [
+        row for row in board.rows if isinstance(row.results, Results) and row.results.has_values
+    ]
+    owners: dict[int, str] = {}  # of results, the first row
+    for row in rows:
+        owners.setdefault(id(row.results), row.name)
+    measures = _choose_measures(board.measures, {row.name: row.results for row in rows})
+    systems = {row.name: row.results for row in rows if row.name in owners.values()}
+    options = ComparisonSettings.choose(
+        test="randomisation", correction="holm", level=level, draws=draws, seed=seed
+    )
+    comparison = compare_aligned(align(systems, list(measures.values())), options)
+    best: dict[str, str] = {}
+    p_values: dict[str, dict[str, float]] = {}
+    for k, name in enumerate(measures):
+        place = int(np.argmax(comparison.means[:, k] * board.axis(name).sign))
+        best[name] = comparison.systems[place]
+        of_pair = dict(zip(comparison.pairs, comparison.corrected[:, k].tolist(), strict=True))
+        p = {
+            system: 1.0 if i == place else of_pair[max(i, place), min(i, place)]
+            for i, system in enumerate(comparison.systems)
+        }
+        p_values[name] = {row.name: p[owners[id(row.results)]] for row in rows}
+    return Significance(comparison.level, len(comparison.query_ids), best, p_values)
+
+
+def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) -> dict[str, str]:
+    """Return the measures that are means of the same queries for all systems, and their columns."""
+    if len(systems) < 2:
+        problem = "values of queries are known of fewer than two systems: evaluate their runs"
+        raise InputError(problem, source="leaderboard")
+    (first, one), *others = systems.items()
+    for system, results in others:
+        if set(results.query_ids) != set(one.query_ids):
+            sizes = f"{many(len(one.query_ids), 'query')} and {len(results.query_ids)}"
+            problem = f"{shown(first)} and {shown(system)} were evaluated on different queries"
+            raise InputError(f"{problem} ({sizes})", source="leaderboard", value=system)
+    chosen = {
+        name: one.columns[one.column_of(name)]
+        for name in measures
+        if all(name in results for results in systems.values())
+    }
+    tested = {n: str(own) for n, own in chosen.items() if own.aggregate not in NOT_OF_QUERIES}
+    if not tested:
+        raise InputError("no measure is a mean of queries, to test", source="leaderboard")
+    return tested
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit | list[str]]:
+    """Read a condition on a leaderboard: of which system (None: all), and what it says.
+
+    That is a limit, or the axes on which none may be dominated; names of axes are as written.
+
+    >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
+    ('new', ['P(rel=2)@5', 'latency'])
+    """
+    system, condition = split_scope(text, "of") if isinstance(text, str) else (None, "")
+    if (form := DOMINATED.fullmatch(condition)) is not None:
+        check_purpose(text, is_requirement=bool(form["required"]), required=required)
+        return system, split_axes(form["axes"])
+    limit = read_limit(condition)
+    if limit is None:
+        raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
+    return system, limit
+
+
+def split_axes(text: str) -> list[str]:
+    """Split names at commas, but for those in the parentheses of a measure."""
+    return [axis.strip() for axis in re.split(r",(?![^()]*\))", text)]
+
+
+def check_board(
+    board: Leaderboard, conditions: Iterable[object], *, required: bool
+) -> list[Outcome]:
+    """Judge systems by conditions, as `Leaderboard.failures` says; one without a value fails."""
+    outcomes: list[Outcome] = []
+    for text in each_condition(conditions):
+        system, condition = parse_on_board(text, required=required)
+        if not board.systems:  # of none everything is true
+            raise InputError(f"no system is left to check {shown(text)} of", value=text)
+        if isinstance(condition, list):
+            judged = _judge_dominated(board, text, condition)
+        else:
+            limit = condition._replace(name=board.axis(condition.name).name)
+            check_side(text, limit, int(board.axis(limit.name).sign), required=required)
+            _check_range(board, text, limit)
+            judged = judge_limit(text, limit, _look(board, limit), required=required)
+        if system is not None and system not in board.systems:
+            problem = f"{shown(system)} is not on the leaderboard"
+            problem += did_you_mean(system, board.systems)
+            raise InputError(problem, source="system", value=system)
+        outcomes += [outcome for outcome in judged if system in (None, outcome.system)]
+    return outcomes
+
+
+def _judge_dominated(board: Leaderboard, text: str, axes: list[str]) -> Iterator[Outcome]:
+    """Yield of each system whether others dominate it; one that lacks an axis fails."""
+    front = board.pareto(axes)
+    on = join_words(front.axes)
+    for system in board.systems:
+        told = f"not dominated on {on}"
+        if system in front.dominated_by:
+            others = join_words(list(map(printable, front.dominated_by[system])))
+            told = f"dominated on {on} by {others}"
+        elif system in front.left_out:
+            told = f"{join_words(front.left_out[system])} is missing"
+        told = f"{printable(system)}: {told}"
+        yield Outcome(text, system, system in front.frontier, math.nan, math.nan, None, told)
+
+
+def _look(board: Leaderboard, limit: Limit) -> Iterator[tuple[str, float, str]]:
+    """Yield each system, what a limit looks at, and what is to be said where that is unknown."""
+    _, lacking = board.having([limit.name])
+    for row in board.rows:
+        value, *ends = row.figure(limit.name)
+        lack = f"{limit.name} is missing" if row.name in lacking else ""
+        if limit.bound is not None and not lack:
+            results = row.results if limit.name in row.accuracy else None
+            if isinstance(results, Results) and results.has_values:
+                ends = [*find_interval(results, limit.name, "bounded", board.level or 0.05)]
+            value = ends[limit.bound]
+            lack = f"{limit.name} has no interval" if math.isnan(value) else ""
+        yield row.name, math.nan if lack else value, lack
+
+
+def _check_range(board: Leaderboard, text: str, limit: Limit) -> None:
+    """Reject a condition that always holds, or never; values are perhaps in per cent."""
+    low, high = 0.0, math.inf
+    if limit.name in board.measures:
+        is_ours = canonical_name(limit.name) is not None
+        low, high = measure(limit.name).range if is_ours else (-math.inf, math.inf)
+    values = board.values(limit.name)
+    beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
+    if not beyond.size:
+        check_range(text, limit, low, high)
+    elif low <= limit.limit <= high:
+        value = float(beyond[0])
+        hint = ": in per cent?" if high == 1 and 0 <= value <= 100 else ""
+        problem = f"{limit.name} of {value:.4g} is not between {low:g} and {high:g}{hint}"
+        raise InputError(f"condition {shown(text)}: {problem}", source="accuracy", value=value)

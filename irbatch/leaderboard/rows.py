@@ -1,4 +1,7 @@
-"""Rows of a leaderboard, results and records of the same systems, and the axes they have."""
+"""Rows of a leaderboard: results and records of the same systems, their axes, and their JSON.
+
+`Leaderboard.from_json` tells what may stand in JSON.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,43 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Load, Measurement, Quantity
-from irbatch.efficiency.fields import HIGHER, LOWER, field_error, of_system
+from irbatch.efficiency.interchange import (
+    HIGHER,
+    LOWER,
+    Whole,
+    check_fields,
+    field_error,
+    is_json,
+    of_system,
+    only_known,
+    read_fields,
+    read_object,
+)
 from irbatch.efficiency.record import ALIASES, OPEN
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
+from irbatch.evaluation.evaluation import as_qrels
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import name_systems
+from irbatch.evaluation.runs import evaluate_runs, name_systems
 from irbatch.evaluation.tables import find_interval
 from irbatch.measures import Measure, measure, parse_measures
 from irbatch.report.document import Column
 from irbatch.report.text import show_quantity
 from irbatch.runtime.numbers import check_number
+from irbatch.statistics.resampling import check_level
+from irbatch.version import __version__
 
-Record = EfficiencyRecord | Measurement | Load
-Records = Iterable[Record] | Record
+Records = Iterable[EfficiencyRecord | Measurement | Load] | EfficiencyRecord | Measurement | Load
 Figure = tuple[float, float, float]  # a value, and the bounds of its interval; NaN where unknown
 Named = TypeVar("Named", Quantity, Column)
 Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those that take one
 
+SOURCE = "leaderboard"
 UNKNOWN: Figure = (math.nan, math.nan, math.nan)
 UNSAID = "a machine unsaid"  # of conditions
 NAMED = 5  # systems in an error
@@ -54,19 +73,53 @@ class Row:
         return value, low, high
 
 
-def list_records(records: Any) -> list[EfficiencyRecord]:
-    """Return records that are given in any of the forms of `Records`, one at least."""
-    several = [records] if isinstance(records, Record) else records
-    if isinstance(several, str) or not isinstance(several, Iterable):
-        raise InputError(f"records are several, not {shown(records)}", source="records")
-    listed: list[Any] = [getattr(record, "record", record) for record in several]
-    for record in listed:
-        if not isinstance(record, EfficiencyRecord):
-            problem = f"a record is an EfficiencyRecord, not {kind_of(record)}"
-            raise InputError(problem, source="records", value=record)
-    if not listed:
-        raise InputError("there is no record, so there is no system", source="records")
-    return listed
+@dataclass(frozen=True)
+class Pareto:
+    """Which systems are on the frontier, and which others beat those that are not.
+
+    A system is dominated by one that is at least as good along every axis and better along one
+    (Santhanam et al. 2022). Systems that are equal along every axis are on the frontier together
+    or not at all. Where axes are times or rates that were measured under several conditions, such
+    as on several machines, there is a frontier of each, and `conditions` says of which.
+    """
+
+    axes: list[str]
+    frontier: list[str]  # systems that nothing dominates, in the leaderboard's order
+    dominated_by: dict[str, list[str]]  # each of the others, with all that dominate it
+    left_out: dict[str, list[str]] = field(default_factory=dict)  # not compared: axes it lacks
+    conditions: dict[str, str] = field(default_factory=dict)  # systems to how they were measured
+
+
+@dataclass(frozen=True)
+class Significance:
+    """What `Leaderboard.tested` found: of each measure the best system, and all others against it.
+
+    Attributes:
+        level: p-values below it are significant.
+        queries: how many were compared.
+        best: measure to the system of the best mean, of those tested.
+        p_values: measure to system to the p-value of its difference from the best, corrected for
+            all pairs of systems, as which is the best is known from the same values.
+    """
+
+    level: float
+    queries: int
+    best: dict[str, str]
+    p_values: dict[str, dict[str, float]]
+
+    def __post_init__(self) -> None:
+        check_fields(self, "significance")
+        check_level(self.level)
+
+    def not_worse(self, measure: str) -> list[str]:
+        """Name the systems that are not significantly worse than the best, which is among them."""
+        p_values = self.p_values.get(measure, {})
+        return [system for system, p in p_values.items() if p >= self.level]
+
+    def caption(self) -> str:
+        """Say what was tested, and how."""
+        how = "paired randomisation test, Holm correction over all pairs"
+        return f"{how}, {self.queries} queries, level {self.level:g}"
 
 
 def name_rows(records: Sequence[EfficiencyRecord]) -> list[str]:
@@ -95,7 +148,7 @@ def join_rows(
     results: Any, records: Any, measures: Any, level: float
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of a `Leaderboard`, and its measures; arguments and errors are its own."""
-    listed = list_records(records)
+    listed = _list_records(records)
     names = name_rows(listed)
     of_rows = _results_of_rows(results, dict(zip(names, listed, strict=True)))
     spelled = [_spellings(of_row) for of_row in of_rows]
@@ -126,16 +179,18 @@ def join_rows(
     return rows, shown_names
 
 
-def one_currency(rows: Iterable[Row]) -> str | None:
-    """Return the currency of prices; None where none is said; reject several."""
-    owners = {
-        row.record.currency: row.name for row in rows if row.record.price_per_hour is not None
-    }
-    if len(owners) > 1:
-        (one, system), (other, owner), *_ = owners.items()
-        problem = f"is {one or 'not said'}, and that of {shown(owner)} {other or 'not said'}"
-        raise field_error(of_system(system), "currency", problem, one)
-    return next(iter(owners), None)
+def _list_records(records: Any) -> list[EfficiencyRecord]:
+    """Return records that are given in any of the forms of `Records`, one at least."""
+    is_one = isinstance(records, Measurement) or not isinstance(records, Iterable)
+    several = [records] if is_one else records
+    listed: list[Any] = [getattr(record, "record", record) for record in several]
+    for record in listed:
+        if not isinstance(record, EfficiencyRecord):
+            problem = f"a record is an EfficiencyRecord, not {kind_of(record)}"
+            raise InputError(problem, source="records", value=record)
+    if not listed:
+        raise InputError("there is no record, so there is no system", source="records")
+    return listed
 
 
 def _results_of_rows(results: Any, records: Mapping[str, EfficiencyRecord]) -> list[Any]:
@@ -175,9 +230,6 @@ def _choose(measures: Any) -> list[str]:
     chosen: list[str] = []
     is_one = isinstance(measures, str) or not isinstance(measures, Iterable)
     for name in [measures] if is_one else measures:
-        if not isinstance(name, str | Measure):
-            problem = f"measures are names, not {shown(measures)}"
-            raise InputError(problem, source="measures", value=measures)
         try:  # "P@{5,10}" names two
             chosen += map(str, parse_measures(str(name)))
         except InputError:  # a measure of another tool
@@ -195,8 +247,7 @@ def _read_figure(system: str, results: Any, measure: str, level: float) -> Figur
     with ErrorsIn(source=of_system(system)):
         mean = check_number(f"accuracy: {measure}", stated["mean"])
         if isinstance(results, Results) and results.has_values:
-            low, high = find_interval(results, measure, "t", level)
-            return mean, low, high
+            return mean, *find_interval(results, measure, "t", level)
         low, high = (
             math.nan if stated.get(end) is None
             else check_number(f"accuracy: {end} bound of {measure}", stated[end])
@@ -211,10 +262,8 @@ def _read_figure(system: str, results: Any, measure: str, level: float) -> Figur
 def _warn_of_missing(rows: Sequence[Row], measures: Sequence[str]) -> None:
     """Warn of what some systems lack; reject a system without any value, and such a measure."""
     unknown = [name for name in measures if not any(name in row.accuracy for row in rows)]
-    first_rows: dict[int, Row] = {}  # rows of a system share its results
-    for row in rows:
-        first_rows.setdefault(id(row.results), row)
-    for row in first_rows.values():
+    first_rows = {id(row.results): row for row in reversed(rows)}  # of results that rows share
+    for row in reversed(first_rows.values()):
         lacking = [name for name in measures if name not in row.accuracy]
         if unknown or not row.accuracy:
             missing = [*unknown, *lacking][0]
@@ -224,24 +273,33 @@ def _warn_of_missing(rows: Sequence[Row], measures: Sequence[str]) -> None:
             warn(f"{of_system(row.name)}: {join_words(lacking)} missing, shown as –")
 
 
+def one_currency(rows: Iterable[Row]) -> str | None:
+    """Return the currency of prices; None where none is said; reject several."""
+    owners = {
+        row.record.currency: row.name for row in rows if row.record.price_per_hour is not None
+    }
+    if len(owners) > 1:
+        (one, system), (other, owner), *_ = owners.items()
+        problem = f"is {one or 'not said'}, and that of {shown(owner)} {other or 'not said'}"
+        raise field_error(of_system(system), "currency", problem, one)
+    return next(iter(owners), None)
+
+
 def common_settings(rows: Sequence[Row]) -> dict[str, str]:
     """Return what evaluated results have in common; warn where systems answered other queries."""
     evaluated = {row.name: row.results for row in rows if isinstance(row.results, Results)}
     queries = [set(results.query_ids) for results in evaluated.values() if results.has_values]
     if any(query_ids != queries[0] for query_ids in queries):
         warn("systems on the leaderboard were evaluated on different queries")
-    first: dict[str, str] = next(iter(evaluated.values())).settings if evaluated else {}
-    settings = {
+    settings = [dict(results.settings) for results in evaluated.values()] or [{}]
+    common = {
         name: value
-        for name, value in first.items()
-        if all(results.settings.get(name) == value for results in evaluated.values())
+        for name, value in settings[0].items()
+        if all(other.get(name) == value for other in settings)
     }
-    missing = [
-        f"{results.counts.missing} of {system}"
-        for system, results in evaluated.items()
-        if results.counts.missing
-    ]
-    return {**settings, "queries without a ranking": ", ".join(missing)} if missing else settings
+    counts = {system: results.counts.missing for system, results in evaluated.items()}
+    missing = ", ".join(f"{count} of {system}" for system, count in counts.items() if count)
+    return {**common, "queries without a ranking": missing} if missing else common
 
 
 # ---------------------------------------------------------------- axes
@@ -309,3 +367,132 @@ def canonical_name(name: str) -> str | None:
         return str(measure(name))
     except InputError:
         return None
+
+
+# ---------------------------------------------------------------- JSON
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """What JSON says of a system: its record, and what stands beside the record's keys."""
+
+    record: EfficiencyRecord
+    accuracy: Any = None  # means by measure
+    run: str | None = None  # the path of a run to evaluate, from the JSON's folder on
+    queries: Whole | None = None  # that the accuracy is the mean of
+    row: str | None = None  # its row's name, where that follows from rows that were left out
+
+    def __post_init__(self) -> None:
+        check_fields(self, of_system(self.record.system))
+
+
+BESIDE = ("accuracy", "run", "queries", "row")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """What JSON says of a leaderboard, as `Leaderboard` has it."""
+
+    systems: list[dict[str, Any]]  # a row each
+    irbatch: str | None = None  # the version that wrote it
+    level: float | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    constraints: list[str] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    significance: Significance | None = None
+    gates: Any = None  # what conditions gave; not read back
+
+    def __post_init__(self) -> None:
+        check_fields(self, SOURCE)
+        check_level(0.05 if self.level is None else self.level)
+        if not self.systems:
+            raise field_error(SOURCE, "systems", "are none", self.systems)
+
+
+def read_statement(source: str | PathLike[str]) -> tuple[Statement, dict[str, System]]:
+    """Read JSON, and of it the systems by the names of their rows; errors are `from_json`'s."""
+    document = read_object(source, SOURCE)
+    document = {"systems": document} if isinstance(document, list) else document
+    with ErrorsIn(path=None if is_json(source) else str(source)):
+        if not isinstance(document, dict):
+            problem = f"it is an object with systems, or their list, not {shown(document)}"
+            raise InputError(problem, source=SOURCE, value=document)
+        with ErrorsIn(source=SOURCE):
+            statement: Statement = read_fields(Statement, document)
+        systems = [_read_system(values, k) for k, values in enumerate(statement.systems, 1)]
+        names = name_rows([system.record for system in systems])
+    return statement, dict(zip(names, systems, strict=True))
+
+
+def _read_system(values: dict[str, Any], number: int) -> System:
+    name = values.get("system")
+    if not isinstance(name, str) or not name.strip():
+        problem = f'has no name: its "system" is {shown(name)}'
+        raise field_error(SOURCE, f"system {number}", problem, name)
+    record = EfficiencyRecord.from_dict({k: v for k, v in values.items() if k not in BESIDE})
+    return System(record=record, **{key: values.get(key) for key in BESIDE})
+
+
+def find_accuracy(
+    systems: Mapping[str, System],
+    source: str | PathLike[str],
+    qrels: Any,
+    measures: Sequence[Measure],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return how accurate systems are: their runs with qrels, or else what is stated."""
+    folder = Path() if is_json(source) else Path(source).parent  # where paths of runs start
+    accuracy: dict[str, Any] = {}
+    runs: dict[str, Path] = {}
+    for name, system in systems.items():
+        if qrels is not None and system.run is not None:
+            runs[name] = folder / system.run
+        elif system.accuracy is None:
+            lacking = "accuracy" if qrels is None else "run"
+            problem = "is missing: a run takes qrels to be evaluated"
+            raise field_error(of_system(name), lacking, problem, None)
+        accuracy[name] = system.accuracy
+    prepared = None if qrels is None else as_qrels(qrels, settings.get("columns"))
+    for name, run in runs.items():
+        accuracy |= _evaluate(name, run, prepared, measures, settings)
+    return accuracy
+
+
+def _evaluate(
+    name: str, run: Path, qrels: Any, measures: Sequence[Measure], settings: Mapping[str, Any]
+) -> Mapping[str, Results]:
+    """Evaluate the run of a system, which is named in what is wrong with it."""
+    try:
+        return evaluate_runs(qrels, {name: run}, measures, **settings)
+    except InputError as problem:
+        if problem.source != "run":
+            raise
+        source = f"run of {shown(name)}"
+        if (line := problem.problems[0].line) is not None:
+            # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
+            text = "this is not a line of a run"
+            raise InputError(text, source=source, path=str(run), line=line) from None
+        raise problem.with_fields(source=source) from None
+
+
+def board_to_dict(board: Board) -> dict[str, Any]:
+    """Return what a leaderboard knows, as `read_statement` reads it."""
+    systems = []
+    for row, name in zip(board.rows, name_rows(board.records), strict=True):
+        accuracy: dict[str, Any] = {}
+        for measure_name, (mean, *ends) in row.accuracy.items():
+            bounds = {end: x for end, x in zip(PARTS[1:], ends, strict=True) if x == x}
+            accuracy[measure_name] = {"mean": mean, **bounds} if bounds else mean
+        own = row.name if row.name != name else None
+        more = only_known({"queries": row.queries, "row": own})
+        systems.append({**row.record.to_dict(), **more, "accuracy": accuracy})
+    tests = {} if board.significance is None else {"significance": asdict(board.significance)}
+    return {
+        "irbatch": __version__,
+        "level": board.level,
+        "settings": dict(board.settings),
+        "constraints": list(board.constraints),
+        "left_out": {system: list(broken) for system, broken in board.left_out.items()},
+        **tests,
+        "systems": systems,
+    }

@@ -121,7 +121,7 @@ def test_axes_are_those_given_and_nothing_global_is_touched() -> None:
     with pytest.raises(InputError, match="axes, not a str"):
         small_comparison().plot(ax="here")
     program = (
-        "import sys, irbatch, irbatch.comparing.plots, irbatch.leaderboard.plots\n"
+        "import sys, irbatch, irbatch.comparing.plots, irbatch.leaderboard.report\n"
         "found = irbatch.evaluate_matrix([[1]], 'RR')\n"
         "assert 'matplotlib' not in sys.modules\n"
         "found.plot('RR').figure.savefig(sys.stdout.buffer)\n"

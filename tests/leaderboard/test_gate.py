@@ -11,7 +11,7 @@ from support.input_errors import ANYTHING, input_error
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.study import check_board
+from irbatch.leaderboard.board import check_board
 
 
 def record(system: str, p95: float | None, **more: Any) -> EfficiencyRecord:

@@ -125,7 +125,7 @@ def test_a_table_that_somebody_typed() -> None:
 
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": None}, ("accuracy is missing",)),
-    ({"accuracy": {}}, ("accuracy is {}",)),
+    ({"accuracy": {}}, ("P@1 is missing",)),
     *(({"accuracy": {"P@1": value}}, ("P@1=",)) for value in ("0.5", math.nan)),
     ({"accuracy": {"P@1": {"mean": 0.5, "low": "x"}}}, ("low bound of P@1='x'",)),
     *(({"queries": value}, ("queries=",)) for value in (-1, 1.5, "many")),

@@ -15,7 +15,7 @@ from support.pages import Page, pictures
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.plots import stairs
+from irbatch.leaderboard.report import stairs
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
-from irbatch.efficiency.fields import Count, Whole, kinds_of
+from irbatch.efficiency.interchange import Count, Whole, kinds_of
 from irbatch.leaderboard import Leaderboard
 
 NAN, INF = math.nan, math.inf
