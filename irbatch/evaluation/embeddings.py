@@ -8,13 +8,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.array_types import NDArray
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.queries import Rows, notes_on
+from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.scores import ScoreBatch, ScoreEvaluator, ScoreOptions
+from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, join_batches
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
 
@@ -90,9 +89,7 @@ def evaluate_embeddings(
     for rows in pair.blocks():
         some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all))
-    ScoreBatch.compute_together(parts)
-    of_queries = Rows.join([part.rows() for part in parts])
-    results = Results(of_queries, ids, evaluator.plan.measures, None, evaluator.signature)
+    results = Results(join_batches(parts), ids, evaluator.plan.measures, None, evaluator.signature)
     evaluator.warn_once(notes_on(results))
     return results
 
@@ -101,29 +98,32 @@ class _Pair:
     """Embeddings of queries and documents, and their products."""
 
     def __init__(self, queries: Any, documents: Any, similarity: str) -> None:
-        self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
+        there = is_on_accelerator(queries) or is_on_accelerator(documents)
         devices = [
             str(side.device) if is_tensor(side) else "main memory" for side in (queries, documents)
         ]
-        if self._on_accelerator and devices[0] != devices[1]:
+        if there and devices[0] != devices[1]:
             problem = f"queries are in {devices[0]}, documents in {devices[1]}, not on one device"
             raise InputError(problem, source="queries")
-        self._similarity = similarity
+        self._there, self._similarity = there, similarity
+        self._xp: Any = sys.modules["torch"] if there else np
         self._held: dict[int, _Part] = {}  # documents as they are multiplied, by where they begin
         self._left = HELD_BYTES
-        self._queries = self._checked(queries, "queries")
-        self._documents = self._checked(documents, "documents")
-        self.shape = int(self._queries.shape[0]), int(self._documents.shape[0])
-        if self._queries.shape[1] != self._documents.shape[1]:
-            shapes = tuple(self._queries.shape), tuple(self._documents.shape)
+        self._queries = _read_embeddings(queries, "queries", there)
+        self._documents = _read_embeddings(documents, "documents", there)
+        shapes = tuple(self._queries.shape), tuple(self._documents.shape)
+        self.shape = shapes[0][0], shapes[1][0]
+        if shapes[0][1] != shapes[1][1]:
             problem = "queries of shape {} and documents of shape {} differ in dimensions"
             raise InputError(problem.format(*shapes), source="queries")
-        block = BLOCK_BYTES_THERE if self._on_accelerator else BLOCK_BYTES
+        block = BLOCK_BYTES_THERE if there else BLOCK_BYTES
         self._at_once = max(block // (4 * max(self.shape[1], 1)), 1)
-        if not self._on_accelerator:  # where a block's scores are written, block after block
-            wide = max(self._queries.dtype.itemsize, self._documents.dtype.itemsize) >= 8
-            rows = min(self._at_once, self.shape[0])
-            self._scores = np.empty((rows, self.shape[1]), np.float64 if wide else np.float32)
+        # Where a block's scores are written, block after block.
+        wide = max(self._queries.dtype.itemsize, self._documents.dtype.itemsize) >= 8
+        kind = self._xp.float64 if wide else self._xp.float32
+        space = min(self._at_once, self.shape[0]), self.shape[1]
+        empty = self._queries.new_empty if there else np.empty
+        self._scores = empty(space, dtype=kind)
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""
@@ -131,15 +131,23 @@ class _Pair:
         return [slice(start, min(start + self._at_once, self.shape[0])) for start in starts]
 
     def scores(self, rows: slice) -> Any:
-        """Return the scores of some queries: ``(rows, documents)``."""
+        """Return the scores of some queries: ``(rows, documents)``, until others are asked for."""
         left = self._part("queries", rows.start, rows.stop)
-        starts = range(0, max(self.shape[1], 1), DOCUMENTS)
-        if self._on_accelerator:
-            blocks = [left.times(self._documents_from(start)) for start in starts]
-            return blocks[0] if len(blocks) == 1 else sys.modules["torch"].cat(blocks, 1)
         scores = self._scores[: len(left.values)]
-        for start in starts:
-            left.times(self._documents_from(start), scores[:, start : start + DOCUMENTS])
+        kind, most = scores.dtype, float(self._xp.finfo(scores.dtype).max)
+        for start in range(0, self.shape[1], DOCUMENTS):
+            right = self._documents_from(start)
+            out = scores[:, start : start + DOCUMENTS]
+            with np.errstate(over="ignore", invalid="ignore"):
+                rows_of, columns_of = (
+                    self._xp.asarray(side.values, dtype=kind) for side in (left, right)
+                )
+                self._xp.matmul(rows_of, columns_of.T, out=out)
+            # The sum of products of components, rounded at each step.
+            bound = 1.01 * left.peak * right.peak * left.values.shape[1]
+            if bound > most and not math.isfinite(_peak(out)):
+                name = str(kind).removeprefix("torch.")
+                raise InputError(f"products of embeddings overflow {name}", source="queries")
         return scores
 
     def _documents_from(self, start: int) -> _Part:
@@ -147,37 +155,16 @@ class _Pair:
         part = self._held.get(start)
         if part is None:
             part = self._part("documents", start, start + DOCUMENTS)
-            if isinstance(part.values, np.ndarray):
-                is_view = np.may_share_memory(part.values, self._documents)
-            else:
-                is_view = part.values.dtype == self._documents.dtype and self._similarity == "dot"
-            self._left -= 0 if is_view else part.values.nbytes
-            if self._left >= 0 or is_view:
+            self._left -= part.copied
+            if self._left >= 0 or not part.copied:
                 self._held[start] = part
         return part
 
-    def _checked(self, embeddings: Any, source: str) -> Any:
-        if mask_of(embeddings) is not None:
-            problem = "embeddings are whole: none of their components is masked"
-            raise InputError(problem, source=source)
-        there = self._on_accelerator
-        values: Any = embeddings.detach() if there else to_numpy(embeddings, source)
-        kind = "f" if there else values.dtype.kind
-        if len(values.shape) != 2 or kind not in "biuf":
-            kind = f"{values.dtype} of shape {tuple(values.shape)}"
-            problem = f"embeddings are numbers, rows by dimensions, not {kind}"
-            raise InputError(problem, source=source)
-        return values
-
     def _part(self, source: str, start: int, stop: int) -> _Part:
         """Return rows as they are multiplied: finite, float32 or float64, as `_similarity` is."""
-        embeddings = self._queries if source == "queries" else self._documents
-        part = embeddings[start:stop]
-        wide = part.dtype.itemsize >= 8
-        if self._on_accelerator:
-            part = part.double() if wide else part.float()
-        else:
-            part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
+        rows = (self._queries if source == "queries" else self._documents)[start:stop]
+        kind = self._xp.float64 if rows.dtype.itemsize >= 8 else self._xp.float32
+        part = rows.to(kind) if self._there else np.ascontiguousarray(rows, kind)
         peak = _peak(part)
         if not math.isfinite(peak):
             values = to_numpy(part, source)
@@ -186,34 +173,32 @@ class _Pair:
             problem = f"the embedding in row {start + row} has a component that is {value}"
             raise InputError(problem, source=source, value=value)
         if self._similarity == "cosine":
-            return _Part((_scaled_there if self._on_accelerator else _scaled)(part), 1.0)
-        if self._similarity == "l2":
-            part = _with_halves(part, of_documents=source == "documents")
+            part, peak = _scaled(self._xp, part), 1.0
+        elif self._similarity == "l2":
+            part = _with_halves(self._xp, part, of_documents=source == "documents")
             peak = _peak(part)
-        return _Part(part, peak)
+        return _Part(part, peak, 0 if part is rows else part.nbytes)
 
 
 class _Part(NamedTuple):
-    """Some rows of embeddings, and the largest of their components, without its sign."""
+    """Some rows of embeddings, as they are multiplied."""
 
     values: Any
-    peak: float
+    peak: float  # the largest of their components, without its sign
+    copied: int  # bytes; 0 if they are still those that were given
 
-    def times(self, right: _Part, out: NDArray[Any] | None = None) -> Any:
-        """Return the products of each row with each row of another part."""
-        left, other = self.values, right.values
-        if out is None:
-            wide = left.dtype != other.dtype
-            scores = left.double() @ other.double().T if wide else left @ other.T
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                scores = np.matmul(left, other.T, out=out)
-        name = str(scores.dtype).removeprefix("torch.")
-        # The sum of products of components, rounded at each step.
-        most = 1.01 * self.peak * right.peak * left.shape[1]
-        if most > float(np.finfo(name).max) and not math.isfinite(_peak(scores)):
-            raise InputError(f"products of embeddings overflow {name}", source="queries")
-        return scores
+
+def _read_embeddings(embeddings: Any, source: str, there: bool) -> Any:
+    if mask_of(embeddings) is not None:
+        problem = "embeddings are whole: none of their components is masked"
+        raise InputError(problem, source=source)
+    values: Any = embeddings.detach() if there else to_numpy(embeddings, source)
+    kind = "f" if there else values.dtype.kind
+    if len(values.shape) != 2 or kind not in "biuf":
+        kind = f"{values.dtype} of shape {tuple(values.shape)}"
+        problem = f"embeddings are numbers, rows by dimensions, not {kind}"
+        raise InputError(problem, source=source)
+    return values
 
 
 def _peak(values: Any) -> float:
@@ -221,42 +206,32 @@ def _peak(values: Any) -> float:
     return max(-float(values.min()), float(values.max())) if 0 not in values.shape else 0.0
 
 
-def _scaled(part: NDArray[Any]) -> NDArray[Any]:
+# Of arrays as of tensors; `xp` is the module that they are of.
+
+
+def _scaled(xp: Any, part: Any) -> Any:
     """Scale rows to length 1; those of length 0 stay."""
-    with np.errstate(over="ignore", under="ignore"):
-        lengths = np.linalg.norm(part, axis=1, keepdims=True)
-    limits = np.finfo(part.dtype)
-    odd = ~((lengths > np.sqrt(limits.tiny)) & (lengths < np.sqrt(limits.max)))[:, 0]
-    if odd.any():  # squares left the range of floats
-        part = part.copy()
-        peaks = np.abs(part[odd]).max(axis=1, keepdims=True, initial=0)
-        part[odd] /= np.where(peaks == 0, 1, peaks)
-        lengths[odd] = np.linalg.norm(part[odd], axis=1, keepdims=True)
-    return part / np.where(lengths == 0, 1, lengths)
-
-
-def _scaled_there(part: Any) -> Any:
-    """Scale as `_scaled`, a tensor: first by powers of two, so that squares stay in range."""
     if not part.shape[1]:
         return part
-    exponents = part.abs().amax(dim=1, keepdim=True).frexp().exponent
-    part = part.ldexp(-exponents.clamp(-126, 126))  # 2^127 and more would overflow
-    lengths = part.norm(dim=1, keepdim=True)
-    return part / lengths.masked_fill(lengths == 0, 1)
+    limits = xp.finfo(part.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        lengths = xp.linalg.norm(part, axis=1, keepdims=True)
+        odd = ~((lengths > limits.tiny**0.5) & (lengths < limits.max**0.5))
+        if odd.any():  # squares left the range of floats
+            peaks = xp.where(odd, xp.amax(abs(part), axis=1, keepdims=True), 1)
+            part = part / xp.where(peaks == 0, 1, peaks)
+            lengths = xp.linalg.norm(part, axis=1, keepdims=True)
+    return part / xp.where(lengths == 0, 1, lengths)
 
 
-def _with_halves(part: Any, *, of_documents: bool) -> Any:
+def _with_halves(xp: Any, part: Any, *, of_documents: bool) -> Any:
     """Add a column, whose product is minus half the squared length of documents."""
-    if isinstance(part, np.ndarray):
-        wide = np.empty((len(part), part.shape[1] + 1), part.dtype)
-        squares = np.einsum("ij,ij->i", part, part, dtype=np.float64)
-    else:
-        wide = part.new_empty((len(part), part.shape[1] + 1))
-        squares = part.double().square().sum(1)
-    wide[:, :-1] = part
+    wide = xp.asarray(part, dtype=xp.float64)
+    squares = xp.einsum("ij,ij->i", wide, wide)
     with np.errstate(over="ignore"):
-        wide[:, -1] = -0.5 * squares if of_documents else 1.0
-    return wide
+        halves = xp.asarray(-0.5 * squares, dtype=part.dtype)
+    column = halves if of_documents else xp.ones_like(halves)
+    return xp.concatenate([part, column[:, None]], axis=1)
 
 
 def _read_rows(of_queries: Any, name: str, shape: tuple[int, int]) -> Any:
