@@ -5,7 +5,6 @@ Both add up over batches, partitions and processes, whatever the order, and are 
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 from base64 import b64decode, b64encode
@@ -31,7 +30,7 @@ from irbatch.evaluation.queries import (
     with_weights,
 )
 from irbatch.evaluation.results import DAMAGED, Results
-from irbatch.evaluation.scores import ScoreBatch
+from irbatch.evaluation.scores import ScoreBatch, join_batches
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import add_up, check_whole, read_numbers, round_sum
@@ -39,7 +38,7 @@ from irbatch.runtime.numbers import add_up, check_whole, read_numbers, round_sum
 if TYPE_CHECKING:
     from irbatch.data.items import Items
 
-FORMAT = 7
+FORMAT = 8
 KEEPS = ("queries", "sums")  # what may be kept
 REPEATED = ("error", "first")  # what becomes of a query that comes again, with other values
 COLUMNS = ("query_ids", "document_ids", "scores", "grades")  # of documents
@@ -48,16 +47,7 @@ COLUMNS = ("query_ids", "document_ids", "scores", "grades")  # of documents
 # (python -m benchmarks --only updates).
 MOST_WAITING = 8192
 MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
-LEAST = {"sums": -MOST}  # of a state's numbers; others are counts
 FINITE = -sys.float_info.max, sys.float_info.max
-
-Batch = ScoreBatch | Rows
-
-
-def join_batches(batches: Sequence[Batch]) -> Rows:
-    """Put what is known of batches' queries one after the other, computed together."""
-    ScoreBatch.compute_together([some for some in batches if isinstance(some, ScoreBatch)])
-    return Rows.join([some if isinstance(some, Rows) else some.rows() for some in batches])
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +77,9 @@ class Sums:
             for cutoff in (measure.cutoff for measure in measures if measure.aggregate == "run"):
                 items[cutoff] = of_queries.counted(cutoff)
         return cls(measures, arrays, items)
+
+    def __len__(self) -> int:
+        return int(self.arrays["counts"][0])
 
     def __add__(self, other: Sums) -> Sums:
         arrays = {key: array + other.arrays[key] for key, array in self.arrays.items()}
@@ -122,6 +115,7 @@ class Accumulator:
     Args:
         keep: see `KEEPS`.
         measures: what is kept of each query.
+        options: what else states must share to add up.
         items: what is known of documents, where measures of the whole run read that.
         repeated: see `REPEATED`.
     """
@@ -130,15 +124,24 @@ class Accumulator:
         self,
         keep: str,
         measures: Sequence[Measure],
+        options: Mapping[str, Any],
         items: Items | None = None,
         repeated: str = "first",
     ) -> None:
-        self.keep, self.measures, self._items, self._repeated = keep, measures, items, repeated
+        self._made_of = keep, measures, options, items, repeated
+        self.keep, self.measures, self._repeated = keep, measures, repeated
         of_run = any(measure.aggregate == "run" for measure in measures)
         self.known: ItemArrays | None = items.arrays if of_run and items is not None else None
+        catalogue = None if self.known is None else self.known.fingerprint
+        self._shared = {  # by states that add up
+            "format": FORMAT, "measures": list(map(str, measures)), "keep": keep,
+            "options": dict(options), "items": catalogue,
+        }  # fmt: skip
         self.settings: Mapping[str, str] = {}  # that shaped the numbers, all of those that differ
         self.extra = 0  # queries that were only in the run
-        self.documents: dict[Any, dict[Any, tuple[float, float]]] = {}  # score and grade, by query
+        # Score and grade of each, by query and document.
+        self.documents: dict[tuple[Any, Any], tuple[float, float]] = {}
+        self._open: dict[Any, None] = {}  # their queries
         self._size = 0  # without these
         self._named: bool | None = None  # whether queries have ids, all or none
         self._row_of: dict[Hashable, int] = {}  # of those that have
@@ -146,19 +149,27 @@ class Accumulator:
         none = Rows(np.empty((0, len(with_weights(measures)))), None, None, nothing)
         self._stored = [none]  # with keep="queries": what doesn't wait
         self._sums = Sums.of(measures, none) if keep == "sums" else None
-        self._waiting: list[Batch] = []
+        self._waiting: list[ScoreBatch | Rows] = []
         self._load = 0
 
     def __len__(self) -> int:
-        return self._size + len(self.documents)
+        return self._size + len(self._open)
 
     @property
     def ids(self) -> Collection[Any]:
         """The ids of queries that have them, in the order of their rows."""
         return self._row_of.keys()
 
-    def add(self, batch: Batch, ids: Sequence[Hashable] | None = None) -> None:
-        """Add whole queries.
+    def add(
+        self,
+        batch: ScoreBatch | Rows | Sums,
+        ids: Sequence[Hashable] | None = None,
+        settings: Mapping[str, str] | None = None,
+        extra: int = 0,
+    ) -> None:
+        """Add whole queries, or sums of some where these are kept.
+
+        Both of `settings` that differ are noted; `extra` queries were only in the run.
 
         Raises:
             InputError: if not all queries have ids, or one that came before has other values;
@@ -166,25 +177,36 @@ class Accumulator:
         """
         if self._sums is not None:
             ids = None
-        self._check_named(ids is not None)
-        if ids is not None:
+        elif len(batch):
+            self._check_named(ids is not None)
+        if ids is not None and not isinstance(batch, Sums):
             if len(ids) != len(batch):
                 problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
                 raise InputError(problem, source="query_ids")
-            if not self.documents.keys().isdisjoint(ids):
-                query = next(filter(self.documents.__contains__, ids))
+            if not self._open.keys().isdisjoint(ids):
+                query = next(filter(self._open.__contains__, ids))
                 raise InputError("it came in columns before", source="query_ids", query=query)
             if len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids):
-                rows = join_batches([batch])
-                fresh = self._fresh(rows, ids)
-                batch, ids = rows.take([*fresh.values()]), [*fresh]
-        if self._load >= MOST_WAITING:
-            self._settle()
-        self._waiting.append(batch)
-        self._load += batch.size if isinstance(batch, ScoreBatch) else len(batch)
+                batch, ids = self._fresh(batch, ids)
+        if isinstance(batch, Sums):
+            self._sums = batch if self._sums is None else self._sums + batch
+        else:
+            if self._load >= MOST_WAITING:
+                self._settle()
+            self._waiting.append(batch)
+            graded = batch.counted.grades.size if isinstance(batch, ScoreBatch) else 0
+            self._load += len(batch) + graded
+        if len(batch):
+            self._named = ids is not None
         self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
-        self._named = ids is not None
+        self.extra += extra
+        if settings and self.settings != settings:
+            joined = dict(self.settings)
+            for name, value in settings.items():
+                present = joined.get(name, value)
+                joined[name] = present if value in present.split("; ") else f"{present}; {value}"
+            self.settings = joined
 
     def add_documents(self, columns: Sequence[Any]) -> None:
         """Add documents of queries that are not whole yet, each document once; see `COLUMNS`.
@@ -205,9 +227,9 @@ class Accumulator:
         if not queries:
             return
         self._check_named(True)
-        same_kind([*itertools.islice(self.documents, 1), *queries], "query", "query_ids")
-        before = next(iter(self.documents.values()), {})
-        same_kind([*before, *documents], "document", "document_ids")
+        first = next(iter(self.documents), None)
+        for what, ids, place in (("query", queries, 0), ("document", documents, 1)):
+            same_kind([*ids] if first is None else [first[place], *ids], what, f"{what}_ids")
         names = [*zip(queries, documents, strict=True)]
         scores, grades = (
             read_numbers(what, column, names, source=f"{what}s").tolist()
@@ -215,28 +237,17 @@ class Accumulator:
         )
         fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
         for name, now in zip(names, zip(scores, grades, strict=True), strict=True):
-            query, document = name
-            first = self.documents.get(query, {}).get(document) or fresh.setdefault(name, now)
-            problem = "its query came whole before" if query in self._row_of else ""
-            if first != now:
+            before = self.documents.get(name) or fresh.setdefault(name, now)
+            problem = "its query came whole before" if name[0] in self._row_of else ""
+            if before != now:
                 problem = "it came before with score {} and grade {}, now with {} and {}"
-                problem = problem.format(*first, *now)
+                problem = problem.format(*before, *now)
             if problem:
-                fields = {"query": query, "document": document, "value": now[0]}
+                fields = {"query": name[0], "document": name[1], "value": now[0]}
                 raise InputError(problem, source="update_columns", **fields)
-        for (query, document), now in fresh.items():
-            self.documents.setdefault(query, {})[document] = now
+        self.documents |= fresh
+        self._open |= dict.fromkeys(queries)
         self._named = True
-
-    def note(self, settings: Mapping[str, str], extra: int = 0) -> None:
-        """Note what shaped the values, both of what differs, and queries that were only in runs."""
-        if self.settings != settings:
-            joined = dict(self.settings)
-            for name, value in settings.items():
-                present = joined.get(name, value)
-                joined[name] = present if value in present.split("; ") else f"{present}; {value}"
-            self.settings = joined
-        self.extra += extra
 
     def _check_named(self, are_named: bool) -> None:
         """Reject queries with ids beside those without, and the other way round."""
@@ -247,30 +258,25 @@ class Accumulator:
             )
             raise InputError(problem, source="query_ids")
 
-    def _fresh(self, rows: Rows, ids: Sequence[Hashable]) -> dict[Hashable, int]:
-        """Return the queries that did not come before, with their rows, each once."""
-        kept, fresh = self.rows(), dict[Hashable, int]()
-        for row, query in enumerate(ids):
-            if query in self._row_of:
-                before, at = kept, self._row_of[query]
-            elif fresh.setdefault(query, row) != row:
-                before, at = rows, fresh[query]
-            else:
+    def _fresh(
+        self, batch: ScoreBatch | Rows, ids: Sequence[Hashable]
+    ) -> tuple[Rows, Sequence[Hashable]]:
+        """Return the queries that did not come before, each once; reject those that differ."""
+        rows, row_of = Rows.join([self.rows(), join_batches([batch])]), dict(self._row_of)
+        for row, query in enumerate(ids, self._size):
+            first = row_of.setdefault(query, row)
+            if first == row or self._repeated == "first":
                 continue
-            if self._repeated == "error":
-                self._check_alike(query, before.take([at]), rows.take([row]))
-        return fresh
-
-    def _check_alike(self, query: Any, before: Rows, now: Rows) -> None:
-        """Reject a query that has other values, or items, now than before."""
-        old, new = before.values[0], now.values[0]
-        first, again = (() if rows.items is None else rows.items.lists[0] for rows in (before, now))
-        if np.array_equal(old, new, equal_nan=True) and np.array_equal(first, again):
-            return
-        what = f"with values {shown(old.tolist())}, now with {shown(new.tolist())}"
-        advice = "are these ids the queries' own, not places in a batch?"
-        message = f"it came before {what}; {advice} repeated='first' keeps the first"
-        raise InputError(message, source="query_ids", query=query)
+            old, new = rows.values[[first, row]]
+            items = rows.items
+            same_items = items is None or np.array_equal(items.lists[first], items.lists[row])
+            if not (np.array_equal(old, new, equal_nan=True) and same_items):
+                values = f"with values {shown(old.tolist())}, now with {shown(new.tolist())}"
+                advice = "are these ids the queries' own, not places in a batch?"
+                message = f"it came before {values}; {advice} repeated='first' keeps the first"
+                raise InputError(message, source="query_ids", query=query)
+        ids = [*row_of][self._size :]
+        return rows.take([row_of[query] for query in ids]), ids
 
     def _settle(self) -> None:
         """Evaluate what waits."""
@@ -291,15 +297,10 @@ class Accumulator:
 
     def merged(self, *others: Accumulator) -> Accumulator:
         """Return what this one, and others of the same measures, have kept of whole queries."""
-        made = Accumulator(self.keep, self.measures, self._items, self._repeated)
+        made = Accumulator(*self._made_of)
         for part in (self, *others):
             rows = part.rows()
-            if made._sums is not None and part._sums is not None:
-                made._sums += part._sums
-                made._size += part._size
-            elif len(rows):
-                made.add(rows, [*part.ids] or None)
-            made.note(part.settings, part.extra)
+            made.add(part._sums or rows, [*part.ids] or None, part.settings, part.extra)
         return made
 
     def results(self, order: Iterable[Hashable] | None = None) -> Results:
@@ -316,11 +317,10 @@ class Accumulator:
         counts = count_queries(rows.marks, extra=self.extra)
         return Results(rows, queries, self.measures, counts, self.settings)
 
-    def state(self, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    def state(self, **more: Any) -> dict[str, Any]:
         """Return what is kept in numbers, texts and lists; values are their bytes to base 64."""
-        state = {"format": FORMAT, "measures": list(map(str, self.measures)), "keep": self.keep}
-        state |= {"options": options, "settings": dict(self.settings), "extra": self.extra, **more}
         rows, lists = self.rows(), list[Any]()
+        state = {**self._shared, "settings": dict(self.settings), "extra": self.extra, **more}
         if self._sums is not None:
             state |= {key: array.tolist() for key, array in self._sums.arrays.items()}
             for cutoff, counts in self._sums.items.items():
@@ -335,44 +335,45 @@ class Accumulator:
                 "judgment_counts": None if judged is None else judged.tolist(),
             }
             lists += [] if rows.items is None else [listed.tolist() for listed in rows.items.lists]
-        known = None if self.known is None else self.known.fingerprint
-        state["items"] = {"catalogue": known, "lists": lists}
-        waiting = [
-            (query, document, *now)
-            for query, documents in self.documents.items()
-            for document, now in documents.items()
-        ]
-        queries, documents, scores, grades = zip(*waiting, strict=True) if waiting else [()] * 4
-        columns = plain(queries), plain(documents), [*scores], [*grades]
-        state["columns"] = dict(zip(COLUMNS, columns, strict=True))
-        return state
+        names = [*zip(*self.documents, strict=True)] or [(), ()]
+        numbers = [*zip(*self.documents.values(), strict=True)] or [(), ()]
+        columns = *map(plain, names), *map(list, numbers)
+        return state | {"lists": lists, "columns": dict(zip(COLUMNS, columns, strict=True))}
 
     def read(self, state: Mapping[str, Any]) -> None:
-        """Add what a state holds that was written of the same measures."""
-        catalogue = None if self.known is None else self.known.fingerprint
-        items = state["items"]
-        if items["catalogue"] != catalogue:
-            raise reject("items", items["catalogue"], f"{catalogue!r}, that of items=")
-        settings = {str(key): str(value) for key, value in state["settings"].items()}
-        extra = check_whole("extra", state["extra"], 0)
-        if self._sums is None:
-            rows, ids = self._read_rows(state, items["lists"])
-            if len(rows):
-                self.add(rows, ids)
-        else:
-            arrays = {
-                key: read_array(key, state[key], array.shape, (LEAST.get(key, 0), MOST))
-                for key, array in self._sums.arrays.items()
-            }
-            counts = {cutoff: _read_counts(self.known, *parts) for cutoff, *parts in items["lists"]}
-            self._sums += Sums(self.measures, arrays, counts)
-            self._size += int(arrays["counts"][0])
-        self.note(settings, extra)
-        self.add_documents([state["columns"][name] for name in COLUMNS])
+        """Add what a state holds that was written of the same measures, options and items.
 
-    def _read_rows(
-        self, state: Mapping[str, Any], lists: Sequence[Any]
-    ) -> tuple[Rows, list[Any] | None]:
+        Raises:
+            InputError: if it is the state of something else.
+        """
+        with reading_state():
+            for key, value in self._shared.items():
+                if not state[key] == value:
+                    raise reject(key, state[key], shown(value))
+            settings = {str(key): str(value) for key, value in state["settings"].items()}
+            extra, ids = check_whole("extra", state["extra"], 0), None
+            if self._sums is not None:
+                batch: Sums | Rows = self._read_sums(state, self._sums)
+            else:
+                batch, ids = self._read_rows(state)
+            self.add(batch, ids, settings, extra)
+            self.add_documents([state["columns"][name] for name in COLUMNS])
+
+    def _read_sums(self, state: Mapping[str, Any], like: Sums) -> Sums:
+        arrays = {
+            key: read_array(key, state[key], array.shape, (-MOST if key == "sums" else 0, MOST))
+            for key, array in like.arrays.items()
+        }
+        items = {}
+        for cutoff, *parts in state["lists"]:
+            keys, numbers, lists = (read_array("lists", part, [-1], (0, MOST)) for part in parts)
+            known: Any = self.known
+            if keys.size != numbers.size or (keys // max(known.size, 1) >= lists.size).any():
+                raise reject("lists", parts, "counts")
+            items[cutoff] = ItemCounts(known, keys, numbers, lists)
+        return Sums(self.measures, arrays, items)
+
+    def _read_rows(self, state: Mapping[str, Any]) -> tuple[Rows, list[Any] | None]:
         """Return what a state holds of each query, and the queries' ids."""
         marks = read_array("marks", state["marks"], [-1], (0, sum(QueryMark)), np.uint8)
         shape = marks.size, len(with_weights(self.measures))
@@ -380,15 +381,15 @@ class Accumulator:
         ids = None if state["query_ids"] is None else list(state["query_ids"])
         if ids is not None and None in kinds_of(ids):
             raise reject("query_ids", ids, "texts and whole numbers")
-        judgments, items = state["judgment_counts"], None
+        judgments, lists, items = state["judgment_counts"], state["lists"], None
         if judgments is not None:
             within = 0, 2**31 - 1
             judgments = read_array("judgment_counts", judgments, [marks.size, 2], within, np.int32)
         if self.known is not None:
             within = OUTSIDE, self.known.size - 1
-            ranked = [read_array("items", rows, [-1], within, np.int32) for rows in lists]
+            ranked = [read_array("lists", rows, [-1], within, np.int32) for rows in lists]
             if len(ranked) != marks.size:
-                raise reject("items", lists, f"of {many(marks.size, 'query')}")
+                raise reject("lists", lists, f"of {many(marks.size, 'query')}")
             items = RunItems(self.known, ranked)
         return Rows(values, marks, judgments, items), ids
 
@@ -399,17 +400,9 @@ def reject(key: str, value: object, expected: str) -> InputError:
 
 
 @contextmanager
-def reading_state(state: Any, like: Mapping[str, Any], same: Sequence[str]) -> Iterator[None]:
-    """Reject a state that has not the keys of another, and the same values of some of them.
-
-    In the block, what is of another kind than was written is rejected, too.
-    """
+def reading_state() -> Iterator[None]:
+    """Reject what is of another kind than is written in states, in a block that reads one."""
     try:
-        for key in {**like, **state}:
-            if key not in state or key not in like:
-                raise InputError(f"{shown(key)} is missing or unknown", value=key)
-            if key in same and not state[key] == like[key]:
-                raise reject(key, state[key], shown(like[key]))
         yield
     except InputError as problem:
         raise problem if problem.source else problem.with_fields(source="state") from None
@@ -434,13 +427,6 @@ def read_array(
 def write_array(numbers: NDArray[Any]) -> str:
     """Write the bytes of numbers of 64 bits to base 64, the lowest first."""
     return b64encode(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()).decode()
-
-
-def _read_counts(arrays: Any, *parts: Any) -> ItemCounts:
-    keys, numbers, lists = (read_array("items", part, [-1], (0, MOST)) for part in parts)
-    if keys.size != numbers.size or (keys // max(arrays.size, 1) >= lists.size).any():
-        raise reject("items", parts, "counts")
-    return ItemCounts(arrays, keys, numbers, lists)
 
 
 def plain(ids: Iterable[Any]) -> list[Any]:

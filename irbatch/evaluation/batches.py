@@ -10,7 +10,7 @@ from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, many, warnings_kept
-from irbatch.evaluation.accumulator import KEEPS, REPEATED, Accumulator, Batch, reading_state
+from irbatch.evaluation.accumulator import KEEPS, REPEATED, Accumulator
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SHAPING = ("ties", "no_relevant", "rel")  # options that states must share to add up
 SHARED = ("no_relevant", "rel", "items", "threads")  # with verbs for documents with ids
-ALIKE = ("format", "measures", "keep", "options")  # in states that add up
 
 
 class BatchEvaluator:
@@ -87,6 +86,7 @@ class BatchEvaluator:
             ScoreEvaluator(self._measures, document_ids=ids, **options) for ids in (None, ())
         )
         self._options = {**options, "keep": keep, "repeated": repeated}
+        self._shared: dict[str, Any] = {name: options[name] for name in SHARED}
         self._lock = threading.RLock()  # of what is kept
         self.reset()
 
@@ -119,7 +119,8 @@ class BatchEvaluator:
         evaluator = self._scores if batch.get("document_ids") is None else self._by_id
         ranked = evaluator.rank(scores, relevance, **batch)
         results = ranked.results()
-        self._add(ranked, ids, evaluator.signature)
+        with self._lock:
+            self._kept.add(ranked, ids, evaluator.signature)
         return results
 
     @uncompiled
@@ -140,10 +141,11 @@ class BatchEvaluator:
             raise InputError(problem, source="relevant")
         ranked, relevant = pair_series(ranked, relevant, sliced=True)
         ids, different = self._read_ids(None if isinstance(ranked, Mapping) else query_ids)
-        options = {"pad": pad, "query_ids": different, **self._shared()}
+        options = {"pad": pad, "query_ids": different, **self._shared}
         results = evaluate_ids(ranked, relevant, self._measures, **options)
         ids = results.query_ids if isinstance(ranked, Mapping) else ids
-        self._add(results.of_queries, ids, results.settings, results.counts.extra)
+        with self._lock:
+            self._kept.add(results.of_queries, ids, results.settings, results.counts.extra)
         return results
 
     @uncompiled
@@ -175,19 +177,16 @@ class BatchEvaluator:
             if not len(kept):
                 raise InputError("there are no queries yet: update first")
             if kept.documents:
-                run, judgments = (
-                    {
-                        query: {document: numbers[place] for document, numbers in of_query.items()}
-                        for query, of_query in kept.documents.items()
-                    }
-                    for place in (0, 1)
-                )
-                options = {"ties": self._options["ties"] or "id", **self._shared()}
+                run: dict[Any, dict[Any, float]] = {}
+                judgments: dict[Any, dict[Any, float]] = {}
+                for (query, document), (score, grade) in kept.documents.items():
+                    run.setdefault(query, {})[document] = score
+                    judgments.setdefault(query, {})[document] = grade
+                ties = self._options["ties"] or "id"
                 with warnings_kept():  # they are of all queries
-                    results = evaluate(judgments, run, self._measures, **options)
+                    results = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
                 kept = kept.merged()
-                kept.add(results.of_queries, results.query_ids)
-                kept.note(results.settings)
+                kept.add(results.of_queries, results.query_ids, results.settings)
             results = kept.results()
         self._scores.warn_once(notes_on(results))
         return results
@@ -195,7 +194,7 @@ class BatchEvaluator:
     def reset(self) -> None:
         """Forget all queries."""
         with self._lock:
-            self._kept = self._nothing()
+            self._kept = self._sum_of()
 
     def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
         """Add what other evaluators, or their states, have kept.
@@ -206,12 +205,12 @@ class BatchEvaluator:
         """
         states = [o.state_dict() if isinstance(o, BatchEvaluator) else o for o in others]
         with self._lock:
-            self._load([self.state_dict(), *states])
+            self._kept = self._sum_of(self.state_dict(), *states)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
         with self._lock:
-            return self._state_of(self._kept)
+            return self._kept.state()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a state of the same measures and settings; what was kept is forgotten.
@@ -220,7 +219,7 @@ class BatchEvaluator:
             InputError: if it is the state of something else; nothing has changed then.
         """
         with self._lock:
-            self._load([state])
+            self._kept = self._sum_of(state)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"options": self._options, "state": self.state_dict()}
@@ -228,9 +227,6 @@ class BatchEvaluator:
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(pickled["state"]["measures"], **pickled["options"])  # type: ignore[misc]
         self.load_state_dict(pickled["state"])
-
-    def _shared(self) -> dict[str, Any]:
-        return {name: self._options[name] for name in SHARED}
 
     def _read_ids(self, query_ids: object) -> tuple[list[Any] | None, list[Any] | None]:
         """Return the ids of a batch; and those it is evaluated with, if they are different ones."""
@@ -241,27 +237,11 @@ class BatchEvaluator:
         ids = read_query_ids(query_ids)
         return ids, None if ids is None or len(set(ids)) < len(ids) else ids
 
-    def _add(
-        self, batch: Batch, ids: Sequence[Any] | None, settings: Mapping[str, str], extra: int = 0
-    ) -> None:
-        """Add a batch; if it is rejected, nothing has changed."""
-        with self._lock:
-            self._kept.add(batch, ids)
-            self._kept.note(settings, extra)
-
-    def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
-        """Replace the state by the sum of some states, unless one of them doesn't fit."""
-        kept = self._nothing()
-        like = self._state_of(kept)
-        for state in states:
-            with reading_state(state, like, ALIKE):
-                kept.read(state)
-        self._kept = kept
-
-    def _nothing(self) -> Accumulator:
-        """Return what is kept before the first update."""
+    def _sum_of(self, *states: Mapping[str, Any]) -> Accumulator:
+        """Return what some states hold together."""
         keep, items, repeated = (self._options[name] for name in ("keep", "items", "repeated"))
-        return Accumulator(keep, self._measures, items, repeated)
-
-    def _state_of(self, kept: Accumulator) -> dict[str, Any]:
-        return kept.state({name: self._options[name] for name in SHAPING})
+        shaping = {name: self._options[name] for name in SHAPING}
+        kept = Accumulator(keep, self._measures, shaping, items, repeated)
+        for state in states:
+            kept.read(state)
+        return kept

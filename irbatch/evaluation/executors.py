@@ -27,7 +27,7 @@ from typing import Any
 
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn, warnings_kept
+from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings, is_file
 from irbatch.evaluation.partial import PartialResult, add_up, evaluate_part
 from irbatch.evaluation.results import Results
@@ -37,7 +37,7 @@ from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone
 
 Common = tuple[Evaluation, Qrels]  # what tasks share
-Item = tuple[Any, ...]  # what else one is about: a run or a part of one, and more
+Item = tuple[Any, ...]  # what else one is about: a run or a part of one, its name, and more
 
 _own: list[Common] = []  # what tasks share, in a process that we started
 _read = functools.lru_cache(1)(pickle.loads)  # in others, which are sent it with each task
@@ -95,7 +95,7 @@ class Workers:
                         progress(len(done), len(items))
             except BrokenExecutor as problem:
                 if not may_restart:
-                    names = [name_of(place, left[place][0]) for place in left if place not in done]
+                    names = [name for place, (_, name, *_) in left.items() if place not in done]
                     raise ChildProcessError(
                         "a worker was killed, perhaps for want of memory, while it had one of "
                         f"{', '.join(map(repr, names[:4]))}; or it could not import this script, "
@@ -164,12 +164,12 @@ def evaluate_partitions(
         spanning = {query for query, number in counts.items() if number > 1}
         if spanning:
             where = [
-                partition
-                for partition, part in zip(named, parts, strict=True)
+                (*item, spanning)
+                for item, part in zip(named, parts, strict=True)
                 if not spanning.isdisjoint(part.kept.ids)
             ]
-            read = workers.run(read_queries, [(partition, spanning) for partition, _ in where])
-            whole = _join_rankings([name for _, name in where], read)
+            names = [name for _, name, _ in where]
+            whole = _join_rankings(names, workers.run(read_queries, where))
             by_score = evaluation._replace(order_by="score")
             part = evaluate_part(by_score, judgments, Run(whole))
             part.kept.settings = evaluation.signature()
@@ -187,14 +187,13 @@ def evaluate_systems(
 ) -> dict[str, Results]:
     """Return the results of several runs, by name, each evaluated by one worker."""
     _check_not_input(runs.values())
+    judgments = evaluation.judgments(qrels)
     with (
-        Workers(executor, (evaluation, evaluation.judgments(qrels))) as workers,
+        Workers(executor, (evaluation, judgments)) as workers,
         progress_on_bar("systems", progress) as tell,
     ):
-        outcomes = workers.run(evaluate_system, [(run,) for run in runs.values()], tell)
-    for _, caught in outcomes:
-        warn(*caught)
-    return {name: results for name, (results, _) in zip(runs, outcomes, strict=True)}
+        parts = workers.run(evaluate_part, [(run, name) for name, run in runs.items()], tell)
+    return {part.name: part.results(judgments, name=part.name) for part in parts}
 
 
 def name_of(place: int, run: Any) -> str:
@@ -229,17 +228,8 @@ def _is_partition(part: Any) -> bool:
     return is_file(part) or isinstance(part, Run) or hasattr(part, "__arrow_c_stream__")
 
 
-def evaluate_system(
-    evaluation: Evaluation, judgments: Qrels, run: Rankings
-) -> tuple[Results, list[str]]:
-    """Evaluate a whole run; return the warnings, too."""
-    with warnings_kept() as caught:
-        results = evaluation.evaluate(judgments, run)
-    return results, list(caught)
-
-
 def read_queries(
-    evaluation: Evaluation, _: Qrels, partition: Any, queries: set[Any]
+    evaluation: Evaluation, _: Qrels, partition: Any, name: str, queries: set[Any]
 ) -> dict[Any, dict[Any, float]]:
     """Return some queries' documents and their scores, of a partition."""
     with warnings_kept():  # they were issued before

@@ -33,17 +33,11 @@ from irbatch.evaluation.queries import (
 )
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.runtime.numbers import check_choice, distinct
+from irbatch.runtime.numbers import check_choice, check_whole, distinct
 from irbatch.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
-
-# What a state holds besides what is kept, and its kinds.
-FIELDS: dict[str, Any] = {
-    "name": (str, type(None)), "judgments": (str, type(None)), "judged": int, "any_judged": bool,
-    "warnings": list, "hashes": str,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,10 +154,10 @@ class PartialResult:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything in numbers, texts and lists, as JSON has them, for `from_state`."""
-        fields = {name: getattr(self, name) for name in FIELDS}
-        fields |= {"hashes": write_array(self.hashes), "warnings": list(self.warnings)}
-        options = {**self.evaluation.settings._asdict(), "order_by": self.evaluation.order_by}
-        return self.kept.state(options, **fields)
+        return self.kept.state(
+            name=self.name, judgments=self.judgments, hashes=write_array(self.hashes),
+            judged=self.judged, any_judged=self.any_judged, warnings=list(self.warnings),
+        )  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], *, items: Items | None = None) -> PartialResult:
@@ -176,33 +170,23 @@ class PartialResult:
         Raises:
             InputError: if it is the state of something else.
         """
-        is_sums = isinstance(state, Mapping) and shown(state.get("keep")) == "'sums'"
-        like = Accumulator("sums" if is_sums else "queries", ()).state({}, **FIELDS)
-        with reading_state(state, like, ("format", "keep")):
+        with reading_state():
             try:
                 evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
-            except InputError as error:
-                raise reject("measures", state["measures"], "of an evaluation") from error
-            kept = Accumulator(like["keep"], evaluation.measures, items)
+            except InputError as problem:
+                raise reject("measures", state["measures"], "of an evaluation") from problem
+            kept = _nothing_of(evaluation, state["keep"])
             kept.read(state)
-            fields = {name: state[name] for name in FIELDS}
-            for name, kinds in FIELDS.items():
-                if not isinstance(fields[name], kinds):
-                    raise reject(name, fields[name], "of its kind")
-            fields["hashes"] = read_array(
-                "hashes", state["hashes"], [-1], (0, 2**64 - 1), np.uint64
-            )
-            fields["warnings"] = tuple(map(str, state["warnings"]))
-        return cls(evaluation, kept, **fields)
+            hashes = read_array("hashes", state["hashes"], [-1], (0, 2**64 - 1), np.uint64)
+            return cls(
+                evaluation, kept, state["judgments"], state["name"], hashes,
+                check_whole("judged", state["judged"], 0), bool(state["any_judged"]),
+                tuple(map(str, state["warnings"])),
+            )  # fmt: skip
 
     def query_keys(self) -> Collection[Any]:
         """Return what tells queries apart: ids, or hashes of sums."""
         return self.hashes if self.kept.keep == "sums" else self.kept.ids
-
-    def shared(self) -> dict[str, Any]:
-        """Return what partial results have in common that add up."""
-        facts = {"measures": self.measures, "keep": self.kept.keep, "judgments": self.judgments}
-        return {**facts, **self.kept.settings}
 
 
 def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> PartialResult:
@@ -222,14 +206,16 @@ def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> Partial
     parts = [partials] if isinstance(partials, PartialResult) else list(partials)
     if not parts:
         raise InputError("there are no partial results", source="partial")
+    shared: dict[str, Any] = {}  # by partial results that add up
     for part in parts:
         if not isinstance(part, PartialResult):
             raise InputError(f"{kind_of(part)} is not a PartialResult", source="partial")
-        theirs, facts = part.shared(), parts[0].shared()
-        for what in {**facts, **theirs}:
-            mine, other = facts.get(what), theirs.get(what)
-            if mine != other:
-                problem = f"{what} is {shown(other)}, and {shown(mine)} of others"
+        facts = {"measures": part.measures, "keep": part.kept.keep, "judgments": part.judgments}
+        facts |= part.kept.settings
+        shared = shared or facts
+        for what in {**shared, **facts}:
+            if shared.get(what) != (other := facts.get(what)):
+                problem = f"{what} is {shown(other)}, and {shown(shared.get(what))} of others"
                 raise InputError(problem, source="partial", path=part.name, value=other)
     if len(parts) == 1:
         return parts[0]
@@ -237,11 +223,10 @@ def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> Partial
     if len(total.query_keys()) < sum(len(part.query_keys()) for part in parts):
         seen = set[Any]()
         for part in parts:
-            for key in part.query_keys():
-                if key in seen:
-                    query = None if total.kept.keep == "sums" else key
-                    problem = "a query is in two partitions: each is to have whole rankings"
-                    raise InputError(problem, source="partial", path=part.name, query=query)
+            for key in seen.intersection(part.query_keys()):
+                query = None if total.kept.keep == "sums" else key
+                problem = "a query is in two partitions: each is to have whole rankings"
+                raise InputError(problem, source="partial", path=part.name, query=query)
             seen.update(part.query_keys())
     return total
 
@@ -294,7 +279,6 @@ def evaluate_partition(
     {'RR': 0.25, 'P@1': 0.0}
     """
     check_settings(evaluate_partition, settings)
-    check_choice("keep", keep, KEEPS)
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     return evaluate_part(evaluation, qrels, run, name, keep, apart, progress)
@@ -310,8 +294,7 @@ def evaluate_part(
     progress: Progress | bool | None = None,
 ) -> PartialResult:
     """Return what a partition comes to, see `evaluate_partition`."""
-    kept = Accumulator(keep, evaluation.measures, evaluation.items)
-    kept.note(evaluation.signature())
+    kept = _nothing_of(evaluation, keep)
     if qrels is None or (apart and isinstance(qrels, Mapping) and not qrels):
         if not apart:
             raise InputError("None is for apart=True only", source="qrels")
@@ -341,3 +324,12 @@ def evaluate_part(
         hashed = [query for query in hashed if query not in judgments.row_of]
     hashes = distinct(hash_ids(hashed))
     return PartialResult(evaluation, kept, judgments.fingerprint, name, hashes, **more)
+
+
+def _nothing_of(evaluation: Evaluation, keep: str) -> Accumulator:
+    """Return what is kept of no queries."""
+    check_choice("keep", keep, KEEPS)
+    options = {**evaluation.settings._asdict(), "order_by": evaluation.order_by}
+    kept = Accumulator(keep, evaluation.measures, options, evaluation.items)
+    kept.settings = evaluation.signature()
+    return kept

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.array_types import Ints
 from irbatch.data.cells import (
     GradedCandidates,
     read_labels,
@@ -44,7 +44,6 @@ from irbatch.runtime.threads import check_threads
 if TYPE_CHECKING:
     from irbatch.data.items import Items
     from irbatch.evaluation.items import ItemMeasures
-    from irbatch.evaluation.queries import RunItems
 
 
 NAN = ("error", "last")
@@ -94,13 +93,11 @@ class ScoreEvaluator:
             raise InputError(f"say which: measures='nDCG@10', {hint}", source="measures")
         if ties is None:
             ties = "expected" if document_ids is None else "id"
-        how = ties, no_relevant, nan, scored_by
+        texts, more = (measures, ties, no_relevant, nan, scored_by), (cutoffs, rel, items)
         plain = cutoffs is None and rel is None and items is None
-        if plain and isinstance(measures, str) and all(isinstance(name, str) for name in how):
-            asked = _kept_plan(measures, CATALOGUE.users, *how)
-        else:
-            asked = _choose_plan(parse_measures(measures, cutoffs), None, *how, rel, items)
-        self.plan, self.settings, self.signature = asked
+        plain = plain and all(isinstance(text, str) for text in texts)
+        choose: Any = _kept_plan if plain else _choose_plan
+        self.plan, self.settings, self.signature = choose(*texts, *more, CATALOGUE.users)
         self.policy, self.nan, self.threads = TiePolicy(ties), nan, threads
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
@@ -149,21 +146,24 @@ class ScoreEvaluator:
             candidates.sizes, candidates.shape[1], *grades, above, equal, before
         )
         ranked = ScoreBatch(self, counted, in_all, candidates.queries)
+        listed = None
         if self._of_items is not None:
             listed = self._of_items.of_scores(candidates, graded, policy, document_ids)
-            ranked.item_values, ranked.items = listed
-        if policy == TiePolicy.ERROR:
-            try:
-                rank_candidates(counted, policy)
-            except TieError as problem:
-                row, column = graded.row_index[problem.place], graded.columns[problem.place]
-                score = candidates.score_of(row, column)
-                text = (
-                    f"candidates of different relevance share the score {score:g}: say what "
-                    "decides with ties='expected', 'pessimistic', 'optimistic' or 'index'"
-                )
-                query = candidates.queries[row]
-                raise InputError(text, source="scores", query=query, value=score) from None
+        try:
+            if listed is not None or not ranked.can_wait():
+                ranked.rows()
+        except TieError as problem:
+            row, column = graded.row_index[problem.place], graded.columns[problem.place]
+            score = candidates.score_of(row, column)
+            text = (
+                f"candidates of different relevance share the score {score:g}: say what "
+                "decides with ties='expected', 'pessimistic', 'optimistic' or 'index'"
+            )
+            query = candidates.queries[row]
+            raise InputError(text, source="scores", query=query, value=score) from None
+        if listed is not None:
+            values, ranked.rows().items = listed
+            ranked.rows().values[:, self.plan.of_items] = values[:, self.plan.of_items]
         return ranked
 
     def nothing(self) -> Results:
@@ -182,77 +182,59 @@ class ScoreEvaluator:
 
 @dataclass(eq=False)
 class ScoreBatch:
-    """A batch of counted candidates, whose values are computed when they are asked for."""
+    """A batch of counted candidates; values that can wait are computed when they are asked for."""
 
     evaluator: ScoreEvaluator
     counted: CountedCandidates
     n_relevant: Ints | None
     queries: Sequence[Any]
-    item_values: Floats | None = None  # (queries, measures): of those that read items
-    items: RunItems | None = None
-    _computed: Rows | None = None
+    computed: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
-
-    @property
-    def size(self) -> int:
-        """How many queries and graded candidates are kept until values are computed."""
-        return self.counted.starts.size + self.counted.grades.size
 
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
 
         They are the same bits then, whatever the ranks, and nothing is rejected any more.
         """
-        grades, all_one, plan = self.counted.grades, self.counted.all_one, self.evaluator.plan
-        expected = self.evaluator.policy == TiePolicy.EXPECTED
-        ties = expected and bool((self.counted.equal > 1).any())
-        if self.n_relevant is not None or not plan.is_catalogued or plan.reads_cells(ties=ties):
+        grades, asked = self.counted.grades, self.evaluator
+        ties = asked.policy == TiePolicy.EXPECTED and bool((self.counted.equal > 1).any())
+        if self.n_relevant is not None or asked.policy == TiePolicy.ERROR:
             return False
+        if not asked.plan.is_catalogued or asked.plan.reads_cells(ties=ties):
+            return False
+        all_one = self.counted.all_one
         return all_one or bool(grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
 
     def results(self) -> Results:
         """Return the batch's results, which may be computed later."""
-        rows = self.rows if self.can_wait() else self.rows()
         evaluator = self.evaluator
-        return Results(rows, self.queries, evaluator.plan.measures, None, evaluator.signature)
-
-    @staticmethod
-    def compute_together(batches: Sequence[ScoreBatch]) -> None:
-        """Compute the values of batches that can wait, all of an evaluator at once."""
-        left = [batch for batch in batches if batch._computed is None and batch.can_wait()]
-        for evaluator in dict.fromkeys(batch.evaluator for batch in left):
-            waiting = [batch for batch in left if batch.evaluator is evaluator]
-            if len(waiting) < 2:
-                continue
-            first, *others = (batch.counted for batch in waiting)
-            queries = range(sum(map(len, waiting)))
-            rows = ScoreBatch(evaluator, first.join(others), None, queries).rows()
-            start = 0
-            for batch in waiting:
-                stop = start + len(batch)
-                batch._keep(rows.values[start:stop], rows.marks[start:stop])
-                start = stop
+        return Results(self.rows, self.queries, evaluator.plan.measures, None, evaluator.signature)
 
     def rows(self) -> Rows:
         """Return what is known of the queries, computed once."""
-        if self._computed is not None:
-            return self._computed
-        asked = self.evaluator
-        ranked = rank_candidates(self.counted, asked.policy)
-        every_cell = asked.plan.reads_cells(ties=ranked.ties is not None)
-        blocks = pack_candidates(ranked, self.n_relevant, every_cell=every_cell)
-        work = Work(asked.plan, asked.settings, asked.threads)
-        computed = compute_blocks(work, blocks, self.queries)
-        return self._keep(computed.of_queries.values, computed.of_queries.marks)
+        if self.computed is None:
+            asked = self.evaluator
+            ranked = rank_candidates(self.counted, asked.policy)
+            every_cell = asked.plan.reads_cells(ties=ranked.ties is not None)
+            blocks = pack_candidates(ranked, self.n_relevant, every_cell=every_cell)
+            work = Work(asked.plan, asked.settings, asked.threads)
+            self.computed = compute_blocks(work, blocks, self.queries).of_queries
+        return self.computed
 
-    def _keep(self, values: Floats, marks: Bytes) -> Rows:
-        if self.item_values is not None:
-            places = self.evaluator.plan.of_items
-            values[:, places] = self.item_values[:, places]
-        self._computed = Rows(values, marks, None, self.items)
-        return self._computed
+
+def join_batches(batches: Sequence[ScoreBatch | Rows]) -> Rows:
+    """Put what is known of batches one after the other; what waits is computed together."""
+    left = [some for some in batches if isinstance(some, ScoreBatch) and some.computed is None]
+    for evaluator in dict.fromkeys(batch.evaluator for batch in left):
+        waiting = [batch for batch in left if batch.evaluator is evaluator]
+        first, *others = (batch.counted for batch in waiting)
+        ends = np.cumsum(list(map(len, waiting))).tolist()
+        rows = ScoreBatch(evaluator, first.join(others), None, range(ends[-1])).rows()
+        for batch, end in zip(waiting, ends, strict=True):
+            batch.computed = rows.take(slice(end - len(batch), end))
+    return Rows.join([some if isinstance(some, Rows) else some.rows() for some in batches])
 
 
 def has_no_rows(scores: Any) -> bool:
@@ -355,19 +337,20 @@ def evaluate_scores(
 
 def _choose_plan(
     measures: Measures,
-    users: int | None,  # what names mean depends on the measures that these have defined
     ties: str,
     no_relevant: str,
     nan: str,
     scored_by: str,
-    rel: float | None = None,
-    items: Items | None = None,
+    cutoffs: Cutoffs,
+    rel: float | None,
+    items: Items | None,
+    users: int,  # what names mean depends on the measures that these have defined
 ) -> tuple[Plan, Settings, dict[str, str]]:
     """Return what is computed, how, and the signature that tells it."""
     check_choice("nan", nan, NAN)
     settings = Settings.choose(no_relevant=no_relevant, rel=rel, ties=ties)
     defaults = settings.open_parameters()
-    plan = plan_of(parse_measures(measures), defaults, items=items is not None)
+    plan = plan_of(parse_measures(measures, cutoffs), defaults, items=items is not None)
     last = ", NaN last" if nan == "last" else ""
     signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
     if plan.of_items:

@@ -13,7 +13,7 @@ from support.input_errors import input_error, refusal
 from support.measure_variants import VARIANTS, builtin_names
 from support.partitions import assert_same_bits, cut
 from support.random_problems import nasty_problems
-from support.replacing import GARBAGE, places, replaced
+from support.replacing import GARBAGE, places, replaced, without
 
 import irbatch
 from irbatch import Items
@@ -112,7 +112,7 @@ def test_measures_of_items_and_of_the_whole_run(keep: str) -> None:
     copied = [PartialResult.from_state(state, items=items) for state in states]
     for each in (parts, copied):
         assert_same_bits(merge_partials(each).results(QRELS), wanted)
-    input_error(lambda: PartialResult.from_state(states[0]), "items=", source="state")
+    input_error(lambda: PartialResult.from_state(states[0]), "'items'", source="state")
 
 
 @pytest.mark.parametrize("keep", KEEPS)
@@ -225,5 +225,6 @@ def test_garbage_is_rejected_or_another_state(keep: str) -> None:
             bad = replaced(good, path, value)
             if refusal(lambda bad=bad: PartialResult.from_state(bad)) is None:
                 PartialResult.from_state(bad).state_dict()
-    bad = {**good, "vaules": 1}
-    input_error(lambda: PartialResult.from_state(bad), "'vaules'")
+    for key in good:
+        bad = without(good, (key,))
+        input_error(lambda bad=bad: PartialResult.from_state(bad), repr(key))
