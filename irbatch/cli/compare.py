@@ -28,7 +28,6 @@ from irbatch.report import axes
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.usage = "irbatch compare QRELS RUN RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
         "Compare run files on the queries of the qrels, of which those that a run lacks count 0 "
@@ -69,7 +68,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     runs = name_runs(options.runs)
     check_sort(options.sort, measures)
@@ -84,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     if options.sort is not None:
         options.sort = names[str(measure(options.sort))]
     shown = _renamed(comparison, [names[name] for name in comparison.measures])
-    output.write_report(shown, json={"gates": outcomes})
+    output.write(shown, {"json": {"gates": outcomes}})
     if options.plot is not None:
         axes.save(shown.plot(), options.plot)
     output.add_notes(tell_queries(comparison))

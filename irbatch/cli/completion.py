@@ -13,7 +13,6 @@ FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is calle
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.description = (
         "Print a script that completes irbatch's commands, options, measures and files."
     )
@@ -22,7 +21,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the script."""
     shtab = imported("completions", "cli", "shtab")
     if options.shell not in shtab.SUPPORTED_SHELLS:
         problem = f"completions are for {join_words(shtab.SUPPORTED_SHELLS)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -22,13 +21,12 @@ from irbatch.cli.options import (
     judge,
     read_conditions,
 )
-from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen, write_tsv
+from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.evaluation.tables import (
     ask_about_parts,
     list_notes,
-    list_values,
     tell_different_queries,
 )
 from irbatch.formats.files import read_qrels
@@ -39,7 +37,6 @@ FORMS = (*TABLES, "tsv", "csv", "json")
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.usage = "irbatch eval QRELS RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
         "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
@@ -67,7 +64,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Evaluate every run and print one table of all."""
     # All that can be rejected without reading anything is rejected first.
     names = options.measures or DEFAULT_MEASURES
     measures = parse_measures([*names, *read_conditions(options, alone=True)])
@@ -80,9 +76,14 @@ def run(options: argparse.Namespace) -> int:
     inputs |= {"qrels": [options.qrels], "run": [*runs.values()]}
     output = Output(options, inputs, FORMS, default_form)
     results = _evaluate(options, runs, measures)
-    own = {"names": options.names, "per_query": options.per_query, "intervals": options.bounds}
     outcomes, status = judge(options, results)
-    output.write(functools.partial(_report, results, outcomes, **own))
+    output.write(
+        results,
+        {"json": {"gates": outcomes}},
+        names=options.names,
+        per_query=options.per_query,
+        intervals=options.bounds,
+    )
     output.add_notes([*list_notes(results), tell_different_queries(results)])
     if question := ask_about_parts(results):
         note(question)
@@ -103,13 +104,3 @@ def _evaluate(
         return evaluate_runs(options.qrels, runs, measures, **settings)
     ((name, run),) = runs.items()  # whose parts are what processes evaluate
     return SystemResults({name: evaluate(options.qrels, run, measures, **settings)})
-
-
-def _report(results: SystemResults, gates: list[Any], form: str, **shaped: Any) -> str:
-    """Return a form of the results."""
-    if form == "tsv":
-        heads, rows = list_values(results, **shaped)
-        return write_tsv([heads, *(row.values() for row in rows)])
-    if form == "json":
-        shaped["gates"] = gates
-    return str(getattr(results, f"to_{form}")(**shaped))

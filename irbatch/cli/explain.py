@@ -15,7 +15,6 @@ OPTIONS = ("queries", "most", "depth", "topics", "documents", *SETTINGS)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch explain` takes."""
     parser.usage = "irbatch explain QRELS A B [-m MEASURE] [options]"
     parser.description = (
         "Show the queries whose values changed most from one run to another, the documents that "
@@ -45,12 +44,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain, and print or write."""
     parsed = measure(",".join(options.measures or ["nDCG@10"]))
     texts = {name: [path] for name, path in chosen(options, ("topics", "documents")).items()}
     inputs = {"qrels": [options.qrels], "run": [options.a, options.b], **texts}
     output = Output(options, inputs, FORMS)
     settings = chosen(options, OPTIONS)
     explanation = explain(options.qrels, options.a, options.b, parsed, **settings)
-    output.write_report(replace(explanation, measure=parsed.spelled(options.names)))
+    output.write(replace(explanation, measure=parsed.spelled(options.names)))
     return 0

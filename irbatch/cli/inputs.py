@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from irbatch.data.column_names import DOCUMENTS, ITEMS, POPULARITIES, QUERIES, USERS, find_name
 from irbatch.errors import InputError, join_words, shown
 from irbatch.evaluation.runs import name_systems
-from irbatch.formats.files import is_pattern, read_qrels
+from irbatch.formats.files import read_qrels
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -40,16 +41,6 @@ def name_runs(words: Iterable[str], source: str = "run") -> dict[str, str]:
             raise InputError(problem, source=source, path=path)
         systems[name] = path
     return systems
-
-
-def check_there(inputs: Mapping[str, Collection[str]]) -> None:
-    """Reject files that aren't there, by what they hold, and standard input in place of two."""
-    sources = [(source, path) for source, paths in inputs.items() for path in paths]
-    if [path for _, path in sources].count("-") > 1:
-        raise InputError("standard input cannot be two files", path="-")
-    for source, path in sources:
-        if path != "-" and not os.path.lexists(path) and not is_pattern(path):
-            raise InputError("No such file or directory", source=source, path=path)
 
 
 def read_text(path: str, source: str) -> str:
@@ -132,14 +123,9 @@ def _read_table(path: str) -> dict[str, Any]:
             raise InputError(problem, source="items", path=path, line=rows.line_num)
         for name, cell in cells.items():
             if name != "group" or cell.strip():  # without one it is in no group
-                columns[name][document] = _as_number(cell) if name in NUMBERS else cell
+                columns[name][document] = cell
+            if name in NUMBERS:
+                with suppress(ValueError):  # it is rejected with its item, where it is used
+                    columns[name][document] = float(cell)
     arguments = {ITEM_COLUMNS[name]: columns[name] for name in header if name != item}
     return {"items": list(columns[item]), **arguments}
-
-
-def _as_number(cell: str) -> float | str:
-    """Convert a number; what isn't one is rejected with its item, where it is used."""
-    try:
-        return float(cell)
-    except ValueError:
-        return cell

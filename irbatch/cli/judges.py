@@ -12,7 +12,6 @@ from irbatch.measures import parse_measures
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch judges` takes."""
     parser.usage = "irbatch judges QRELS QRELS [QRELS ...] [--runs RUN ...] [options]"
     parser.description = (
         "Compare judgments of the same documents with the first ones: kappa, Krippendorff's alpha, "
@@ -32,10 +31,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and print or write."""
     measures = parse_measures(options.measures or "nDCG@10")
     judges, runs = name_runs(options.judges, "qrels"), name_runs(options.runs)
     output = Output(options, {"qrels": judges.values(), "run": runs.values()})
     shape = {"rel": options.rel, "level": options.level}
-    output.write_report(compare_judges(judges, runs or None, measures, **shape))
+    output.write(compare_judges(judges, runs or None, measures, **shape))
     return 0

@@ -26,7 +26,6 @@ SHAPED = {**SHAPING, "columns": TABLES, "frontier": TABLES}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the words of the command."""
     parser.usage = "irbatch leaderboard SYSTEMS [--qrels QRELS] [-m MEASURE ...] [options]"
     parser.description = (
         "Show systems by accuracy, latency, throughput, memory, energy and cost; find those that "
@@ -76,7 +75,6 @@ def _price(text: str) -> tuple[str, float]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, filter, sort; then print and write, once everything is made."""
     for text, required in options.conditions:
         parse_on_board(text, required=required)
     for name, other in NEEDS.items():
@@ -97,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     if options.frontier is None and options.x is not None:
         options.frontier = [options.y or board.measures[0], options.x]
     page = {"x": options.x, "y": options.y}
-    output.write_report(board, html=page, json={"gates": outcomes})
+    output.write(board, {"html": page, "json": {"gates": outcomes}})
     if picture is not None:
         axes.save(picture, options.plot)
     return status

@@ -15,14 +15,12 @@ WIDTH = 96
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.description = "List all measures, or say all about one."
     parser.epilog = "example: irbatch measures ndcg_cut_10"
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was asked for."""
     if options.name is not None:
         measures = parse_measures([options.name])
         if [str(measure) for measure in measures] != [measures[0].name]:

@@ -23,7 +23,6 @@ NNRBP_AT = 13  # among the columns
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch ndeval` takes."""
     parser.description = "Print what ndeval 4.5 prints: measures of novelty and diversity, as CSV."
     parser.epilog = "example: irbatch ndeval -c -traditional qrels.diversity.txt bm25.run"
     add = parser.add_argument
@@ -42,7 +41,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Evaluate and print."""
     columns = _columns(options.alpha, options.beta)
     order_by = "score" if options.traditional else "rank"
     run = _read(options.run, order_by)

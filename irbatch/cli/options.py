@@ -27,7 +27,7 @@ def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: b
     """Add the options that choose measures, and the `names` they have; return what adds others."""
     add = parser.add_argument_group("measures").add_argument
     default = default or " ".join(DEFAULT_MEASURES)
-    text = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP nDCG@10 or -m AP,nDCG@10 "
+    text = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP -m nDCG@10 or -m AP,nDCG@10 "
     text = f"{text}(default: {default})"
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=text)
     if names:
@@ -51,7 +51,6 @@ def add_rows(group: Any, rows: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that shape values."""
     group = parser.add_argument_group("what shapes values")
     defaults = Settings._field_defaults
     add_rows(group, {
@@ -64,7 +63,6 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what tables call their columns."""
     text = (
         "columns of tables, where their names are not known: user=uid,item=iid,grade=stars,"
         "score=yhat; qrels.user=uid,run.user=who where they differ; grade=1 where all have that"
@@ -87,7 +85,6 @@ def _columns(text: str) -> dict[str, Any]:
 
 
 def add_items(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name files of items."""
     add = parser.add_argument_group("items of recommendations").add_argument
     text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
     add("--items", metavar="FILE", help=text)
@@ -102,18 +99,11 @@ def add_items(parser: argparse.ArgumentParser) -> None:
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
     """Add the options of a gate, with examples of both: each a text, and whether it is required."""
     group = parser.add_argument_group(f"gate (exit status {GATE_FAILED}; options may be repeated)")
-    for option, required, text in (
-        ("--fail-if", False, f"fail if it holds: {fail_if}"),
-        ("--require", True, f"fail if it isn't met: {require}"),
-    ):
-        group.add_argument(
-            option, dest="conditions", metavar="CONDITION", action="append", default=[], help=text,
-            type=partial(_condition, required),
-        )  # fmt: skip
-
-
-def _condition(required: bool, text: str) -> tuple[str, bool]:
-    return text, required
+    add = partial(
+        group.add_argument, dest="conditions", metavar="CONDITION", action="append", default=[]
+    )
+    add("--fail-if", type=lambda text: (text, False), help=f"fail if it holds: {fail_if}")
+    add("--require", type=lambda text: (text, True), help=f"fail if it isn't met: {require}")
 
 
 def read_conditions(options: argparse.Namespace, *, alone: bool = False) -> list[str]:
@@ -128,12 +118,9 @@ def read_conditions(options: argparse.Namespace, *, alone: bool = False) -> list
 
 
 def judge(options: argparse.Namespace, systems: Any, check: Any = None) -> tuple[list[Any], int]:
-    """Check conditions, say what has passed and then what failed; return outcomes and status.
+    """Check the conditions of `add_gate`, say what has passed and then what failed.
 
-    Args:
-        options: of the command, those of `add_gate` among them.
-        systems: results, a comparison, or what else `check` takes.
-        check: of which outcomes come; default: `irbatch.comparing.gate.check`.
+    `check` is that of `irbatch.comparing.gate`, or one like it. Returns outcomes and exit status.
     """
     if not options.conditions:
         return [], 0

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import argparse
 import functools
+from collections.abc import Iterable, Sequence
 
 from irbatch.cli import note
 from irbatch.cli.options import add_columns
-from irbatch.cli.writing import Output, add_output, write_tsv
+from irbatch.cli.writing import Output, add_output
 from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
 from irbatch.errors import many
 from irbatch.evaluation.evaluation import as_run
-from irbatch.report import write_csv, write_json
+from irbatch.report import Reported
+from irbatch.report.document import Record
 
 VALUES = ("extrapolated", "minimum", "maximum", "residual", "truncated", "evened", "average")
 NAMES = {name: f"rbo_{name}" for name in VALUES} | {"average": "average_overlap"}
 CORRELATIONS = ("tau", "tau_ap")
 ALL = "all"  # the row of means
 FORMS = ("tsv", "csv", "json")
+HEADS = ("query", "measure", "value")
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch overlap` takes."""
     parser.usage = "irbatch overlap RUN RUN [options]"
     parser.description = (
         "Compare two run files on the queries they share: rank-biased overlap (extrapolated, its "
@@ -45,7 +47,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and print or write every value with every digit."""
     output = Output(options, {"run": [options.first, options.second]}, FORMS, "tsv")
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         for query in (overlaps.query_ids if options.per_query else ())
     }
     means = {name: mean for name, (_, mean) in columns.items()}
-    output.write(lambda form: _write(form, {**per_query, ALL: means}))
+    output.write(Values({**per_query, ALL: means}))
     alone = [len(run) - len(overlaps.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:
@@ -68,16 +69,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write(form: str, rows: dict[str, dict[str, float]]) -> str:
-    """Return the values of rows in a form: ``query  measure  value``, one value a line, or JSON."""
-    if form == "json":
-        return write_json(dict(rows), None)
-    names = ["query", "measure", "value"]
-    records = [
-        dict(zip(names, (query, name, value), strict=True))
-        for query, values in rows.items()
-        for name, value in values.items()
-    ]
-    if form == "csv":
-        return write_csv(names, records, None)
-    return write_tsv([names, *(record.values() for record in records)])
+class Values(Reported):
+    """Values of queries and means: ``query  measure  value``, or in JSON by query and measure."""
+
+    def __init__(self, rows: dict[str, dict[str, float]]) -> None:
+        self._rows = rows
+
+    def _everything(self) -> Record:
+        return dict(self._rows)
+
+    def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
+        rows = self._rows.items()
+        cells = ((query, name, value) for query, of in rows for name, value in of.items())
+        return HEADS, (dict(zip(HEADS, row, strict=True)) for row in cells)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from irbatch.errors import InputError, printable
-from irbatch.measures import parse_measures
+from irbatch.errors import printable
 from irbatch.version import __version__
 
 
@@ -37,8 +35,6 @@ COMMANDS = {
     "completion": "print completions for a shell",
     "warmup": "compile everything once, e.g. in an image",
 }
-WITH_MEASURES = ("eval", "compare", "explain", "judges", "leaderboard", "reproducibility")
-MEASURE = ("-m", "--measure")
 
 
 def complete(parser: argparse.ArgumentParser, command: str) -> None:
@@ -57,38 +53,8 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
         complete(parser, words[0])
-        if words[0] not in WITH_MEASURES:
-            return parser.parse_args(words[1:])
-        # Runs may stand anywhere: behind the measures, and some before them and some behind.
-        return parser.parse_intermixed_args([*_repeat_options(words[1:])])
+        return parser.parse_intermixed_args(words[1:])  # runs may stand anywhere
     return parser_of_all().parse_args(words)
-
-
-def _repeat_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield words with the option before each of several measures behind one: ``-m AP nDCG@10``.
-
-    Files may follow, too: what is a file, or could not be a value, is not one.
-    """
-    values = -1  # values since the option; below 0 where something else came between
-    for word in words:
-        if word in MEASURE:
-            values = 0
-        elif values == 0:
-            values = 1
-        elif values > 0 and _may_follow(word):
-            yield MEASURE[0]
-        else:
-            values = -1
-        yield word
-
-
-def _may_follow(word: str) -> bool:
-    if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib takes 5 ms to import
-        return False
-    try:
-        return bool(parse_measures(word))
-    except InputError:
-        return "@" in word and "=" not in word.partition("@")[0]  # to be rejected as a measure
 
 
 def parser_of_all() -> argparse.ArgumentParser:

@@ -12,7 +12,6 @@ from irbatch.measures import parse_measures
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch reproducibility` takes."""
     parser.usage = (
         "irbatch reproducibility QRELS --baseline ORIGINAL REPRODUCED\n"
         "                               [--advanced ORIGINAL REPRODUCED] [options]"
@@ -41,7 +40,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and print or write."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     pairs = options.baseline, options.advanced
     runs = [path for pair in filter(None, pairs) for path in pair]
@@ -49,5 +47,5 @@ def run(options: argparse.Namespace) -> int:
     settings = chosen(options, ("depth", "p", *SETTINGS))
     comparison = reproducibility(options.qrels, *pairs, measures, **settings)
     names = [measure.spelled(options.names) for measure in measures]
-    output.write_report(replace(comparison, measures=names))
+    output.write(replace(comparison, measures=names))
     return 0

@@ -22,7 +22,6 @@ RETRIEVED = "num_ret\t\t{}\t{:9d}"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch sample_eval` takes."""
     parser.description = (
         "Print what sample_eval.pl prints: infAP, infNDCG and others, estimated from judgments of "
         "a pool that was sampled by strata."
@@ -38,7 +37,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Evaluate and print."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # of ranks and tags, and of strata
         run = read_run(options.run)

@@ -29,7 +29,6 @@ LINES = 10_000  # written at once: a fifth of the time of line by line
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch trec_eval` takes."""
     parser.description = (
         "Print what trec_eval prints, byte for byte, faster. QRELS and RUN may be compressed."
     )
@@ -83,7 +82,6 @@ def whole_number(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Evaluate and print."""
     fields = [field.name for field in dataclasses.fields(TrecEval)]
     evaluation = TrecEval(**{name: getattr(options, name) for name in fields})
     # What they refuse is refused before anything is read.

@@ -10,13 +10,11 @@ from irbatch.runtime.kernels import Kernel
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare what `irbatch warmup` takes."""
     parser.description = "Compile everything once and keep it, beside the package or in the cache."
     parser.epilog = "example: RUN irbatch warmup, in a Dockerfile, behind the installation"
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile, and say how much."""
     print(f"kernels compiled: {len(warmup())}")
     if not Kernel.is_kept:
         say("error", "nothing can be kept; NUMBA_CACHE_DIR= names a folder that can be written to")

@@ -6,13 +6,14 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from irbatch.cli import note
-from irbatch.cli.inputs import check_there
 from irbatch.errors import InputError, join_words, on_one_line
+from irbatch.formats.files import is_pattern
 
 ENDINGS = {  # of files: the form that they are of
     "txt": "text",
@@ -44,13 +45,8 @@ def add_output(
 ) -> Any:
     """Add the options that say where the result goes; return what adds others beside them.
 
-    Args:
-        parser: of the command.
-        forms: those that the result has.
-        default: the form that is printed, as help says it.
-        digits: what has decimals; None: nothing has.
-        plot: what the picture shows, if there is one.
-        sort: whether systems can be sorted by a measure.
+    `default` is the form that is printed, as help says it; `digits` what has decimals, if anything
+    has; `plot` what the picture shows, if there is one.
     """
     add = parser.add_argument_group("output").add_argument
     endings = " ".join(f".{ending}" for ending, form in ENDINGS.items() if form in forms)
@@ -70,7 +66,6 @@ def add_output(
 
 
 def add_paper(parser: argparse.ArgumentParser) -> None:
-    """Add the options that shape LaTeX."""
     add = parser.add_argument_group("LaTeX").add_argument
     add("--caption", metavar="TEXT", help="what the caption begins with")
     add("--label", metavar="NAME", help=r"what \ref calls the table")
@@ -81,16 +76,8 @@ def add_paper(parser: argparse.ArgumentParser) -> None:
 class Output:
     """Where a report goes, and its forms; what is wrong with them is said before anything is read.
 
-    Args:
-        options: of the command, those of `add_output` among them.
-        inputs: files that are read, which must be there and not be replaced, by what they hold.
-        forms: those that the report has.
-        default: the form that is printed.
-        shaping: options that shape the report, and the forms that they are for.
-
-    Raises:
-        InputError: if a file isn't there or cannot be written, or an option is not for the forms
-            asked for.
+    `inputs` are the files that are read, by what they hold; `shaping` the options that shape the
+    report, and the forms that they are for.
     """
 
     def __init__(
@@ -105,7 +92,7 @@ class Output:
         plot = getattr(options, "plot", None)
         written = [("output", path) for path in options.output if path != PRINTED]
         pictures = [] if plot is None else [("plot", plot)]
-        _check_files([*written, *pictures], chain.from_iterable(inputs.values()))
+        _check_written([*written, *pictures], chain.from_iterable(inputs.values()))
         self.forms = {
             path: _form_of(path, forms, options.format, default)
             for path in options.output or [PRINTED]
@@ -122,14 +109,19 @@ class Output:
             from irbatch.report.axes import check_picture  # for those who draw
 
             check_picture(plot)
-        check_there(inputs)
+        _check_inputs(inputs)
 
-    def write(self, make: Callable[..., str]) -> None:
-        """Print a report, or write it where it is to go.
+    def write(
+        self, report: Any, own: Mapping[str, Any] = MappingProxyType({}), **shared: Any
+    ) -> None:
+        """Print a report, or write it where it is to go, once all of its forms are made.
 
-        `make` returns the text of a form, shaped by the options for it. All are made first.
+        Its options are those that shape a form, its `own`, and the `shared` ones.
         """
-        texts = {path: make(form, **self._shaped(path, form)) for path, form in self.forms.items()}
+        texts = {
+            path: _make(report, form, self._shaped(path, form) | own.get(form, {}) | shared)
+            for path, form in self.forms.items()
+        }
         for path, text in texts.items():
             if path == PRINTED:
                 print(text, end="")
@@ -138,12 +130,6 @@ class Output:
 
                 with replacing(path) as file:
                     file.write(text.encode(errors="backslashreplace"))  # names may be no text
-
-    def write_report(self, report: Any, **own: dict[str, Any]) -> None:
-        """Write a report in its forms; `own` are further options of one form."""
-        self.write(
-            lambda form, **shaped: getattr(report, f"to_{form}")(**shaped, **own.get(form, {}))
-        )
 
     def add_notes(self, texts: Iterable[str]) -> None:
         """Say on standard error what reports that people read say themselves."""
@@ -164,8 +150,12 @@ def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def write_tsv(rows: Iterable[Iterable[object]]) -> str:
-    """Write lines of cells, whose control characters, tabs and line ends are escaped."""
+def _make(report: Any, form: str, options: dict[str, Any]) -> str:
+    """Return a form of a report; of tsv control characters, tabs and line ends are escaped."""
+    if form != "tsv":
+        return getattr(report, f"to_{form}")(**options)
+    heads, records = report._records(**options)
+    rows = [heads, *(record.values() for record in records)]
     return "".join("\t".join(map(on_one_line, row)) + "\n" for row in rows)
 
 
@@ -183,8 +173,18 @@ def _form_of(path: str, forms: Sequence[str], asked: str | None, default: str) -
     return asked
 
 
-def _check_files(written: Iterable[tuple[str, str]], inputs: Iterable[str]) -> None:
-    """Check options' files before anything is read: they can be written and replace no input."""
+def _check_inputs(inputs: Mapping[str, Collection[str]]) -> None:
+    """Reject files that aren't there, and standard input in place of two."""
+    sources = [(source, path) for source, paths in inputs.items() for path in paths]
+    if [path for _, path in sources].count("-") > 1:
+        raise InputError("standard input cannot be two files", path="-")
+    for source, path in sources:
+        if path != "-" and not os.path.lexists(path) and not is_pattern(path):
+            raise InputError("No such file or directory", source=source, path=path)
+
+
+def _check_written(written: Iterable[tuple[str, str]], inputs: Iterable[str]) -> None:
+    """Check that options' files can be written and replace no input."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
     for option, path in written:
         place = os.path.realpath(path)

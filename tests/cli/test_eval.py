@@ -42,7 +42,7 @@ def test_a_pipe_gets_lines_with_every_digit(cli: Cli) -> None:
 @pytest.mark.parametrize("per_query", [False, True])
 def test_every_form_is_that_of_evaluate_runs(cli: Cli, form: str, per_query: bool) -> None:
     found = irbatch.evaluate_runs(FILES[0], FILES[1:], "AP P@5 NumRet")
-    words = ["eval", *FILES, "-m", "AP", "P@5", "NumRet", "--format", form, *["-q"] * per_query]
+    words = ["eval", *FILES, "-m", "AP P@5 NumRet", "--format", form, *["-q"] * per_query]
     assert cli(*words)[1] == getattr(found, f"to_{form}")(per_query=per_query)
     words.append("--intervals")
     assert cli(*words)[1] == getattr(found, f"to_{form}")(per_query=per_query, intervals=True)

@@ -96,7 +96,7 @@ def test_prices(cli: Cli) -> None:
 
 
 def test_runs_are_evaluated(cli: Cli, runs: tuple[str, ...]) -> None:
-    words = [*runs, "-m", "RR", "P@{1,2}", "--x", "latency", "--significance", "--level", "0.1"]
+    words = [*runs, "-m", "RR P@{1,2}", "--x", "latency", "--significance", "--level", "0.1"]
     status, printed, _ = cli(*words, "-o", "out/board.json", "-o", "-")
     options: dict[str, Any] = {"qrels": "qrels.txt", "measures": "RR P@{1,2}", "level": 0.1}
     found = Leaderboard.from_json(Path("runs.json"), **options).tested(level=0.1)
