@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack, cast
+from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Positions
-from irbatch.comparing.comparison import Comparison
+from irbatch.array_types import Floats, Positions
+from irbatch.comparing.comparison import Comparison, Scaled
 from irbatch.comparing.read import Aligned, align, is_read, read_results
 from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
 from irbatch.data.frames import is_series, rows_by_label
@@ -18,10 +18,10 @@ from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.runs import evaluate_runs, name_systems
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.measures import Measure, parse_measures
+from irbatch.measures import parse_measures
 from irbatch.runtime.numbers import check_keywords
 from irbatch.statistics.intervals import Intervals, cut_intervals, find_intervals
-from irbatch.statistics.resampling import Sample, join_measures, measure_blocks
+from irbatch.statistics.resampling import Sample, join_measures
 from irbatch.statistics.tests import FAMILY_WISE, correct, honest_difference, p_values
 
 # Rankings of several systems, or values by query of each: `compare` tells the forms.
@@ -105,60 +105,44 @@ def compare(
     1
     """
     check_keywords(compare, settings, CompareOptions.__annotations__)
-    own = ComparisonOptions.__annotations__
-    chosen = {name: value for name, value in settings.items() if name in own}
-    others: Any = {name: value for name, value in settings.items() if name not in own}
-    options = ComparisonSettings.choose(**chosen)
-    if runs is not None and measures is not None:
-        columns = parse_measures(measures, cutoffs)
-        aligned = _evaluate(cast(Judgments, qrels), runs, columns, others)
-        return _compare_groups(aligned, options, groups)
-    for name in (*others, *(["measures"] if measures is not None else [])):
-        problem = f"{name}= is for rankings with judgments: values are compared as they are"
-        raise InputError(problem, source=name)
-    results = read_results(cast(Systems, qrels if runs is None else runs))
-    return _compare_groups(align(results), options, groups)
-
-
-def _evaluate(
-    qrels: Judgments, runs: Systems, measures: Sequence[Measure], settings: EvaluateOptions
-) -> Aligned:
-    """Evaluate the systems that are rankings, and put all of them side by side."""
+    others: dict[str, Any] = {**settings}
+    own = [name for name in ComparisonOptions.__annotations__ if name in others]
+    options = ComparisonSettings.choose(**{name: others.pop(name) for name in own})
+    if runs is None or measures is None:
+        for name in (*others, *(["measures"] if measures is not None else [])):
+            problem = f"{name}= is for rankings with judgments: values are compared as they are"
+            raise InputError(problem, source=name)
+        systems = name_systems(cast(Systems, qrels if runs is None else runs), "result")
+        options.check_baseline(systems)
+        return compare_aligned(align(read_results(systems)), options, groups)
     systems = name_systems(runs)
-    read = {name: system for name, system in systems.items() if is_read(system)}
-    rankings = {name: system for name, system in systems.items() if name not in read}
-    results = read_results(read)
-    if rankings:
-        results |= evaluate_runs(qrels, rankings, measures, **settings)
-    return align({name: results[name] for name in systems}, list(map(str, measures)))
+    options.check_baseline(systems)
+    columns = parse_measures(measures, cutoffs)
+    results = read_results({name: run for name, run in systems.items() if is_read(run)})
+    if rankings := {name: run for name, run in systems.items() if name not in results}:
+        results |= evaluate_runs(cast(Judgments, qrels), rankings, columns, **others)
+    aligned = align({name: results[name] for name in systems}, list(map(str, columns)))
+    return compare_aligned(aligned, options, groups)
 
 
-def _compare_groups(
-    aligned: Aligned, options: ComparisonSettings, groups: Mapping[Any, str] | None
-) -> Comparison:
-    """Compare systems, all queries and each group of them."""
-    if groups is None:
-        return compare_aligned(aligned, options)
-    by_query = rows_by_label(groups) if is_series(groups) else groups
+def _read_groups(
+    aligned: Aligned, groups: Mapping[Any, str] | None
+) -> Iterator[tuple[str, list[int], Aligned]]:
+    """Yield each group's name, rows and part of the systems' values."""
+    by_query = rows_by_label(groups) if is_series(groups) else groups or {}
     if not isinstance(by_query, Mapping):
         problem = f"groups go from query ids to names, not {kind_of(groups)}"
         raise InputError(problem, source="groups")
     rows: dict[str, list[int]] = {}
-    for row, query in enumerate(aligned.query_ids):
+    for row, query in enumerate(aligned.query_ids if groups is not None else ()):
         if query not in by_query:
             raise InputError("it has no group", source="groups", query=query)
         rows.setdefault(str(by_query[query]), []).append(row)
     inside: dict[str, set[Any]] = {}  # with queries that were left out
     for query, name in by_query.items():
         inside.setdefault(str(name), set()).add(query)
-    compared: dict[str, Comparison] = {}
-    for name, group_rows in rows.items():
-        part = aligned.part(group_rows, inside[name])
-        if min(part.counts) < 2:
-            warn(f"group {name!r} has one query: it is not compared apart")
-        else:
-            compared[name] = compare_aligned(part, options)
-    return compare_aligned(aligned, options, _strata(rows.values()), compared)
+    for name, of_group in rows.items():
+        yield name, of_group, aligned.part(of_group, inside[name])
 
 
 def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
@@ -174,64 +158,78 @@ def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
 
 
 def compare_aligned(
-    aligned: Aligned,
-    options: ComparisonSettings,
-    strata: Sequence[Positions] | None = None,
-    groups: Mapping[str, Comparison] | None = None,
+    aligned: Aligned, options: ComparisonSettings, groups: Mapping[Any, str] | None = None
 ) -> Comparison:
-    """Compare systems on all the queries, each measure on those that have a value of it."""
+    """Compare systems on all queries and on each group, each measure on those that have a value."""
     if options.test in FAMILY_WISE:
         options = replace(options, correction="none")
+    compared: dict[str, Comparison] = {}
+    rows_of_groups = []
+    for name, rows, part in _read_groups(aligned, groups):
+        rows_of_groups.append(rows)
+        if min(part.counts) < 2:
+            warn(f"group {name!r} has one query: it is not compared apart")
+        else:
+            compared[name] = compare_aligned(part, options)
+    strata = _strata(rows_of_groups)
     ranges = np.array([column.range for column in aligned.columns]).T
     scaled = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
-    sampled = Sampled(scaled, pairs, options)
-    means = sampled.find(lambda sample: [_exact_means(system) for system in sample.values])
+    sampling = pairs, options.draws, options.seed, options.alternative
+    samples = [Sample(np.ascontiguousarray(values), *sampling) for *_, values in scaled.parts()]
+
+    def find(find: Callable[[Sample], Any]) -> Floats:
+        return np.asarray(join_measures([find(sample) for sample in samples], scaled.blocks))
+
+    means = find(lambda sample: [_exact_means(system) for system in sample.values])
     means[:, scaled.geometric] = np.exp(means[:, scaled.geometric])
     differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
-    p = sampled.find(lambda sample: p_values(sample, options.test))
+    p = find(lambda sample: p_values(sample, options.test))
     corrected = correct(p, options.correction, options.family)
     levels = np.full(p.shape, options.level)
     if options.simultaneous:
         levels = options.corrected_levels(corrected < options.level, len(means))
-    bounds = sampled.intervals(differences, levels, strata)
+    bounds = _find_intervals(scaled, samples, options, levels, strata)
+    if options.simultaneous and options.test in FAMILY_WISE:
+        reach = find(lambda sample: [honest_difference(sample, options.test, options.level)])
+        honest = np.stack([differences - reach, differences + reach], axis=-1)
+        plain = ~scaled.geometric
+        bounds.differences[:, plain] = honest[:, plain]
     reach = np.subtract(*ranges[::-1])
-    arrays: dict[str, Any] = {
-        "values": aligned.values,
-        "scaled": scaled.values,
-        "means": means,
-        "differences": differences,
-        "intervals": cut_intervals(bounds.means, means, *ranges),
-        "difference_intervals": _cut_side(
-            cut_intervals(bounds.differences, differences, -reach, reach), options.alternative
-        ),
-        "p_values": p,
-        "corrected": corrected,
-    }
-    varies = sampled.find(lambda sample: sample.find(lambda flat: np.ptp(flat, axis=0))) > 0
-    arrays["difference_intervals"][~varies] = np.nan
-    for array in arrays.values():
-        array.flags.writeable = False
+    of_differences = cut_intervals(bounds.differences, differences, -reach, reach)
+    if options.alternative != "two-sided":  # open to the side that the test does not look at
+        is_greater = options.alternative == "greater"
+        of_differences[..., int(is_greater)] = np.inf if is_greater else -np.inf
     settings = {**aligned.settings, **options.described}
     if strata is not None and options.interval != "t":
         settings["draws"] += ", of each group apart"
-    plain = scaled.weights is None and not scaled.geometric.any()
-    return Comparison(
+    is_plain = scaled.weights is None and not scaled.geometric.any()
+    comparison = Comparison(
         systems=aligned.systems,
         measures=list(map(str, aligned.columns)),
         query_ids=aligned.query_ids,
         pairs=pairs,
+        values=aligned.values,
+        means=means,
+        differences=differences,
+        intervals=cut_intervals(bounds.means, means, *ranges),
+        difference_intervals=of_differences,
+        p_values=p,
+        corrected=corrected,
         settings=settings,
         missing=aligned.missing,
         unanswered=aligned.unanswered,
-        groups=groups or {},
+        groups=compared,
         signs=np.array([float(column.sign) for column in aligned.columns]),
-        ranges=ranges if plain else np.add(ranges, [[-np.inf], [np.inf]]),
-        geometric=scaled.geometric,
-        weights=scaled.weights,
+        ranges=ranges if is_plain else np.add(ranges, [[-np.inf], [np.inf]]),
+        scaled=scaled,
         **options.options,
-        **arrays,
     )
+    of_differences[~comparison.varies] = np.nan
+    for array in (aligned.values, scaled.values, *vars(comparison).values()):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return comparison
 
 
 def _exact_means(values: Floats) -> list[float]:
@@ -239,70 +237,25 @@ def _exact_means(values: Floats) -> list[float]:
     return [math.fsum(column) / len(column) for column in values.T.tolist()]
 
 
-def _cut_side(bounds: Floats, alternative: str) -> Floats:
-    """Open intervals to the side that a one-sided test does not look at."""
-    if alternative == "greater":
-        bounds[..., 1] = np.inf
-    elif alternative == "less":
-        bounds[..., 0] = -np.inf
-    return bounds
-
-
-class Sampled:
-    """What is tested: scaled values, of measures together that the same queries have."""
-
-    def __init__(
-        self, scaled: Scaled, pairs: list[tuple[int, int]], options: ComparisonSettings
-    ) -> None:
-        self.scaled, self.options = scaled, options
-        self.blocks = measure_blocks(scaled.values)
-        whole = len(self.blocks) == 1
-        sampling = pairs, options.draws, options.seed, options.alternative
-        self.samples = [
-            Sample(np.ascontiguousarray(scaled.values if whole else
-                                        scaled.values[:, rows][..., columns]), *sampling)
-            for columns, rows in self.blocks
-        ]  # fmt: skip
-
-    def find(self, find: Callable[[Sample], Any]) -> Floats:
-        """Return ``(…, measures)`` of what is found of each sample."""
-        return np.asarray(join_measures([find(sample) for sample in self.samples], self.blocks))
-
-    def intervals(
-        self, differences: Floats, levels: Floats, strata: Sequence[Positions] | None
-    ) -> Intervals:
-        """Find intervals of means, and of differences that miss by levels ``(pairs, measures)``."""
-        options, (values, geometric, weights) = self.options, self.scaled
-        levels = levels * (1.0 if options.alternative == "two-sided" else 2.0)
-        parts = []
-        for sample, (columns, rows) in zip(self.samples, self.blocks, strict=True):
-            places = np.arange(values.shape[1])[rows]
-            groups = [np.flatnonzero(np.isin(places, group)) for group in strata or ()]
-            parts.append(find_intervals(
-                sample.values, sample.pairs, options.interval, options.level, options.draws,
-                options.seed, [group for group in groups if group.size] or None,
-                geometric[columns], levels[:, columns],
-                None if weights is None else weights[rows][:, columns],
-            ))  # fmt: skip
-        bounds = Intervals(*(join_measures(ends, self.blocks) for ends in zip(*parts, strict=True)))
-        if not options.simultaneous or options.test not in FAMILY_WISE:
-            return bounds
-        reach = self.find(lambda sample: [honest_difference(sample, options.test, options.level)])
-        honest = np.stack([differences - reach, differences + reach], axis=-1)
-        return Intervals(bounds.means, np.where(geometric[:, None], bounds.differences, honest))
-
-
-class Scaled(NamedTuple):
-    """Values ``(systems, queries, measures)`` as means of them are taken.
-
-    Of geometric means they are logarithms. Of weighted ones they are multiplied by weights of mean
-    1: so their plain means are the weighted ones, and under the hypothesis that values may change
-    sides the signs of differences may.
-    """
-
-    values: Floats
-    geometric: Bools  # (measures,)
-    weights: Floats | None  # (queries, measures); None: all alike
+def _find_intervals(
+    scaled: Scaled,
+    samples: Sequence[Sample],
+    options: ComparisonSettings,
+    levels: Floats,
+    strata: Sequence[Positions] | None,
+) -> Intervals:
+    """Find intervals of means, and of differences that miss by levels ``(pairs, measures)``."""
+    levels = levels * (1.0 if options.alternative == "two-sided" else 2.0)
+    parts = []
+    for sample, (columns, rows, _) in zip(samples, scaled.parts(), strict=True):
+        places = np.arange(scaled.values.shape[1])[rows]
+        groups = [np.flatnonzero(np.isin(places, group)) for group in strata or ()]
+        parts.append(find_intervals(
+            sample.values, sample.pairs, options.interval, options.level, options.draws,
+            options.seed, [group for group in groups if group.size] or None,
+            scaled.geometric[columns], levels[:, columns], scaled.weights_of(columns, rows),
+        ))  # fmt: skip
+    return Intervals(*(join_measures(ends, scaled.blocks) for ends in zip(*parts, strict=True)))
 
 
 def _scale(aligned: Aligned) -> Scaled:
@@ -329,8 +282,5 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
     """Return which systems are compared: each with the baseline, or with all before it."""
     if baseline is None:
         return [(a, b) for a in range(len(systems)) for b in range(a)]
-    if baseline not in systems:
-        problem = f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}"
-        raise InputError(problem, source="baseline", value=baseline)
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]

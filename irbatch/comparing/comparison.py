@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.comparing.gate import Outcome, check, failed
+from irbatch.comparing.gate import Outcome, failures, unmet
 from irbatch.comparing.settings import ComparisonSettings
 from irbatch.errors import InputError, many, printable, shown
 from irbatch.measures import Measure, measure
@@ -81,6 +81,45 @@ class Difference(NamedTuple):
     significant: bool  # whether the corrected p-value is below the level
 
 
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Values ``(systems, queries, measures)`` as means of them are taken, and differences tested.
+
+    Of geometric means they are logarithms. Of weighted ones they are multiplied by weights of mean
+    1: so their plain means are the weighted ones, and under the hypothesis that values may change
+    sides the signs of differences may.
+    """
+
+    values: Floats
+    geometric: Bools  # (measures,)
+    weights: Floats | None  # (queries, measures); None: all alike
+
+    @cached_property
+    def blocks(self) -> list[tuple[Any, Any]]:
+        """The measures that the same queries have: their positions, and those of the queries."""
+        return measure_blocks(self.values)
+
+    def parts(self) -> Iterator[tuple[Any, Any, Floats]]:
+        """Yield each block with its values."""
+        for columns, rows in self.blocks:
+            whole = len(self.blocks) == 1
+            yield columns, rows, self.values if whole else self.values[:, rows][..., columns]
+
+    def weights_of(self, columns: Any, rows: Any) -> Floats | None:
+        """Return the weights of a block."""
+        return None if self.weights is None else self.weights[rows][:, columns]
+
+    def find(self, find: Callable[[Floats, Any], Any], *, linear: bool = False) -> Any:
+        """Find something of each block's values and measures; `linear` ones have means as given."""
+        found = []
+        for columns, rows, values in self.parts():
+            if linear:
+                weights = self.weights_of(columns, rows)
+                values = as_linear(values, self.geometric[columns], weights)
+            found.append(find(values, columns))
+        return join_measures(found, self.blocks)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(Reported, ComparisonSettings):
     """What `irbatch.compare` returns: numbers, and reports of them in every form.
@@ -136,9 +175,7 @@ class Comparison(Reported, ComparisonSettings):
     groups: Mapping[str, Comparison]
     signs: Floats  # of measures: 1 if higher values are better, -1 if lower ones are, 0 if neither
     ranges: Floats  # (2, measures), of their values; infinite if a mean is geometric or weighted
-    scaled: Floats  # values as they are tested, with what follows: see `compare.Scaled`
-    geometric: Bools
-    weights: Floats | None
+    scaled: Scaled
 
     _label: ClassVar[str] = "tab:comparison"
 
@@ -196,7 +233,7 @@ class Comparison(Reported, ComparisonSettings):
                 numbers.append([*signs, np.ptp(apart, axis=1), apart.mean(axis=1), spread])
             return np.concatenate([np.stack(of_pairs, axis=-1) for of_pairs in numbers])
 
-        return self._of_blocks(find)
+        return self.scaled.find(find)
 
     @cached_property
     def significant(self) -> Bools:
@@ -247,7 +284,7 @@ class Comparison(Reported, ComparisonSettings):
                 p.append(above_zero_p(beyond, *how, ends, self.varies[:, columns]))
             return np.max(p, axis=0)
 
-        p = self._of_blocks(test, linear=True)
+        p = self.scaled.find(test, linear=True)
         return correct(p, margin_correction(self.test, self.correction), self.family)
 
     @property
@@ -277,21 +314,7 @@ class Comparison(Reported, ComparisonSettings):
             numbers = find(paired.reshape(len(paired), -1), levels[:, columns].ravel())
             return numbers.reshape(len(self.pairs), -1)
 
-        return self._of_blocks(find_part, linear=True)
-
-    def _of_blocks(self, find: Callable[[Floats, Any], Any], *, linear: bool = False) -> Any:
-        """Find something of the scaled values of measures that the same queries have.
-
-        `find` takes the measures' positions, too; `linear` values have the means as their own.
-        """
-        parts, blocks = [], measure_blocks(self.scaled)
-        for columns, rows in blocks:
-            values = self.scaled if len(blocks) == 1 else self.scaled[:, rows][..., columns]
-            if linear:
-                weights = None if self.weights is None else self.weights[rows][:, columns]
-                values = as_linear(values, self.geometric[columns], weights)
-            parts.append(find(values, columns))
-        return join_measures(parts, blocks)
+        return self.scaled.find(find_part, linear=True)
 
     @property
     def signature(self) -> str:
@@ -343,39 +366,7 @@ class Comparison(Reported, ComparisonSettings):
             raise InputError(problem, source="system", value=name)
         return self.systems.index(name)
 
-    def failures(self, *conditions: str | Iterable[str]) -> list[str]:
-        """Say in a sentence each of which systems conditions hold: ``"nDCG@10 drops 1% p<0.05"``.
-
-        For a test of a release: ``assert not comparison.failures(…)``.
-
-        Args:
-            *conditions: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
-                against the baseline, p being corrected; or
-                ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or
-                of an end of its interval, or ``missing queries > NUMBER``. ``in GROUP:`` before it
-                looks at a group of queries, ``in every group:`` at each of two or more.
-
-        Raises:
-            InputError: if there is none; or one is not of this form, can never hold, holds of what
-                is good, or takes a baseline and there is none.
-        """
-        return failed(check(self, conditions, required=False))
-
-    def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
-        """Say in a sentence which systems don't meet ``"nDCG@10 not worse than baseline by 1%"``.
-
-        ``assert not comparison.unmet(…)`` fails unless the data show it: few queries don't pass.
-
-        Args:
-            *requirements: ``MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]``: with this
-                margin `not_worse_p` is below the level, by default the comparison's; ``MEASURE
-                equivalent [to BASELINE] within AMOUNT[%] [p<LEVEL]``: so is `equivalence_p`; or
-                ``MEASURE [lower bound|upper bound] >= NUMBER[%]``. Groups as in `failures`.
-
-        Raises:
-            InputError: as `failures`, and if a requirement can never be met, or always is.
-        """
-        return failed(check(self, requirements, required=True))
+    failures, unmet = failures, unmet
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""

@@ -1,6 +1,6 @@
 """Gates: conditions on systems, for a test or a release; what came out, said in sentences.
 
-`irbatch.Comparison.failures` and `unmet` describe them, `irbatch.leaderboard` has others.
+`failures` and `unmet` describe them, `irbatch.leaderboard` has others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OPERATORS = {
     ">": operator.gt,
 }
 HIGH, LOW = (">", ">="), ("<", "<=")  # what holds of high values, and of low ones
-BOUNDS = {" lower bound": 0, " upper bound": 1}
+BOUNDS = "lower", "upper"
 ROUNDING = 1e-12  # as near as this a value is the limit, and a mean that drops by 0.1 drops 10%
 LEVEL = 0.05  # chance of the interval of a mean alone to miss
 EVERY = "every group"
@@ -90,23 +90,6 @@ class Limit(NamedTuple):
     operator: str
     limit: float
 
-    def holds(self, value: float) -> bool:
-        """Tell whether a value compares so, NaN never; a difference by rounding is ignored."""
-        near = math.isclose(value, self.limit, rel_tol=ROUNDING, abs_tol=ROUNDING)
-        return not math.isnan(value) and OPERATORS[self.operator](
-            self.limit if near else value, self.limit
-        )
-
-    def told(self, value: float) -> str:
-        """Say what a value is, in as many digits as tell it from the limit."""
-        texts = [f"{value:.{digits}g}" for digits in (4, 6, 9, 17)]
-        text = next((number for number in texts if float(number) != self.limit), texts[0])
-        which = "" if self.bound is None else f"the {('lower', 'upper')[self.bound]} bound of "
-        return f"{which}{self.name} is {text}"
-
-    def __str__(self) -> str:
-        return f"{self.operator} {repr(self.limit).removesuffix('.0')}"
-
 
 class Verdict(NamedTuple):
     """What must not happen to a mean against the baseline's, or what of it must be shown."""
@@ -123,73 +106,73 @@ class Verdict(NamedTuple):
         return side * sign if by_sign else side
 
 
-def parse_condition(
-    text: str, *, required: bool, alone: bool = False
-) -> tuple[str | None, Limit | Verdict]:
-    """Read a condition on measures: of which group of queries (None: all), and what it says.
+def failures(systems: Any, *conditions: str | Iterable[str]) -> list[str]:
+    """Say in a sentence each of which systems conditions hold: ``"nDCG@10 drops 1% p<0.05"``.
 
-    `irbatch.Comparison.failures` and `unmet` describe them.
+    For a test of a release: ``assert not comparison.failures(…)``.
+
+    Args:
+        systems: an `irbatch.Comparison`; or what `irbatch.evaluate` or `irbatch.evaluate_runs`
+            returns, of which there are neither a baseline nor groups.
+        *conditions: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
+            against the baseline, p being corrected; or
+            ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or of an
+            end of its interval, which holds for all values in the measure's range (of results alone
+            it is of 95 %); or ``missing queries > NUMBER``. ``in GROUP:`` before it looks at a
+            group of queries, ``in every group:`` at each of two or more.
 
     Raises:
-        InputError: if it has no known form, is for the other purpose, cannot hold, always holds, or
-            its measure is unknown; of systems `alone`, if it takes a baseline or groups.
+        InputError: if there is none; or one is not of this form, holds of what is good, has a p
+            that cannot come out, or takes a baseline and there is none.
+
+    >>> import irbatch
+    >>> results = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
+    >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
+    (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.2144, not >= 0.5'])
     """
-    scope, rest = split_scope(text, "in") if isinstance(text, str) else (None, "")
-    form: Limit | Verdict | None = None
-    for is_requirement, pattern in zip((False, True), VERDICTS, strict=True):
-        if (verdict := pattern.fullmatch(rest)) is not None:
-            check_purpose(text, is_requirement=is_requirement, required=required)
-            form = _read_verdict(verdict, text)
-    if form is None and (limit := read_limit(rest, share=True)) is not None:
-        name = " ".join(limit.name.split())
-        if name == MISSING or " " not in name:
-            of = None if name == MISSING else measure(name)
-            form = limit = limit._replace(name=MISSING if of is None else str(of))
-            check_side(text, limit, -1 if of is None else of.sign, required=required)
-            check_range(text, limit, *((0.0, math.inf) if of is None else of.range))
-    if form is None:
-        forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
-        raise InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
-    if alone and (scope is not None or isinstance(form, Verdict)):
-        needs, option = ("a baseline", "baseline") if scope is None else ("groups", "groups")
-        problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
-        raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
-    return scope, form
+    return failed(check(systems, conditions, required=False))
 
 
-def read_limit(text: str, *, share: bool = False) -> Limit | None:
-    """Read NAME [lower bound|upper bound] < NUMBER[%, if a share]; None of other texts."""
-    matched = LIMIT.search(text)
-    name = "" if matched is None else text[: matched.start()].strip()
-    if matched is None or not name or (matched[3] and not share):
-        return None
-    number = float(matched[2]) / (100 if matched[3] else 1)
-    bound = next((words for words in BOUNDS if name.endswith(words)), "")
-    name = name.removesuffix(bound).strip()
-    if any(word in name for word in (*OPERATORS, " and ", " or ")):
-        problem = f"{shown(text)} is more than one condition: give each by itself"
-        raise InputError(problem, value=text)
-    return Limit(name, BOUNDS.get(bound), matched[1], number) if math.isfinite(number) else None
+def unmet(systems: Any, *requirements: str | Iterable[str]) -> list[str]:
+    """Say in a sentence which systems don't meet ``"nDCG@10 not worse than baseline by 1%"``.
+
+    ``assert not comparison.unmet(…)`` fails unless the data show it: few queries don't pass.
+
+    Args:
+        systems: as in `failures`.
+        *requirements: ``MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]``: with this
+            margin `not_worse_p` is below the level, by default the comparison's; ``MEASURE
+            equivalent [to BASELINE] within AMOUNT[%] [p<LEVEL]``: so is `equivalence_p`; or
+            ``MEASURE [lower bound|upper bound] >= NUMBER[%]``. Groups as in `failures`.
+
+    Raises:
+        InputError: as `failures`.
+    """
+    return failed(check(systems, requirements, required=True))
 
 
-def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
-    """Reject a condition to fail by that holds of what is good, or a requirement of what is bad."""
-    right = HIGH if (sign > 0) is required else LOW
-    if not sign or limit.operator not in (*HIGH, *LOW) or limit.operator in right:
-        return
-    better = f"{'higher' if sign > 0 else 'lower'} values of {limit.name} are better"
-    raise InputError(f"{shown(text)} is {PURPOSES[not required]}: {better}", value=text)
+def failed(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return the sentences of what does not pass."""
+    return [outcome.told for outcome in outcomes if not outcome.passed]
 
 
-def check_range(text: str, limit: Limit, low: float, high: float) -> None:
-    """Reject what holds of every value from `low` to `high`, or of none."""
-    near = [math.nextafter(limit.limit, way) for way in (-math.inf, math.inf)]
-    values = [low, high, *(value for value in (limit.limit, *near) if low <= value <= high)]
-    compare = OPERATORS[limit.operator]
-    if len({compare(value, limit.limit) for value in values}) < 2:
-        what = "always" if compare(low, limit.limit) else "never"
-        problem = f"{shown(text)} {what} holds: {limit.name} is between {low:g} and {high:g}"
-        raise InputError(problem, value=text)
+def check(systems: Any, texts: Iterable[object], *, required: bool) -> list[Outcome]:
+    """Judge systems by conditions, or by what is `required`; arguments and errors as `failures`."""
+    outcomes: list[Outcome] = []
+    alone = isinstance(systems, Results | Mapping)
+    for text in each_condition(texts):
+        group, form = parse_condition(text, required=required, alone=alone)
+        for name, part in [("", systems)] if group is None else _groups_of(systems, group):
+            scope = f"in {printable(name)}: " if name else ""
+            if isinstance(form, Limit):
+                judged = judge_limit(text, form, _values_of(part, form), required=required)
+            else:
+                judged = _judge_pairs(part, text, form, required=required)
+            outcomes += [outcome._replace(told=scope + outcome.told) for outcome in judged]
+    return outcomes
+
+
+# ---------------------------------------------------------------- what conditions say
 
 
 def each_condition(conditions: Iterable[object]) -> list[Any]:
@@ -205,12 +188,67 @@ def each_condition(conditions: Iterable[object]) -> list[Any]:
     return texts
 
 
+def parse_condition(
+    text: str, *, required: bool, alone: bool = False
+) -> tuple[str | None, Limit | Verdict]:
+    """Read a condition on measures: of which group of queries (None: all), and what it says.
+
+    Raises:
+        InputError: as `failures`; of systems `alone`, if it takes a baseline or groups.
+    """
+    scope, rest = split_scope(text, "in") if isinstance(text, str) else (None, "")
+    form: Limit | Verdict | None = None
+    for is_requirement, pattern in zip((False, True), VERDICTS, strict=True):
+        if (verdict := pattern.fullmatch(rest)) is not None:
+            check_purpose(text, is_requirement=is_requirement, required=required)
+            form = _read_verdict(verdict, text)
+    if form is None and (limit := read_limit(rest, share=True)) is not None:
+        name = " ".join(limit.name.split())
+        if name == MISSING or " " not in name:
+            of = None if name == MISSING else measure(name)
+            form = limit = limit._replace(name=MISSING if of is None else str(of))
+            check_side(text, limit, -1 if of is None else of.sign, required=required)
+    if form is None:
+        forms = f"{FORMS[required]}; {PURPOSES[not required]}: {FORMS[not required]}"
+        raise InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
+    if alone and (scope is not None or isinstance(form, Verdict)):
+        needs, option = ("a baseline", "baseline") if scope is None else ("groups", "groups")
+        problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
+        raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
+    return scope, form
+
+
 def split_scope(text: str, word: str) -> tuple[str | None, str]:
     """Return the group or the system that a condition begins with, and the rest of it."""
     form = SCOPE.fullmatch(text.strip())
     if form is None or form["word"] != word:
         return None, text.strip()
     return form["scope"].rstrip(), form["rest"]
+
+
+def read_limit(text: str, *, share: bool = False) -> Limit | None:
+    """Read NAME [lower bound|upper bound] < NUMBER[%, if a share]; None of other texts."""
+    matched = LIMIT.search(text)
+    name = "" if matched is None else text[: matched.start()].strip()
+    if matched is None or not name or (matched[3] and not share):
+        return None
+    number = float(matched[2]) / (100 if matched[3] else 1)
+    bound = next((side for side in BOUNDS if name.endswith(f" {side} bound")), None)
+    name = name if bound is None else name.removesuffix(f" {bound} bound").strip()
+    if any(word in name for word in (*OPERATORS, " and ", " or ")):
+        problem = f"{shown(text)} is more than one condition: give each by itself"
+        raise InputError(problem, value=text)
+    side = None if bound is None else BOUNDS.index(bound)
+    return Limit(name, side, matched[1], number) if math.isfinite(number) else None
+
+
+def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
+    """Reject a condition to fail by that holds of what is good, or a requirement of what is bad."""
+    right = HIGH if (sign > 0) is required else LOW
+    if not sign or limit.operator not in (*HIGH, *LOW) or limit.operator in right:
+        return
+    better = f"{'higher' if sign > 0 else 'lower'} values of {limit.name} are better"
+    raise InputError(f"{shown(text)} is {PURPOSES[not required]}: {better}", value=text)
 
 
 def check_purpose(text: object, *, is_requirement: bool, required: bool) -> None:
@@ -246,81 +284,38 @@ def _read_verdict(form: re.Match[str], text: str) -> Verdict:
     return verdict
 
 
-def failures(
-    results: Results | Mapping[str, Results], *conditions: str | Iterable[str]
-) -> list[str]:
-    """Say in a sentence each of which systems conditions hold: ``"nDCG@10 < 0.35"``.
+# ---------------------------------------------------------------- whether they hold
 
-    Args:
-        results: of `irbatch.evaluate` or `irbatch.evaluate_runs`.
-        *conditions: those of `irbatch.Comparison.failures` that take neither baseline nor groups.
-            Intervals of 95 % hold for all values in the measure's range, or are Student's t.
 
-    Raises:
-        InputError: as there.
+def judge_limit(
+    text: str, limit: Limit, values: Iterable[tuple[str, float, str]], *, required: bool
+) -> Iterator[Outcome]:
+    """Judge systems by their values; one that lacks it fails, as its third item says why.
 
-    >>> import irbatch
-    >>> results = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
-    >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
-    (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.2144, not >= 0.5'])
+    A value that is the limit but for rounding is the limit.
     """
-    return failed(check(results, conditions, required=False))
+    which = "" if limit.bound is None else f"the {BOUNDS[limit.bound]} bound of "
+    than = f"{limit.operator} {repr(limit.limit).removesuffix('.0')}"
+    for name, value, lack in values:
+        near = math.isclose(value, limit.limit, rel_tol=ROUNDING, abs_tol=ROUNDING)
+        known = not math.isnan(value)
+        holds = known and OPERATORS[limit.operator](limit.limit if near else value, limit.limit)
+        # As many digits as tell it from the limit.
+        texts = [f"{value:.{digits}g}" for digits in (4, 6, 9, 17)]
+        number = next((text for text in texts if float(text) != limit.limit), texts[0])
+        told = lack or f"{which}{limit.name} is {number}, {'' if holds else 'not '}{than}"
+        told = f"{printable(name)}: {told}"
+        yield Outcome(text, name, known and holds == required, value, limit.limit, None, told)
 
 
-def unmet(
-    results: Results | Mapping[str, Results], *requirements: str | Iterable[str]
-) -> list[str]:
-    """Say in a sentence which systems don't meet ``"nDCG@10 >= 0.35"``; otherwise as `failures`."""
-    return failed(check(results, requirements, required=True))
-
-
-def failed(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the sentences of what does not pass."""
-    return [outcome.told for outcome in outcomes if not outcome.passed]
-
-
-def check(
-    systems: Comparison | Results | Mapping[str, Results],
-    texts: Iterable[object],
-    *,
-    required: bool,
-) -> list[Outcome]:
-    """Judge systems, compared or each alone, by conditions; errors as `failures`."""
-    outcomes: list[Outcome] = []
-    alone = isinstance(systems, Results | Mapping)
-    for text in each_condition(texts):
-        group, form = parse_condition(text, required=required, alone=alone)
-        for name, part in _parts_of(systems, group):
-            scope = f"in {printable(name)}: " if name else ""
-            if isinstance(form, Limit):
-                judged = judge_limit(text, form, _values_of(part, form), required=required)
-            else:
-                judged = _judge_pairs(part, text, form, required=required)
-            outcomes += [outcome._replace(told=scope + outcome.told) for outcome in judged]
-    return outcomes
-
-
-def _parts_of(systems: Any, scope: str | None) -> list[tuple[str, Any]]:
+def _groups_of(systems: Comparison, scope: str) -> list[tuple[str, Comparison]]:
     """Return the groups of a comparison that a condition names."""
-    if scope is None:
-        return [("", systems)]
     names = [name for name in systems.groups if scope in (EVERY, name)]
     if not names:
         listed = join_words(list(map(shown, systems.groups))) or "none: give groups= to compare"
         problem = f"there is no group {shown(scope)} that is compared; there are {listed}"
         raise InputError(problem, source="groups", value=scope)
     return [(name, systems.groups[name]) for name in names]
-
-
-def judge_limit(
-    text: str, limit: Limit, values: Iterable[tuple[str, float, str]], *, required: bool
-) -> Iterator[Outcome]:
-    """Judge systems by their values; one that lacks it fails, as its third item says why."""
-    for name, value, lack in values:
-        holds = limit.holds(value)
-        told = lack or f"{limit.told(value)}, {'' if holds else 'not '}{limit}"
-        passed = not math.isnan(value) and holds == required
-        yield Outcome(text, name, passed, value, limit.limit, None, f"{printable(name)}: {told}")
 
 
 def _values_of(systems: Any, limit: Limit) -> list[tuple[str, float, str]]:

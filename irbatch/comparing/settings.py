@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict
 
@@ -148,6 +149,12 @@ class ComparisonSettings:
                 problem = f"{name}={value!r} is not for test={self.test!r}"
                 raise InputError(f"{problem}, of all systems on a measure at once", value=value)
         return self
+
+    def check_baseline(self, systems: Collection[str]) -> None:
+        """Reject a baseline that is not one of the systems, before any is evaluated."""
+        if self.baseline is not None and self.baseline not in systems:
+            problem = f"baseline {self.baseline!r} is none of {', '.join(map(repr, systems))}"
+            raise InputError(problem, source="baseline", value=self.baseline)
 
     def corrected_levels(self, significant: Bools, systems: int) -> Floats:
         """Return by how much each of simultaneous intervals ``(pairs, measures)`` may miss."""

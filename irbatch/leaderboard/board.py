@@ -18,7 +18,6 @@ from irbatch.comparing.gate import (
     Limit,
     Outcome,
     check_purpose,
-    check_range,
     check_side,
     each_condition,
     failed,
@@ -367,8 +366,8 @@ class Leaderboard(Reported):
                 ``of SYSTEM:`` before it looks at one. A system without a value fails.
 
         Raises:
-            InputError: if there is none, or one has another form, can never hold, or holds of what
-                is good; or if no system is left.
+            InputError: if there is none, or one has another form or holds of what is good; or
+                if no system is left.
         """
         return failed(check_board(self, conditions, required=False))
 
@@ -626,16 +625,14 @@ def _look(board: Leaderboard, limit: Limit) -> Iterator[tuple[str, float, str]]:
 
 
 def _check_range(board: Leaderboard, text: str, limit: Limit) -> None:
-    """Reject a condition that always holds, or never; values are perhaps in per cent."""
+    """Reject a limit of values that are perhaps in per cent."""
     low, high = 0.0, math.inf
     if limit.name in board.measures:
         is_ours = canonical_name(limit.name) is not None
         low, high = measure(limit.name).range if is_ours else (-math.inf, math.inf)
     values = board.values(limit.name)
     beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
-    if not beyond.size:
-        check_range(text, limit, low, high)
-    elif low <= limit.limit <= high:
+    if beyond.size and low <= limit.limit <= high:
         value = float(beyond[0])
         hint = ": in per cent?" if high == 1 and 0 <= value <= 100 else ""
         problem = f"{limit.name} of {value:.4g} is not between {low:g} and {high:g}{hint}"

@@ -379,6 +379,11 @@ def test_options_that_there_are_not(options: Options, facts: tuple[str, ...]) ->
     input_error(lambda: compare(THREE, **options), *facts)
 
 
+def test_a_baseline_is_looked_for_before_a_file_is_read() -> None:
+    runs = ["there/is/no/old.run", "there/is/no/new.run"]
+    input_error(lambda: compare("no.qrels", runs, "AP", baseline="older"), "'old', 'new'")
+
+
 def test_systems_that_cannot_be_compared() -> None:
     first = THREE["s0"]
     other = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES)

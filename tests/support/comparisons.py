@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.comparing import Comparison
+from irbatch.comparing.comparison import Scaled
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -69,9 +70,7 @@ def make(
         "baseline": baseline,
         "pairs": pairs,
         "values": values,
-        "scaled": values,
-        "geometric": np.zeros(columns, bool),
-        "weights": None,
+        "scaled": Scaled(more.pop("scaled", values), np.zeros(columns, bool), None),
         "signs": np.ones(columns),
         "ranges": np.full((2, columns), [[-np.inf], [np.inf]]),
         "means": means,
