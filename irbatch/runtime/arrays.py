@@ -105,50 +105,17 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr")
 
 
-class Halves:
-    """Floats of 16 bits, seen as their bits: those above `infinity`, but for the sign, are NaN."""
-
-    def __init__(self, bits: NDArray[np.uint16], infinity: int) -> None:
-        self.bits, self.infinity = bits, infinity
-
-    def value(self, bits: np.uint16) -> float:
-        """Return the number that some bits stand for."""
-        if self.infinity == INFINITIES["float16"]:
-            return float(bits.view(np.float16))
-        return float((np.uint32(bits) << np.uint32(16)).view(np.float32))
-
-
-INFINITIES = {"float16": 0x7C00, "bfloat16": 0x7F80}
-
-
-def half_bits(values: Any) -> Halves | None:
-    """Return the bits of an array or CPU tensor of 16-bit floats, sharing its memory.
-
-    NumPy converts float16 twenty times as slowly as these are compared, and torch, whose threads
-    wait for each other, on a busy machine a thousand times. None of anything else.
-    """
-    is_array = isinstance(values, np.ndarray)
-    if not is_array and not is_tensor(values):
-        return None
-    name = str(values.dtype).removeprefix("torch.")
-    if name not in INFINITIES or is_sparse(values):
-        return None
-    if not is_array and values.device.type != "cpu":
-        return None
-    if is_array:
-        array = without_mask(values)
-        array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    else:
-        array = values.detach().resolve_neg().view(sys.modules["torch"].int16).numpy()
-    return Halves(array.view(np.uint16), INFINITIES[name])
-
-
 def _from_tensor(tensor: Any, source: str) -> NDArray[Any]:
     tensor = tensor.detach()
     name = str(tensor.dtype).removeprefix("torch.")
     try:
         if not is_sparse(tensor) and tensor.device.type != "cpu":
             tensor = tensor.cpu()
+        if name == "bfloat16" and not is_sparse(tensor):
+            # As NumPy moves bits: torch's threads wait for each other on a busy machine.
+            bits = tensor.resolve_neg().view(sys.modules["torch"].int16).numpy()
+            wide: NDArray[Any] = np.left_shift(bits.view(np.uint16), 16, dtype=np.uint32)
+            return wide.view(np.float32)
         if name.startswith(("bfloat", "float8", "float4")):
             tensor = tensor.float()
         array: NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
