@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,8 @@ from irbatch.data.columns import QueryTable, as_column, as_ids, as_scores, read_
 from irbatch.data.ids import Column
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 
-# From the names of columns to what is in them.
-Reader = Callable[[list[str]], Sequence[Any]]
-Opened = tuple[list[str], Reader]
+# The names of columns, and what makes of some names that which has their columns by name.
+Opened = tuple[list[str], Callable[[list[str]], Any]]
 
 
 def read_table(
@@ -49,12 +48,12 @@ def read_roles(table: Any, kind: str, role_columns: Mapping[str, Any]) -> tuple[
     Ranks in place of scores become scores, and a grade that all have becomes a column. Also returns
     the ranks that a run has beside its scores, or None.
     """
-    names, read = _open(table, kind)
+    names, select = _open(table, kind)
     chosen = choose_columns(names, kind, role_columns)
     rank = rank_beside(names, chosen)
-    columns = list(read([*chosen.values(), *([] if rank is None else [rank])]))
-    ranks = None if rank is None else columns.pop()
-    by_role = dict(zip(chosen, columns, strict=True))
+    columns = select([*chosen.values(), *([] if rank is None else [rank])])
+    ranks = None if rank is None else columns[rank]
+    by_role = {role: columns[name] for role, name in chosen.items()}
     if "rank" in by_role:
         by_role["rank"] = as_scores(by_role["rank"], "run")
     elif "grade" in ROLES[kind] and "grade" not in by_role:
@@ -66,24 +65,24 @@ def read_roles(table: Any, kind: str, role_columns: Mapping[str, Any]) -> tuple[
 
 def read_all(table: Any, source: str) -> dict[Any, Column]:
     """Return all columns of a table by name, as text or arrays."""
-    names, read = _open(table, source)
-    columns = zip(names, read(names), strict=True)
-    return {name: as_column(column, f"value of {name!r}", source) for name, column in columns}
+    names, select = _open(table, source)
+    columns = select(names)
+    return {name: as_column(columns[name], f"value of {name!r}", source) for name in names}
 
 
 def _open(table: Any, source: str) -> Opened:
-    """Return the names of a table's columns, and what reads some of them."""
     if isinstance(table, Mapping):
-        return list(table), lambda picks: [table[name] for name in picks]
+        return list(table), lambda _: table
     if isinstance(table, np.ndarray) and table.dtype.names is not None:
-        return list(table.dtype.names), lambda picks: [table[name] for name in picks]
+        return list(table.dtype.names), lambda _: table
     # Most of these can also hand over all their columns by Arrow.
-    if _has(table, "collect_schema", "select"):
-        return _open_polars(table)
+    if _has(table, "collect_schema", "select"):  # frames of polars, lazy ones too
+        return table.collect_schema().names(), lambda picks: table.lazy().select(picks).collect()
     if _has(table, "iloc", "columns", "set_axis"):
         return _open_pandas(table)
     if _has(table, "column_names", "select_columns", "with_format", "__getitem__"):
-        return _open_dataset(table)
+        # Of Hugging Face, whose own table would not know of rows that were selected or shuffled.
+        return table.column_names, lambda picks: table.select_columns(picks).with_format("arrow")[:]
     if _has(table, "__arrow_c_stream__"):
         return _open_arrow(table)
     if isinstance(table, Iterable) and not isinstance(table, str | bytes | os.PathLike):
@@ -97,34 +96,13 @@ def _has(table: object, *names: str) -> bool:
     return all(hasattr(type(table), name) for name in names)
 
 
-def _open_polars(frame: Any) -> Opened:
-    def read(picks: list[str]) -> Sequence[Any]:
-        chosen = frame.select(picks)
-        chosen = chosen.collect() if hasattr(chosen, "collect") else chosen
-        return [chosen[name] for name in picks]
-
-    return frame.collect_schema().names(), read
-
-
 def _open_pandas(frame: Any) -> Opened:
-    index = {name: name for name in frame.index.names if name is not None}
+    levels = [name for name in frame.index.names if name is not None]
 
-    def read(picks: list[str]) -> Sequence[Any]:
-        levels = frame.index.get_level_values
-        return [levels(name) if name in index else frame[name] for name in picks]
+    def column(name: str) -> Any:
+        return frame.index.get_level_values(name) if name in levels else frame[name]
 
-    return [*index, *frame.columns], read
-
-
-def _open_dataset(dataset: Any) -> Opened:
-    """Open a dataset of Hugging Face's."""
-
-    def read(picks: list[str]) -> Sequence[Any]:
-        # Its own table would not know of rows that were selected or shuffled.
-        columns = dataset.select_columns(picks).with_format("arrow")[:]
-        return [columns.column(name) for name in picks]
-
-    return dataset.column_names, read
+    return [*levels, *frame.columns], lambda picks: {name: column(name) for name in picks}
 
 
 def _open_arrow(table: Any) -> Opened:
@@ -136,7 +114,7 @@ def _open_arrow(table: Any) -> Opened:
         raise
     except Exception as problem:  # each producer has its own
         raise InputError(f"{kind_of(table)} is not a table of columns: {problem}") from problem
-    return columns.column_names, lambda picks: [columns.column(name) for name in picks]
+    return columns.column_names, lambda _: columns
 
 
 def _open_records(records: Iterable[Any], source: str) -> Opened:
@@ -152,7 +130,7 @@ def _open_records(records: Iterable[Any], source: str) -> Opened:
         problem = f"row 0 of {kind}: {shown(first)} is {kind_of(first)}, not a record: {forms}"
         raise InputError(problem, source=source)
 
-    def read(picks: list[str]) -> Sequence[Any]:
+    def select(picks: list[str]) -> Any:
         getter = operator.itemgetter if isinstance(first, Mapping) else operator.attrgetter
         fields_of, rows = getter(*picks), list[tuple[Any, ...]]()
         for record in itertools.chain([first], left):  # not all need be in memory at once
@@ -161,9 +139,9 @@ def _open_records(records: Iterable[Any], source: str) -> Opened:
             except (AttributeError, KeyError, TypeError) as problem:
                 lacks = f"row {len(rows)}: {shown(record)} lacks a field that row 0 has"
                 raise InputError(lacks) from problem
-        return list(zip(*rows, strict=True))
+        return dict(zip(picks, zip(*rows, strict=True), strict=True))
 
-    return list(fields), read
+    return list(fields), select
 
 
 # ---------------------------------------------------------------- labels of pandas
