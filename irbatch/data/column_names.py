@@ -102,7 +102,8 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for part in (columns or {}, (columns or {}).get(source) or {}):
         names |= {WORDS.get(word, word): name for word, name in part.items()}
-    return {role: name for role, name in names.items() if role in SOURCES[source]}
+    roles = SOURCES["run"] if kind == "run" else ROLES[kind]
+    return {role: name for role, name in names.items() if role in roles}
 
 
 def choose_columns(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from irbatch.array_types import Floats, NDArray
 from irbatch.data.dicts import are_dicts
 from irbatch.data.ids import IdColumn, TextColumn, item_of
 from irbatch.engine.ties import order_documents
-from irbatch.errors import ErrorsIn, InputError, imported, kind_of, warn
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, many, warn
 from irbatch.runtime.numbers import LARGEST_WHOLE
 from irbatch.runtime.ragged import offsets_of
 
@@ -37,7 +37,7 @@ class Tabular(Protocol):
         ...
 
 
-class Container:
+class Container(Sized):
     """What judgments and rankings have in common: what they are made of, and can become."""
 
     source: ClassVar[str]  # "qrels" or "run"
@@ -85,7 +85,7 @@ class Container:
         return f"<{type(self).__name__}{named}: {self._counts()}>"
 
     def _counts(self) -> str:
-        raise NotImplementedError
+        return many(len(self), "query")
 
     def to_arrow(self) -> Any:
         """Return a pyarrow table: ``query_id``, ``doc_id``, and ``relevance`` or ``score``.

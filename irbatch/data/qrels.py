@@ -103,8 +103,8 @@ class Qrels(Container):
         else:
             from irbatch.data.marked import read_nested
 
-            own_marks = read_nested(judgments, marks, name)
-            self._fill(own_marks.judgments, name, own_marks, borrow=True)
+            own = read_nested(judgments, marks, name)
+            self._fill(own.judgments, name, own, borrow=True)
 
     def _fill(
         self,
@@ -114,15 +114,19 @@ class Qrels(Container):
         *,
         borrow: bool = False,
     ) -> None:
+        if not is_table(judgments):
+            check_nested(judgments, "qrels", name)
+        if not judgments:
+            raise InputError("there are no queries", source="qrels", path=name)
         self.name, self.marks = name, marks
         self.table: QueryTable | None = None
         self.documents: Sequence[Collection[Any]]
+        self.query_kind: str | None
         self.document_kind: str | None
-        most: int | None = None
         if is_table(judgments):
             grades, most = self._fill_from_table(judgments), LISTED_PROBLEMS
         else:
-            grades = self._fill_from_mappings(judgments, borrow=borrow)
+            grades, most = self._fill_from_mappings(judgments, borrow=borrow), None
         if not (np.abs(grades) < LARGEST_WHOLE).all():  # the limit itself may have been rounded
             rows = (
                 (query, document, grade)
@@ -137,23 +141,16 @@ class Qrels(Container):
         """Take all but the grades from a table; return these: float64 ``(judgments,)``."""
         from irbatch.data.columns import DocumentLists
 
-        if not len(table):
-            raise InputError("there are no queries", source="qrels", path=self.name)
         if table.repeated >= 0:
             problem, place = "this document was judged before", table.where(table.repeated)
             raise InputError(problem, source="qrels", path=self.name, **place)
-        self.table, self.documents = table, DocumentLists(table)
+        self.table, self.documents, self.starts = table, DocumentLists(table), table.starts
         self.document_kind = table.document_kind if len(table.documents) else None
-        self.starts = table.starts
-        self.queries: list[Any] = list(table)
-        self.query_kind: str | None = column_kind(table.queries)
+        self.queries, self.query_kind = list(table), column_kind(table.queries)
         return table.numbers
 
     def _fill_from_mappings(self, judgments: Mapping[Any, Any], *, borrow: bool) -> Floats:
         """Do the same with a mapping of mappings; NaN for grades that are not numbers."""
-        check_nested(judgments, "qrels", self.name)
-        if not judgments:
-            raise InputError("there are no queries", source="qrels", path=self.name)
         mappings = list(judgments.values())
         self.documents = mappings if borrow else list(map(list, mappings))
         self.starts = offsets_of(np.fromiter(map(len, mappings), np.int64))
@@ -178,13 +175,15 @@ class Qrels(Container):
         self._negative = grades[grades < 0]  # what `codes` do not tell, in order
 
     @classmethod
-    def borrow(cls, judgments: Mapping[Any, Any], name: str | None = None) -> Qrels:
-        """Make judgments of arrays that will not change: ids are not copied.
+    def borrow(
+        cls, judgments: Mapping[Any, Any], name: str | None = None, marks: Marks | None = None
+    ) -> Qrels:
+        """Make judgments of mappings or arrays that will not change: ids are not copied.
 
         Copying them costs as much as looking them up, which is much for judgments used once.
         """
         qrels = cls.__new__(cls)
-        qrels._fill(judgments, name, borrow=True)
+        qrels._fill(judgments, name, marks, borrow=True)
         return qrels
 
     def regraded(self, grades: Floats) -> Qrels:
@@ -229,29 +228,14 @@ class Qrels(Container):
         >>> Qrels.from_columns([7, 7, 8], ["a", "a", "b"], [1, 1, 1], subtopics=[1, 2, 1])
         <Qrels: 2 queries, 3 judgments of subtopics>
         """
-        from irbatch.data.columns import check_repeats, read_columns
-
-        marks = {"subtopics": subtopics, "strata": strata, "probabilities": probabilities}
-        marks = {reads: column for reads, column in marks.items() if column is not None}
-        check_repeats(repeats, next(iter(marks), None))
-        if not marks:
-            columns = query_ids, document_ids, grades
-            return cls(read_columns(*columns, "qrels", name, repeats), name)
+        marks = {"subtopic": subtopics, "stratum": strata, "probability": probabilities}
+        marks = {role: column for role, column in marks.items() if column is not None}
         if len(marks) > 1:
             problem = f"judgments have marks of one kind, not {join_words(list(marks))}"
             raise InputError(problem, source="qrels", path=name)
-        return cls.of_marked(*marks.popitem(), query_ids, document_ids, grades, name=name)
-
-    @classmethod
-    def of_marked(cls, reads: str, marks: Any, *columns: Any, name: str | None = None) -> Qrels:
-        """Make judgments of their marks, and of queries, documents and grades in columns."""
-        from irbatch.data.marked import Marks
-
-        with ErrorsIn(path=name):
-            own_marks = Marks(reads, marks, *columns)
-        qrels = cls.__new__(cls)
-        qrels._fill(own_marks.judgments, name, own_marks, borrow=True)
-        return qrels
+        columns = {"query": query_ids, "document": document_ids, "grade": grades, **marks}
+        roles = {role: role for role in columns}
+        return cls.from_table(columns, **roles, repeats=repeats, name=name)
 
     @classmethod
     def from_table(
@@ -287,35 +271,25 @@ class Qrels(Container):
         <Qrels: 1 query, 2 judgments>
         """
         from irbatch.data.column_names import MARK
-
-        role_columns = {"query": query, "document": document, "grade": grade}
-        mark_columns = {"subtopic": subtopic, "stratum": stratum, "probability": probability}
-        for reads, role in MARK.items():
-            if mark_columns[role] is not None:
-                marks, role_columns[role] = reads, mark_columns[role]
-        return cls.of_table(table, role_columns, marks=marks, repeats=repeats, name=name)
-
-    @classmethod
-    def of_table(
-        cls,
-        table: Any,
-        role_columns: Mapping[str, Any],
-        *,
-        marks: str | None = None,
-        repeats: str = "error",
-        name: str | None = None,
-    ) -> Qrels:
-        """Make judgments of a table; `role_columns` is as `choose_columns` takes it."""
-        from irbatch.data.column_names import MARK
         from irbatch.data.columns import check_repeats
         from irbatch.data.frames import read_roles, read_table
 
+        role_columns = {
+            "query": query, "document": document, "grade": grade,
+            "subtopic": subtopic, "stratum": stratum, "probability": probability,
+        }  # fmt: skip
+        for reads, role in MARK.items():
+            marks = marks if role_columns[role] is None else reads
         check_repeats(repeats, marks)
         if marks is None:
             return cls(read_table(table, "qrels", role_columns, name, repeats=repeats), name)
+        from irbatch.data.marked import Marks
+
         check_choice("marks", marks, MARK)
         (*columns, column), _ = read_roles(table, marks, role_columns)
-        return cls.of_marked(marks, column, *columns, name=name)
+        with ErrorsIn(path=name):
+            own = Marks(marks, column, *columns)
+        return cls.borrow(own.judgments, name, own)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -323,7 +297,7 @@ class Qrels(Container):
     def _counts(self) -> str:
         count = self.codes.size if self.marks is None else len(self.marks)
         of_marks = "" if self.marks is None else f" of {self.marks.reads}"
-        return f"{many(len(self), 'query')}, {many(count, 'judgment')}{of_marks}"
+        return f"{super()._counts()}, {many(count, 'judgment')}{of_marks}"
 
     @property
     def grades(self) -> Floats:
@@ -373,8 +347,7 @@ class Qrels(Container):
         from irbatch.data.columns import QueryTable, as_ids
 
         queries = as_ids(self.queries, "query", "qrels")
-        documents = as_ids(list(itertools.chain.from_iterable(self.documents)), "document", "qrels")
-        return QueryTable(queries, self.starts, documents, self.grades)
+        return QueryTable(queries, self.starts, self.column, self.grades)
 
     @cached_property
     def column(self) -> IdColumn:

@@ -13,7 +13,7 @@ from irbatch.array_types import Positions
 from irbatch.data.dicts import is_table
 from irbatch.data.export import Container, check_nested
 from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
-from irbatch.errors import InputError, many
+from irbatch.errors import InputError
 
 if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
@@ -163,9 +163,6 @@ class Run(Container):
 
     def __len__(self) -> int:
         return len(self.rankings)
-
-    def _counts(self) -> str:
-        return many(len(self), "query")
 
     def to_dict(self) -> dict[Any, dict[Any, Any]]:
         """Return query to document to score, made anew.

@@ -95,12 +95,12 @@ def as_qrels(
             return Qrels(qrels, marks=marks)
     from irbatch.data.column_names import names_for
 
+    column_names = names_for(columns, marks or "qrels")
     if is_file(qrels):
         from irbatch.formats.files import read_qrels
 
-        return read_qrels(qrels, columns=names_for(columns, "qrels"), marks=marks, repeats=repeats)
-    column_names = names_for(columns, marks or "qrels")
-    return Qrels.of_table(qrels, column_names, marks=marks, repeats=repeats)
+        return read_qrels(qrels, columns=column_names, marks=marks, repeats=repeats)
+    return Qrels.from_table(qrels, **column_names, marks=marks, repeats=repeats)
 
 
 def as_run(run: Rankings, columns: Columns = None, order_by: str = "score") -> Run:

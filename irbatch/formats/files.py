@@ -133,16 +133,17 @@ def _read_marked(path: Given, marks: str, named_columns: Columns) -> Qrels:
         with open_input(parts[0], "qrels") as file:
             is_parquet = file.is_parquet
     if not parts or not is_parquet:
-        *columns, column = read_marked_lines(path, MARKED_FORMS[marks])
-        return Qrels.of_marked(marks, column, *columns, name=os.fspath(path))
+        queries, documents, grades, column = read_marked_lines(path, MARKED_FORMS[marks])
+        marked: dict[str, Any] = {marks: column}
+        return Qrels.from_columns(queries, documents, grades, os.fspath(path), **marked)
     from irbatch.formats.parquet import ParquetReader
 
     column_names = names_for(named_columns, marks)
     reader = ParquetReader(parts, os.fspath(path), "qrels", marks, column_names)
     table = reader.columns()
-    grade = {} if "grade" in table else {"grade": grade_of_all(column_names)}
+    grade = None if "grade" in table else grade_of_all(column_names)
     with ErrorsIn(path=reader.name):
-        return Qrels.of_table(table, grade, marks=marks, name=reader.name)
+        return Qrels.from_table(table, grade=grade, marks=marks, name=reader.name)
 
 
 def read_run(
