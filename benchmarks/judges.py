@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 import irbatch
-from irbatch.statistics.judges import combine_means
+from irbatch.statistics.agreement import combine_means
 
 SETS = (
     ("dl19_passage", "qrels.dl19-passage.txt.gz", ("bm25", "ada2"), 2),
@@ -100,11 +100,9 @@ def held(population: Population, n: int, times: int, draw: np.random.Generator) 
     few, others = draw.integers(0, size, (n, times)), draw.integers(0, size, (OTHERS, times))
     found = combine_means(population.people[few], population.model[few], population.model[others])
     mean = population.people.mean()
-    shares = [
-        float(((bounds[:, 0] <= mean + 1e-12) & (mean - 1e-12 <= bounds[:, 1])).mean())
-        for bounds in (found.combined_bounds, found.people_bounds)
-    ]
-    widths = [np.ptp(each, axis=1).mean() for each in (found.combined_bounds, found.people_bounds)]
+    ends = (found.combined_low, found.combined_high), (found.people_low, found.people_high)
+    shares = [float(((low <= mean + 1e-12) & (mean - 1e-12 <= high)).mean()) for low, high in ends]
+    widths = [(high - low).mean() for low, high in ends]
     return [*shares, float(widths[0] / widths[1])]
 
 

@@ -21,7 +21,7 @@ from irbatch.evaluation.tables import find_interval
 from irbatch.measures import measure
 from irbatch.report.text import show_p
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.statistics.bounded import bounded_intervals
+from irbatch.statistics.intervals import bounded_intervals
 from irbatch.statistics.tests import DRAWN, Margin
 
 Comparison = Any  # an `irbatch.Comparison`, whose module imports this one

@@ -26,26 +26,25 @@ from irbatch.report.document import (
     Heading,
     Part,
     Record,
-    Sentences,
     make_table,
 )
 from irbatch.report.text import best_first, show, show_change, show_interval
 from irbatch.runtime.numbers import check_number
-from irbatch.statistics.intervals import cut_intervals, student_quantile
-from irbatch.statistics.judges import (
+from irbatch.statistics.agreement import (
     ENOUGH_QUERIES,
     FEWEST,
     cohen_kappa,
     combine_means,
     krippendorff_alpha,
 )
+from irbatch.statistics.intervals import student_quantile
 
-write_value, write_change = partial(show, digits=4), partial(show_change, digits=4)
+_show, _show_change = partial(show, digits=4), partial(show_change, digits=4)
 
 
-def _column(name: str, write: Any = None, meaning: str = "") -> Column:
-    """Return the column of a record's number, of a text without `write`, and of its interval."""
-    signed = write is write_change
+def _column(name: str, show: Any = None, meaning: str = "") -> Column:
+    """Return the column of a record's number, of a text without `show`, and of its interval."""
+    signed = show is _show_change
 
     def more(row: Record) -> Record:
         if f"{name}_low" not in row:
@@ -54,46 +53,71 @@ def _column(name: str, write: Any = None, meaning: str = "") -> Column:
         after = show_interval(low, high, 4, signed)
         return {"after": after, "stands_out": signed and (low > 0 or high < 0)}
 
-    kind: Any = "number" if write else "name"
-    return Column(name.replace("_", " "), kind, value=itemgetter(name), show=write or str,
-                  meaning=meaning, more=more)  # fmt: skip
+    return Column(name.replace("_", " "), "number" if show else "name", name=name,
+                  value=itemgetter(name), show=show or str, meaning=meaning, more=more)  # fmt: skip
 
 
-MEANS = [
+COLUMNS = [
+    _column("judge"),
     _column("system"),
     _column("measure"),
-    _column("combined", write_value,
+    _column("both_judged", str, "documents of queries"),
+    _column("same_grade", "{:.1%}".format),
+    _column("kappa", _show, "Cohen's"),
+    _column("weighted_kappa", _show, "by squared distances of grades"),
+    _column("alpha", _show, "Krippendorff's of all judges, of grades as names"),
+    _column("ordinal_alpha", _show, "and of grades in their order"),
+    _column("grade", "{:g}".format, "the first judge's; how often the other one said which"),
+    _column("tau", _show, "Kendall's tau-b of the systems' means under both judges"),
+    _column("tau_ap", _show, "the symmetric AP correlation: the top counts most"),
+    _column("rbo", _show, "of the two orders, p = 0.9"),
+    _column("reversed", lambda pairs: "; ".join(map(" and ".join, pairs)) or "none",
+            "pairs whose difference is significant under both, with other signs"),
+    _column("combined", _show,
             "the mean of all queries under people's judgments, with the model's help"),
-    _column("people", write_value, "people's judgments alone"),
-    _column("model", write_value, "the model's alone"),
-    _column("bias", write_change, "the model's values less people's, where both judged"),
-    _column("weight", write_value, "how much the model counts, 0 to 1"),
+    _column("people", _show, "people's judgments alone"),
+    _column("model", _show, "the model's alone"),
+    _column("bias", _show_change, "the judge's values less the first one's, where both judged"),
+    _column("kinder", _show_change, "the bias less the mean of all systems' biases"),
+    _column("weight", _show, "how much the model counts, 0 to 1"),
     _column("freedom", partial(show, digits=1), "degrees of freedom of the interval"),
     _column("worth", partial(show, digits=0),
             "queries judged by people alone that would tell as much"),
+    _column("queries", str, "judged by both"),
+    _column("others", str, "judged by the model alone"),
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Combined(Reported):
-    """Means by people's judgments of some queries and a model's of all; `combine` makes it."""
+class Judges(Reported):
+    """What `compare_judges` and `combine` return: tables of records, by heading.
 
-    rows: list[Record]  # of each system and measure, see `MEANS`
-    queries: int  # how many both judged
-    others: int  # how many the model alone
-    level: float  # how often intervals miss
-    signature: str  # what shaped people's values
+    ``"agreement"``, ``"orders"``, ``"kindness"`` and ``"means"`` have a record of each judge but
+    the first one, with whom it is compared, and of measures and systems; ``"grades of …"`` one of
+    each grade of the first one, with how often the other said which. `COLUMNS` tells what the
+    fields mean. CSV and frames are of the first table.
+    """
 
-    _label = "tab:combined"
+    caption: str
+    tables: dict[str, list[Record]]
+    signature: str = ""  # what shaped people's values, of means alone
+
+    _label = "tab:judges"
 
     def _document(self, form: str) -> Document:
-        judged = f"{many(self.queries, 'query')} judged by people and {self.others} by the model"
-        caption = f"{judged} alone; {1 - self.level:.0%} intervals"
-        table = make_table("", MEANS, self.rows)
-        return Document("Means by people and a model", caption, [], [table], self.signature)
+        parts: list[Part] = []
+        for heading, rows in self.tables.items():
+            columns = [column for column in COLUMNS if column.name in rows[0]]
+            grades = [grade for grade in rows[0] if isinstance(grade, float)]
+            columns += [Column(f"{grade:g}", value=itemgetter(grade)) for grade in grades]
+            parts += [Heading(heading), make_table("", columns, rows)]
+        if form == "latex" or len(self.tables) == 1:  # LaTeX makes one table of all
+            parts = parts[1:2]
+        return Document("Judges", self.caption, [], parts, self.signature)
 
     def _records(self) -> tuple[list[str], list[Record]]:
-        return list(self.rows[0]), self.rows
+        rows = next(iter(self.tables.values()))
+        return list(rows[0]), rows
 
     def _everything(self) -> Record:
         return dict(vars(self))
@@ -101,7 +125,7 @@ class Combined(Reported):
 
 def combine(
     people: Mapping[str, Results], model: Mapping[str, Results], *, level: float = 0.05
-) -> Combined:
+) -> Judges:
     """Estimate means of all queries from people's judgments of some and a model's of all.
 
     The estimate has no bias, whatever the model's errors, if the queries that people judged are a
@@ -119,15 +143,15 @@ def combine(
             model fewer than 2 others, a value is NaN, or a measure's mean is not the arithmetic
             one.
 
-    Source: see `irbatch.statistics.judges.combine_means`.
+    Source: see `irbatch.statistics.agreement.combine_means`.
 
     >>> import irbatch
     >>> run = {f"q{i}": {"a": 3.0, "b": 2.0, "c": 1.0} for i in range(60)}
     >>> model = {query: {"abc"[i % 3]: 1} for i, query in enumerate(run)}
     >>> people = {query: dict(model[query]) for query in list(run)[:25]} | {"q1": {"a": 1}}
     >>> by_people, by_model = (irbatch.evaluate(qrels, run, "RR") for qrels in (people, model))
-    >>> found = combine({"run": by_people}, {"run": by_model})
-    >>> round(found.rows[0]["people"], 4), round(found.rows[0]["combined"], 4)
+    >>> (row,) = combine({"run": by_people}, {"run": by_model}).tables["means"]
+    >>> round(row["people"], 4), round(row["combined"], 4)
     (0.6467, 0.6314)
     """
     check_number("level", level, above=0, below=1)
@@ -139,6 +163,15 @@ def combine(
     if list(names[0].items()) != list(names[1].items()):
         problem = f"results are of {names[0]} by people, of {names[1]} by the model"
         raise InputError(problem, source="model")
+    signature = next(iter(people.values())).signature
+    caption = f"Means by people and a model; {1 - level:.0%} intervals."
+    return Judges(caption, {"means": _means("model", people, model, level)}, signature)
+
+
+def _means(
+    judge: str, people: Mapping[str, Results], model: Mapping[str, Results], level: float
+) -> list[Record]:
+    """Return what `combine` finds, a record of each system and measure."""
     queries, others = _split(people, model)
     if len(queries) < FEWEST or len(others) < 2:
         judged = f"both judged {many(len(queries), 'query')}, the model {len(others)} others"
@@ -146,28 +179,20 @@ def combine(
     if len(queries) < ENOUGH_QUERIES:
         few = f"intervals of fewer than {ENOUGH_QUERIES} may miss more often than they say"
         warn(f"people judged {many(len(queries), 'query')}: {few}")
+    results = next(iter(people.values()))
+    ranges = np.tile(np.array([column.range for column in results.columns]).T, len(people))
     one, same, alone = (
         np.moveaxis(_values_of(side, some), 1, 0).reshape(len(some), -1)
         for side, some in ((people, queries), (model, queries), (model, others))
     )
-    means = combine_means(one, same, alone, level)
-    results = next(iter(people.values()))
-    ranges = np.tile(np.array([column.range for column in results.columns]).T, len(people))
-    columns = means._asdict() | {
-        "combined_bounds": cut_intervals(means.combined_bounds, means.combined, *ranges),
-        "people_bounds": cut_intervals(means.people_bounds, means.people, *ranges),
-    }
-    rows: list[Record] = []
-    for i, (system, measure) in enumerate(itertools.product(people, results.measures)):
-        row: Record = {"system": system, "measure": measure}
-        for name, numbers in columns.items():
-            if name.endswith("_bounds"):
-                kind = name.removesuffix("_bounds")
-                row[f"{kind}_low"], row[f"{kind}_high"] = numbers[i].tolist()
-            else:
-                row[name] = float(numbers[i])
-        rows.append(row)
-    return Combined(rows, len(queries), len(others), level, results.signature)
+    means = combine_means(one, same, alone, level, ranges)
+    names = itertools.product([judge], people, results.measures)
+    rows = zip(*(numbers.tolist() for numbers in means), strict=True)
+    heads = ("judge", "system", "measure", *means._fields, "queries", "others")
+    return [
+        dict(zip(heads, (*name, *row, len(queries), len(others)), strict=True))
+        for name, row in zip(names, rows, strict=True)
+    ]
 
 
 def _split(
@@ -175,9 +200,8 @@ def _split(
 ) -> tuple[list[Any], list[Any]]:
     """Return the queries that both judges judged, and those that the second alone did."""
     one, other = (next(iter(by_system.values())).rows for by_system in (first, second))
-    return [query for query in one if query in other], [
-        query for query in other if query not in one
-    ]
+    both = [query for query in one if query in other]
+    return both, [query for query in other if query not in one]
 
 
 def _values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats:
@@ -197,80 +221,6 @@ def _values_of(results: Mapping[str, Results], queries: Sequence[Any]) -> Floats
             problem = f"{own.measures[column]} is NaN: evaluate with no_relevant='zero'"
             raise InputError(problem, source=name, query=queries[row])
     return np.stack(values)
-
-
-AGREEMENT = [
-    _column("judge"),
-    _column("both_judged", str, "documents of queries"),
-    _column("same_grade", "{:.1%}".format),
-    _column("kappa", write_value, "Cohen's"),
-    _column("weighted_kappa", write_value, "by squared distances of grades"),
-]
-ORDERS = [
-    _column("judge"),
-    _column("measure"),
-    _column("tau", write_value, "Kendall's tau-b of the systems' means under both judges"),
-    _column("tau_ap", write_value, "the symmetric AP correlation: the top counts most"),
-    _column("rbo", write_value, "of the two orders, p = 0.9"),
-    _column("reversed", lambda pairs: "; ".join(map(" and ".join, pairs)) or "none",
-            "pairs whose difference is significant under both, with other signs"),
-]  # fmt: skip
-KINDNESS = [
-    _column("judge"),
-    _column("system"),
-    _column("measure"),
-    _column("bias", write_change, "the judge's mean less the first one's, where both judged"),
-    _column("kinder", write_change, "the bias less the mean of all systems' biases"),
-]
-
-
-Counts = dict[float, dict[float, int]]
-
-
-@dataclass(frozen=True, eq=False)
-class Judges(Reported):
-    """Judges side by side, the others compared with the first; `compare_judges` makes it."""
-
-    names: list[str]
-    agreements: list[Record]  # of each other judge, see `AGREEMENT`
-    grades: dict[str, Counts]  # judge to grades of the first, of this one
-    alpha: float  # Krippendorff's of all judges, of grades as names
-    ordinal_alpha: float  # and of grades in their order
-    orders: list[Record]  # of each other judge and measure
-    kindness: list[Record]  # and system: kinder than to the mean
-    combined: dict[str, Combined]  # by judge, see `combine`
-
-    _label = "tab:judges"
-
-    def _document(self, form: str) -> Document:
-        first = self.names[0]
-        agreement = make_table("", AGREEMENT, self.agreements)
-        caption = f"Judges compared with {first}"
-        if form == "latex":  # which makes one table of all
-            return Document("Judges", caption, [], [agreement])
-        alphas = f"{show(self.alpha, 4)}, and {show(self.ordinal_alpha, 4)} of grades in order"
-        parts: list[Part] = [Heading("agreement"), agreement]
-        parts.append(Sentences([f"Krippendorff's alpha of all judges is {alphas}."]))
-        for judge, counts in self.grades.items():
-            rows = [{first: f"grade {grade:g}", **row} for grade, row in counts.items()]
-            columns = [Column(first, "name", value=itemgetter(first))]
-            columns += [Column(f"{grade:g}", value=itemgetter(grade)) for grade in counts]
-            parts += [Heading(f"grades of {judge}"), make_table("", columns, rows)]
-        if self.orders:
-            parts += [Heading("order of systems"), make_table("", ORDERS, self.orders)]
-            parts += [Heading("kinder than to the mean system")]
-            parts += [make_table("", KINDNESS, self.kindness)]
-        for judge, means in self.combined.items():
-            document = means._document(form)
-            parts += [Heading(f"{first} and {judge}: {document.caption}"), *document.parts]
-        return Document("Judges", caption, [], parts)
-
-    def _records(self) -> tuple[list[str], list[Record]]:
-        return list(self.agreements[0]), self.agreements
-
-    def _everything(self) -> Record:
-        combined = {judge: means.to_dict() for judge, means in self.combined.items()}
-        return {**vars(self), "combined": combined}
 
 
 def compare_judges(
@@ -297,12 +247,12 @@ def compare_judges(
         InputError: if there are fewer than two judges, or two have no document of a query in
             common; with runs, as `irbatch.evaluate` and `combine`.
 
-    Source: see `irbatch.statistics.judges` and `irbatch.comparing.rankings`.
+    Source: see `irbatch.statistics.agreement` and `irbatch.comparing.rankings`.
 
     >>> people = {"q1": {"a": 1, "b": 0, "c": 1, "d": 0}, "q2": {"a": 0, "b": 1}}
     >>> model = {"q1": {"a": 1, "b": 0, "c": 0, "d": 0}, "q2": {"a": 0, "b": 1, "c": 1}}
-    >>> found = compare_judges({"people": people, "model": model})
-    >>> found.agreements[0]["both_judged"], round(found.agreements[0]["kappa"], 4)
+    >>> (row,) = compare_judges({"people": people, "model": model}).tables["agreement"]
+    >>> row["both_judged"], round(row["kappa"], 4)
     (6, 0.6667)
     """
     if not isinstance(judges, Mapping) or len(judges) < 2:
@@ -320,36 +270,35 @@ def compare_judges(
     grades = np.array(
         [[grade_of.get(pair, math.nan) for pair in pairs] for grade_of in graded], float
     )
+    often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
+    alphas = {"alpha": krippendorff_alpha(often)}
+    alphas["ordinal_alpha"] = krippendorff_alpha(often, ordinal=True)
     first, *others = qrels
-    agreements: list[Record] = []
-    counts: dict[str, Counts] = {}
-    for name, row in zip(others, grades[1:], strict=True):
-        agreement, counts[name] = _agree(name, grades[0], row)
-        agreements.append(agreement)
-    orders: list[Record] = []
-    kindness: list[Record] = []
-    combined: dict[str, Combined] = {}
+    tables: dict[str, list[Record]] = {"agreement": [], "agreement of all": [alphas]}
+    for j, name in enumerate(others, 1):
+        agreement, tables[f"grades of {name}"] = _agree(name, grades[[0, j]])
+        tables["agreement"].append(agreement)
     if runs is not None:
         results = {name: evaluate_runs(own, runs, measures, rel=rel) for name, own in qrels.items()}
+        tables |= {"orders": [], "kindness": [], "means": []}
         for name in others:
             sides = results[first], results[name]
             if len(results[first]) > 1:
-                orders += _orders(name, *sides, level)
-                kindness += _kindness(name, *sides, level)
-            if len({*qrels[name].queries}.difference(qrels[first].queries)) > 1:
-                combined[name] = combine(*sides, level=level)
-    often = (grades[:, :, None] == np.unique(grades[~np.isnan(grades)])).sum(axis=0).astype(float)
-    alpha, ordinal = krippendorff_alpha(often), krippendorff_alpha(often, ordinal=True)
-    return Judges(list(qrels), agreements, counts, alpha, ordinal, orders, kindness, combined)
+                tables["orders"] += _orders(name, *sides, level)
+                tables["kindness"] += _kindness(name, *sides, level)
+            if len(_split(*sides)[1]) > 1:
+                tables["means"] += _means(name, *sides, level)
+    caption = f"Judges compared with {first}; {1 - level:.0%} intervals."
+    return Judges(caption, {heading: rows for heading, rows in tables.items() if rows})
 
 
-def _agree(judge: str, first: Floats, other: Floats) -> tuple[Record, Counts]:
-    """Return how a judge agrees with the first one, see `AGREEMENT`, and grades against grades."""
-    both = ~np.isnan(first + other)
-    if not both.any():
+def _agree(judge: str, both: Floats) -> tuple[Record, list[Any]]:
+    """Return how a judge agrees with the first one, and grades of the first against its own."""
+    both = both[:, ~np.isnan(both).any(axis=0)]
+    if not both.size:
         problem = "it judged no document of a query that the first judge did, too"
         raise InputError(problem, source=judge)
-    grades, places = np.unique([first[both], other[both]], return_inverse=True)
+    grades, places = np.unique(both, return_inverse=True)
     counts = np.zeros((grades.size, grades.size))
     np.add.at(counts, tuple(places.reshape(2, -1)), 1)
     agreement = {
@@ -360,9 +309,10 @@ def _agree(judge: str, first: Floats, other: Floats) -> tuple[Record, Counts]:
         "weighted_kappa": cohen_kappa(counts, weighted=True),
     }
     names, rows = grades.tolist(), counts.astype(int).tolist()
-    return agreement, {
-        grade: dict(zip(names, row, strict=True)) for grade, row in zip(names, rows, strict=True)
-    }
+    return agreement, [
+        {"grade": grade, **dict(zip(names, row, strict=True))}
+        for grade, row in zip(names, rows, strict=True)
+    ]
 
 
 def _orders(

@@ -22,12 +22,7 @@ from irbatch.report import Reported
 from irbatch.report.document import Column, Document, Record, list_records, make_table
 from irbatch.report.text import check_digits, show, show_change, show_p
 from irbatch.runtime.numbers import check_number, check_whole
-from irbatch.statistics.agreement import (
-    delta_relative_improvement,
-    effect_ratio,
-    paired_p,
-    rmse,
-)
+from irbatch.statistics.agreement import effects, paired_p, rmse
 
 LEVEL = 0.05  # p-values are not rounded across it
 BASELINE, ADVANCED = "baseline", "advanced"
@@ -206,10 +201,9 @@ def reproducibility(
         sides.append(values[:, ~np.isnan(values[0]).any(axis=1)])
     means = np.array([[[_mean(column) for column in values.T.tolist()] for values in side]
                       for side in sides])  # fmt: skip
-    effects = np.full((2, len(columns)), np.nan)
+    effect_ratio, change = np.full((2, len(columns)), np.nan)
     if advanced is not None:
-        by_side = means.swapaxes(0, 1)
-        effects = np.stack([effect_ratio(*by_side), delta_relative_improvement(*by_side)])
+        effect_ratio, change = effects(*means.swapaxes(0, 1))
     return Reproducibility(
         runs=list(pairs),
         measures=list(map(str, columns)),
@@ -219,8 +213,8 @@ def reproducibility(
         tau_union=[tau_union(*pair, depth) for pair in pairs.values()],
         rbo=[overlap(*pair, p, depth).per_query() for pair in pairs.values()],
         p_values=np.array([paired_p(*side) for side in sides]),
-        effect_ratio=effects[0],
-        delta_relative_improvement=effects[1],
+        effect_ratio=effect_ratio,
+        delta_relative_improvement=change,
         settings={
             **next(iter(evaluated[0].values())).settings,
             "test": "paired t-test", "depth": str(depth), "RBO": f"p {p:g}",

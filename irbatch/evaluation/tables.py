@@ -49,8 +49,7 @@ def find_interval(
     results: Any, name: str | Measure, kind: str = "t", level: float = 0.05
 ) -> tuple[float, float]:
     """Return the bounds of one measure's mean; arguments are as of `Results.intervals`."""
-    from irbatch.statistics.bounded import bounded_intervals  # for those who want some
-    from irbatch.statistics.intervals import cut_intervals, find_intervals
+    from irbatch.statistics.intervals import bounded_intervals, cut_intervals, find_intervals
 
     column = results.column_of(name)
     measure, values = results.columns[column], results.values[:, column]

@@ -1,11 +1,11 @@
-"""How alike two orders are, and how far reproduced values are from the original ones."""
+"""How alike two orders, an experiment and its reproduction, and several judges are."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from irbatch.array_types import Floats
 from irbatch.engine.concordance import Concordance, compare_pairs
 from irbatch.errors import InputError, kind_of
 from irbatch.runtime.numbers import check_choice, read_numbers
-from irbatch.statistics.intervals import student_tails
+from irbatch.statistics.intervals import cut_intervals, student_quantile, student_tails
 from irbatch.statistics.resampling import ROUNDING
 
 
@@ -112,22 +112,17 @@ def rmse(original: Floats, reproduced: Floats) -> Floats:
     return np.array([math.sqrt(math.fsum(column) / len(column)) for column in squares.T.tolist()])
 
 
-def effect_ratio(original: Floats, reproduced: Floats) -> Floats:
-    """Return the effect in a reproduction over that in the experiment, ``(measures,)``.
+def effects(original: Floats, reproduced: Floats) -> Floats:
+    """Return the effect ratio and the delta relative improvement, ``(2, measures)``.
 
-    An effect is the mean of the advanced run less that of the baseline, of means ``(2, measures)``,
-    the baseline's first; NaN where there was none.
+    Of means ``(2, measures)``, a baseline's and those of a run that improves on it: the difference
+    in the reproduction over that in the experiment; and the difference as a share of the baseline's
+    mean, the experiment's less the reproduction's. NaN where a difference, or a baseline, is 0.
     """
-    return _divide(reproduced[1] - reproduced[0], original[1] - original[0])
-
-
-def delta_relative_improvement(original: Floats, reproduced: Floats) -> Floats:
-    """Return the relative improvement of an experiment less that of its reproduction.
-
-    An improvement is an effect as a share of the baseline's mean; NaN where a baseline is 0.
-    """
-    first, other = (_divide(means[1] - means[0], means[0]) for means in (original, reproduced))
-    return first - other
+    means = np.stack([original, reproduced])
+    gains = means[:, 1] - means[:, 0]
+    first, other = _divide(gains, means[:, 0], math.nan)
+    return np.stack([_divide(gains[1], gains[0], math.nan), first - other])
 
 
 def paired_p(original: Floats, reproduced: Floats) -> Floats:
@@ -141,6 +136,149 @@ def paired_p(original: Floats, reproduced: Floats) -> Floats:
     return np.where(tiny, np.where(sizes > 0, 0.0, 1.0), tails)
 
 
-def _divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide; NaN where the denominator is 0."""
-    return numerator / np.where(denominator == 0, np.nan, denominator)
+FEWEST = 3  # queries judged by people from which a spread beside the model's is known
+ENOUGH_QUERIES = 25  # from which intervals hold (the researchers' guide)
+UNBOUNDED = np.array([-np.inf, np.inf])
+
+
+class CombinedMeans(NamedTuple):
+    """Means under people's judgments, estimated with a model's; float64, one a column.
+
+    `low` and `high` end a mean's interval.
+    """
+
+    combined: Floats  # people's, plus `weight` times the model's of other queries less of these
+    combined_low: Floats
+    combined_high: Floats
+    error: Floats  # its standard error
+    freedom: Floats  # degrees of freedom of Student's t for the interval
+    weight: Floats  # how much the model counts, 0 to 1
+    people: Floats  # by people's judgments alone
+    people_low: Floats
+    people_high: Floats
+    model: Floats  # by the model's judgments alone, over all queries
+    bias: Floats  # the model's values less people's, of the queries that both judged
+    bias_low: Floats
+    bias_high: Floats
+    worth: Floats  # how many queries judged by people alone would have as small a standard error
+
+
+def combine_means(
+    people: Floats,
+    model: Floats,
+    others: Floats,
+    level: float = 0.05,
+    ranges: Floats = UNBOUNDED,
+) -> CombinedMeans:
+    """Estimate means of queries of which people judged a few, and a model all.
+
+    The weight of the model's values f beside people's Y is Cov(Y, f) / ((1 + n/N) Var f), cut to
+    0..1. As it is estimated from the same n queries, the variance of what it leaves has n - 2
+    degrees of freedom, and grows by the distance of their mean from the others', as that of a
+    regression; both parts of the variance make the interval's degrees of freedom by Satterthwaite.
+    Without bias whatever the model's errors are, if the n queries are a random sample of all.
+
+    Args:
+        people, model: values of the n queries that people judged, ``(n, columns)``, n at least 3.
+        others: the model's values of N further queries, ``(N, columns)``, N at least 2.
+        level: how often intervals miss.
+        ranges: the least and the most that a mean can be, ``(2, columns)``, to cut intervals to.
+
+    Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, *PPI++: Efficient Prediction-Powered
+    Inference*, 2023; W. G. Cochran, *Sampling Techniques*, 1977, 12.7 (the regression's variance).
+
+    >>> people, model = [[1.0], [0.0], [1.0], [0.5]], [[0.9], [0.2], [1.0], [0.4]]
+    >>> others = [[0.4], [0.5], [0.6], [0.3], [0.8], [0.2]]
+    >>> found = combine_means(*map(np.array, (people, model, others)))
+    >>> found.combined.round(4).tolist(), found.people.tolist(), found.weight.round(4).tolist()
+    ([0.47], [0.625], [0.9793])
+    """
+    n, count = len(people), len(others)
+    around = model - model.mean(axis=0)
+    covariance = ((people - people.mean(axis=0)) * around).mean(axis=0)
+    pooled = np.concatenate([model, others])
+    weight = _divide(covariance, (1 + n / count) * pooled.var(axis=0, ddof=1)).clip(0, 1)
+    estimated = (weight > 0) & (weight < 1)
+    left = people - weight * model
+    freedom = np.where(estimated, n - 2.0, n - 1.0)
+    apart = (model.mean(axis=0) - others.mean(axis=0)) ** 2
+    far = np.where(estimated, _divide(apart, (around**2).sum(axis=0)), 0.0)
+    spread = ((left - left.mean(axis=0)) ** 2).sum(axis=0) / freedom * (1 / n + far)
+    imputed = weight**2 * others.var(axis=0, ddof=1) / count
+    parts = spread**2 / freedom + imputed**2 / (count - 1)
+    freedom = _divide((spread + imputed) ** 2, parts, freedom)
+    means, error = left.mean(axis=0) + weight * others.mean(axis=0), np.sqrt(spread + imputed)
+    bias, alone = model - people, np.full(means.shape, n - 1.0)
+    (by_people, people_error), (apart, bias_error) = (
+        (values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(n))
+        for values in (people, bias)
+    )
+    return CombinedMeans(
+        **_with_bounds("combined", means, error, freedom, level, ranges),
+        error=error,
+        freedom=freedom,
+        weight=weight,
+        **_with_bounds("people", by_people, people_error, alone, level, ranges),
+        model=pooled.mean(axis=0),
+        **_with_bounds("bias", apart, bias_error, alone, level, UNBOUNDED),
+        worth=_divide(n * people_error**2, error**2, alone + 1),
+    )
+
+
+def _divide(above: Floats, below: Floats, otherwise: Floats | float = 0.0) -> Floats:
+    """Divide where there is something to divide by."""
+    quotients = np.broadcast_to(np.asarray(otherwise, np.float64), below.shape).copy()
+    return np.divide(above, below, out=quotients, where=below != 0)
+
+
+def _with_bounds(
+    name: str, means: Floats, errors: Floats, freedom: Floats, level: float, ranges: Floats
+) -> dict[str, Floats]:
+    """Return means, and the ends of their intervals, by name."""
+    reach = errors * [student_quantile(level / 2, own) for own in freedom.tolist()]
+    bounds = np.stack([means - reach, means + reach], axis=-1)
+    low, high = np.moveaxis(cut_intervals(bounds, means, *ranges), -1, 0)
+    return {name: means, f"{name}_low": low, f"{name}_high": high}
+
+
+def cohen_kappa(counts: Floats, *, weighted: bool = False) -> float:
+    """Return Cohen's kappa of two judges: agreement beyond chance; NaN where no other can be.
+
+    Args:
+        counts: how often the one said the grade of a row, the other that of a column, ascending.
+        weighted: whether disagreements count by the square of the distance, in places of grades.
+
+    Source: J. Cohen, *A coefficient of agreement for nominal scales*, 1960; *Weighted kappa*, 1968.
+
+    >>> cohen_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))
+    0.4
+    """
+    places = np.arange(len(counts), dtype=np.float64)
+    apart = (places[:, None] - places) ** 2 if weighted else 1.0 - np.eye(len(counts))
+    by_chance = (apart * np.outer(counts.sum(axis=1), counts.sum(axis=0))).sum() / counts.sum()
+    return 1.0 - float((apart * counts).sum() / by_chance) if by_chance > 0 else math.nan
+
+
+def krippendorff_alpha(counts: Floats, *, ordinal: bool = False) -> float:
+    """Return Krippendorff's alpha of any number of judges; NaN where all say the same grade.
+
+    Args:
+        counts: how many judges gave a document each grade, ``(documents, grades)``, ascending;
+            documents that fewer than two judged don't count.
+        ordinal: whether disagreements count by the grades between, as of an order.
+
+    Source: K. Krippendorff, *Computing Krippendorff's Alpha-Reliability*, 2011.
+
+    >>> counts = np.array([[3.0, 0.0], [0.0, 3.0], [2.0, 1.0], [0.0, 2.0]])
+    >>> round(krippendorff_alpha(counts), 4)
+    0.6667
+    """
+    counts = counts[counts.sum(axis=1) > 1]
+    shares = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    pairs = shares.T @ counts - np.diag(shares.sum(axis=0))
+    totals = pairs.sum(axis=1)
+    below = np.cumsum(totals) - totals / 2
+    apart = (below[:, None] - below) ** 2 if ordinal else 1.0 - np.eye(len(totals))
+    expected = (apart * np.outer(totals, totals)).sum()
+    disagreement = (totals.sum() - 1) * (apart * pairs).sum()
+    return 1.0 - float(disagreement / expected) if expected else math.nan

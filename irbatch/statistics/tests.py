@@ -17,8 +17,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, imported, shown
 from irbatch.runtime.numbers import check_number
-from irbatch.statistics.bounded import above_zero_bounded_p
-from irbatch.statistics.intervals import normal_tail, student_tails
+from irbatch.statistics.intervals import above_zero_bounded_p, normal_tail, student_tails
 from irbatch.statistics.resampling import (
     ROUNDING,
     Pairs,

@@ -137,7 +137,7 @@ def test_judges(cli: Cli, tmp_path: Path) -> None:
     status, out, _ = cli("judges", people, model, "--runs", run, "-m", "P@2")
     assert (status, "kappa" in out) == (0, True)
     told = json.loads(cli("judges", people, model, "--format", "json")[1])
-    assert told["agreements"][0]["both_judged"] == 100
+    assert told["tables"]["agreement"][0]["both_judged"] == 100
 
 
 def test_reproducibility_is_that_of_python(cli: Cli, folder: Path) -> None:

@@ -20,7 +20,7 @@ from irbatch.comparing.gate import (
     unmet,
 )
 from irbatch.report.text import show_p
-from irbatch.statistics.bounded import bounded_intervals
+from irbatch.statistics.intervals import bounded_intervals
 from irbatch.statistics.tests import Margin
 
 DEPTH = 10

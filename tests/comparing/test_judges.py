@@ -10,8 +10,8 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing.judges import Combined, Judges, combine, compare_judges
-from irbatch.statistics.judges import combine_means
+from irbatch.comparing.judges import Judges, combine, compare_judges
+from irbatch.statistics.agreement import combine_means
 
 Grades = dict[str, dict[str, int]]
 RUNS = {
@@ -42,27 +42,27 @@ def study() -> Judges:
 
 
 def test_agreement_is_of_what_both_judged(study: Judges) -> None:
-    (found,) = study.agreements
+    (found,) = study.tables["agreement"]
     pairs = [(PEOPLE[q][d], MODEL[q][d]) for q in PEOPLE for d in PEOPLE[q]]
     assert found["both_judged"] == len(pairs) == 200
     assert found["same_grade"] == sum(one == two for one, two in pairs) / 200
-    assert study.grades["model"][0][2] == sum(pair == (0, 2) for pair in pairs)
+    assert study.tables["grades of model"][0][2] == sum(pair == (0, 2) for pair in pairs)
     metrics = pytest.importorskip("sklearn.metrics")
     kappa = metrics.cohen_kappa_score(*zip(*pairs, strict=True))
     assert found["kappa"] == pytest.approx(kappa)
 
 
 def test_combined_means_are_those_of_the_values(study: Judges) -> None:
-    combined = study.combined["model"]
-    assert (combined.queries, combined.others, len(combined.rows)) == (25, 35, 6)
+    rows = study.tables["means"]
+    assert {(row["queries"], row["others"]) for row in rows} == {(25, 35)}
     for name, run in RUNS.items():
         people, model = (irbatch.evaluate(each, run, "nDCG@5 P@3") for each in (PEOPLE, MODEL))
         values = people.values, model.values[:25], model.values[25:]
         expected = combine_means(*(np.ascontiguousarray(each) for each in values))
         for k, measure in enumerate(people.measures):
-            row = next(r for r in combined.rows if (r["system"], r["measure"]) == (name, measure))
+            row = next(r for r in rows if (r["system"], r["measure"]) == (name, measure))
             assert row["combined"] == expected.combined[k]
-            assert row["combined_low"] == expected.combined_bounds[k, 0]
+            assert row["combined_low"] == expected.combined_low[k]
             assert row["people"] == pytest.approx(people[measure])
             assert row["model"] == pytest.approx(model[measure])
 
@@ -73,7 +73,7 @@ def test_kindness_sums_to_nothing_and_finds_a_friend() -> None:
         for query, grades in MODEL.items()
     }
     study = compare_judges({"people": PEOPLE, "model": kinder}, RUNS, "P@3")
-    rows = {row["system"]: row for row in study.kindness}
+    rows = {row["system"]: row for row in study.tables["kindness"]}
     assert sum(row["kinder"] for row in rows.values()) == pytest.approx(0)
     assert rows["a"]["kinder_low"] > 0
 
@@ -84,18 +84,18 @@ def test_systems_that_change_sides() -> None:
         for name, run in RUNS.items()
     }
     study = compare_judges({"people": favoured["a"], "model": favoured["b"]}, RUNS, "P@3")
-    (order,) = study.orders
+    (order,) = study.tables["orders"]
     assert ["b", "a"] in order["reversed"]
     assert order["tau"] < 0
-    assert not study.combined
+    assert "means" not in study.tables
 
 
 def test_one_alpha_of_several_judges() -> None:
     judges = {name: judged(25, seed, 0.3) for seed, name in enumerate(("x", "y", "z"))}
     study = compare_judges(judges)
-    assert [each["judge"] for each in study.agreements] == ["y", "z"]
-    assert study.alpha == pytest.approx(0.52951483)
-    assert study.ordinal_alpha == pytest.approx(0.52206788)
+    assert [each["judge"] for each in study.tables["agreement"]] == ["y", "z"]
+    (alphas,) = study.tables["agreement of all"]
+    assert alphas == pytest.approx({"alpha": 0.52951483, "ordinal_alpha": 0.52206788})
 
 
 def results(qrels: Grades, measures: str = "P@3") -> Any:
@@ -128,4 +128,4 @@ def test_what_cannot_be_combined(call: Any, named: str) -> None:
 def test_few_queries_are_told() -> None:
     with pytest.warns(irbatch.InputWarning, match="10 queries"):
         found = combine(results(judged(10, 0)), results(MODEL))
-    assert isinstance(found, Combined)
+    assert isinstance(found, Judges)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import irbatch
-from irbatch.comparing.judges import compare_judges
+from irbatch.comparing.judges import combine, compare_judges
 from irbatch.comparing.reproducibility import reproducibility
 from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
 from irbatch.report import Reported
@@ -30,7 +30,6 @@ def means() -> irbatch.Results:
     return found
 
 
-JUDGES = compare_judges({"people": PEOPLE, "model": MODEL}, {"old": OF_MODEL}, "RR")
 MADE: dict[str, Any] = {
     "Means": means(),
     "Results": irbatch.evaluate(QRELS, OLD, "RR NumRet"),
@@ -39,8 +38,10 @@ MADE: dict[str, Any] = {
     "Explanation": irbatch.explain(QRELS, OLD, NEW, "RR"),
     "Reproducibility": reproducibility(QRELS, (OLD, NEW), measures="RR"),
     "Leaderboard": irbatch.Leaderboard({"old": {"RR": 0.5}}, EfficiencyRecord(system="old")),
-    "Judges": JUDGES,
-    "Combined": JUDGES.combined["model"],
+    "Judges": compare_judges({"people": PEOPLE, "model": MODEL}, {"old": OF_MODEL}, "RR"),
+    "Means by both": combine(*(
+        {"old": irbatch.evaluate(qrels, OF_MODEL, "RR")} for qrels in (PEOPLE, MODEL)
+    )),
     "Load": Load(about=EfficiencyRecord(system="old"), rates=[
         LoadAtRate(rate=5.0, achieved=5.0, latency=Latency(mean=2.0, calls=9, loop="open")),
     ]),
@@ -48,7 +49,7 @@ MADE: dict[str, Any] = {
 
 
 OF_ONE = ("Means", "Results")
-OF_JUDGES = ("Judges", "Combined")  # whose repr is that of a dataclass
+OF_JUDGES = ("Judges", "Means by both")  # whose repr is that of a dataclass
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -15,8 +15,9 @@ from irbatch import compare
 from irbatch.evaluation.queries import Rows
 from irbatch.evaluation.results import Results
 from irbatch.statistics import resampling
-from irbatch.statistics.bounded import above_zero_bounded_p, bounded_intervals
 from irbatch.statistics.intervals import (
+    above_zero_bounded_p,
+    bounded_intervals,
     detectable_difference,
     find_intervals,
     levels_of,

@@ -9,8 +9,13 @@ import pytest
 from oracle import judges as twin
 
 from irbatch.array_types import Floats
+from irbatch.statistics.agreement import (
+    CombinedMeans,
+    cohen_kappa,
+    combine_means,
+    krippendorff_alpha,
+)
 from irbatch.statistics.intervals import student_quantile
-from irbatch.statistics.judges import CombinedMeans, cohen_kappa, combine_means, krippendorff_alpha
 
 KINDS = ("noise", "better", "opposite", "constant", "random")
 
@@ -41,7 +46,8 @@ def test_combined_means_are_the_twin_s(kind: str) -> None:
     assert found.error[0] == pytest.approx(error, rel=1e-12)
     assert found.freedom[0] == pytest.approx(freedom, rel=1e-10)
     reach = student_quantile(0.05, found.freedom[0]) * error
-    assert found.combined_bounds[0] == pytest.approx([estimate - reach, estimate + reach])
+    ends = found.combined_low[0], found.combined_high[0]
+    assert ends == pytest.approx((estimate - reach, estimate + reach))
     people = values[0][:, 0]
     assert found.worth[0] == pytest.approx(people.var(ddof=1) / error**2 if error else 9, rel=1e-12)
     assert found.bias[0] == pytest.approx(float((values[1] - values[0]).mean()), abs=1e-15)
@@ -60,7 +66,8 @@ def test_a_model_that_knows_nothing_leaves_people_s_mean() -> None:
         found = combine_means(*drawn(kind))
         assert found.weight[0] == 0
         assert found.combined == pytest.approx(found.people)
-        assert found.combined_bounds == pytest.approx(found.people_bounds)
+        assert found.combined_low == pytest.approx(found.people_low)
+        assert found.combined_high == pytest.approx(found.people_high)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +149,10 @@ def test_intervals_hold_the_mean_of_all(kind: str) -> None:
 
     mean = float(population[0].mean())
     samples = [sample() for _ in range(300)]
-    held = sum(each.combined_bounds[0, 0] <= mean <= each.combined_bounds[0, 1] for each in samples)
+    held = sum(each.combined_low[0] <= mean <= each.combined_high[0] for each in samples)
     assert held >= 273  # less than one in a thousand of 95 %
-    widths = [np.ptp(each.combined_bounds) / np.ptp(each.people_bounds) for each in samples]
+    widths = [
+        (each.combined_high - each.combined_low) / (each.people_high - each.people_low)
+        for each in samples
+    ]
     assert np.mean(widths) < 1.05
