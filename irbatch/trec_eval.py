@@ -18,7 +18,8 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line
-from irbatch.evaluation.pipeline import Work, compute_run
+from irbatch.evaluation.evaluation import Evaluation
+from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.reader import TableReader
@@ -131,8 +132,8 @@ class Printed:
         settings = options.settings()
         plan = Plan(list(measures), settings.open_parameters() | {"docs": float(options.docs)})
         self.name = run.name
-        computed = compute_run(Work(plan, settings, watch=self._spell), qrels, run)
-        computed.take(qrels, self._choose_queries(computed.answered))
+        computed = compute_run(Evaluation(plan, settings, watch=self._spell), qrels, run)
+        computed.take(self._choose_queries(computed.answered))
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.of_queries.values
         self.queries = [qrels.queries[row] for row in self.rows]

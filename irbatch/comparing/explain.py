@@ -18,6 +18,7 @@ from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
+from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.formats.texts import join_text, read_texts
@@ -302,8 +303,8 @@ def explain(
     check_whole("depth", shown_depth, 1)
     judged = evaluation.judgments(qrels)
     runs = {name: evaluation.rankings(run) for name, run in _name_both(a, b).items()}
-    as_read = evaluation._replace(order_by="score")
-    first, second = (as_read.evaluate(judged, run, progress) for run in runs.values())
+    as_read = evaluation._replace(order_by="score", exclude=None)
+    first, second = (evaluate_run(as_read, judged, run, progress) for run in runs.values())
     shared = [query for query in first.query_ids if query in second.rows]
     both = [own.values[[own.rows[query] for query in shared], 0] for own in (first, second)]
     values = np.stack(both, axis=1)

@@ -136,13 +136,13 @@ class RelevanceMatrix:
         return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties, costs)
 
     def regraded(self, grades: Floats) -> RelevanceMatrix:
-        """Give the documents of each level another grade of 0 or more, float64 ``(levels,)``."""
-        levels = distinct(grades)
-        places = np.searchsorted(levels, grades)
+        """Give the documents of each level another grade, float64 ``(levels,)``."""
+        levels = distinct(grades[grades >= 0])
+        places = np.where(grades >= 0, np.searchsorted(levels, grades), NEGATIVE)
         others = np.arange(PAD, 0)
         codes = np.concatenate([places, others]).astype(self.codes.dtype)[self.codes]
         judged = np.zeros((self.retrieved.size, levels.size), np.int64)
-        np.add.at(judged.T, places, self.judged.T)
+        np.add.at(judged.T, places[places >= 0], self.judged.T[places >= 0])
         ties = None if self.ties is None else self.ties.regraded(codes)
         return RelevanceMatrix(codes, levels, self.retrieved, judged, self.complete, ties)
 

@@ -30,6 +30,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings, is_file
 from irbatch.evaluation.partial import PartialResult, add_up, evaluate_part
+from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.formats.files import find_parts, read_rankings
 from irbatch.runtime.numbers import check_whole
@@ -154,7 +155,7 @@ def evaluate_partitions(
     """Return the results of a run in partitions."""
     partitions = partitions_of(run)
     if isinstance(executor, int) and len(partitions) == 1:
-        return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
+        return evaluate_run(evaluation, qrels, run, progress)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
     named = [(partition, name_of(place, partition)) for place, partition in enumerate(partitions)]
     with Workers(executor, (evaluation, judgments)) as workers:

@@ -9,65 +9,80 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, NDArray, Positions
+from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.marked import Marks, MarkStatistics
 from irbatch.data.qrels import Qrels
 from irbatch.engine.kinds import RANKS_OF
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, keyword
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import Measure, apply_formula, needs_relevant
+from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
 
 DECIDED_BY_GRADES = ("pessimistic", "optimistic")
 
 
 class MarkedValues:
-    """The values of measures that read marks: all share a join.
+    """The values of measures that read marks: all share a join, with those that read grades.
 
     Attributes:
         qrels: the judgments as they are joined with a run.
         depth: down to which rank the measures look, None of all.
     """
 
-    def __init__(
-        self, qrels: Qrels, marks: Marks, measures: tuple[Measure, ...], settings: Settings
-    ) -> None:
+    def __init__(self, qrels: Qrels, marks: Marks, plan: Plan, settings: Settings) -> None:
         if settings.ties in DECIDED_BY_GRADES:
-            problem = (
-                f"{keyword('ties', settings.ties)} goes by grades, {marks.reads} have no such order"
-            )
+            how = keyword("ties", settings.ties)
+            problem = f"{how} goes by grades, {marks.reads} have no such order"
             raise InputError(problem, source="ties", value=settings.ties)
-        self.measures, self._skips = measures, settings.no_relevant == "skip"
-        self._rels = [settings.rel if of["rel"] is None else of["rel"] for of in measures]
-        self._relevant, self._own = qrels.levels >= settings.least_relevant, qrels
-        self.qrels: Qrels
-        self.qrels, self._views = marks.at(dict.fromkeys(self._rels), qrels.regraded)
-        depths = [of.cutoff for of in measures if of.declaration.takes_cutoff]
+        self._skips, self._own = settings.no_relevant == "skip", qrels
+        self._relevant = qrels.levels >= settings.least_relevant
+        measures = {place: plan.measures[place] for place in plan.of_marks}
+        rels = {
+            place: settings.rel if measure["rel"] is None else measure["rel"]
+            for place, measure in measures.items()
+        }
+        by_kind, views = marks.at(dict.fromkeys(rels.values()), qrels.regraded)
+        self._views = [
+            (view, {place: measures[place] for place in rels if rels[place] == rel})
+            for rel, view in views.items()
+        ]
+        depths = [of.cutoff for of in measures.values() if of.declaration.takes_cutoff]
         self.depth = None if None in depths else max(filter(None, depths), default=1)
+        self.qrels: Qrels = by_kind
+        self._grades = 1  # that a kind is told apart by
+        if plan.columns > len(measures):
+            self.depth, self._grades = None, qrels.levels.size + 1
+            grades = np.maximum(qrels.codes, -1) + 1
+            self.qrels = qrels.regraded(by_kind.grades * self._grades + grades)
+
+    def graded(self, matrix: RelevanceMatrix) -> RelevanceMatrix:
+        """Return a block of the join with the documents' grades, for measures that read these."""
+        if self._grades == 1:
+            return matrix
+        grades = np.append(-1.0, self._own.levels)
+        return matrix.regraded(grades[matrix.levels.astype(np.int64) % self._grades])
 
     def compute(
-        self, queries: Positions, matrix: RelevanceMatrix
-    ) -> tuple[Floats, NDArray[np.int64], Bools]:
-        """Return values of the queries of a block: float64 ``(queries, measures)``.
+        self, queries: Positions, matrix: RelevanceMatrix, values: Floats
+    ) -> tuple[Ints, Bools]:
+        """Write the values of the queries of a block of the join, ``(queries, columns)``.
 
-        And how many documents are relevant, and for which queries none is by any measure's `rel`.
+        Returns how many documents are relevant, and for which queries none is by any `rel`.
         """
-        values = np.empty((queries.size, len(self.measures)))
         nowhere = np.ones(queries.size, bool)
-        for rel, (statistics, kinds) in self._views.items():
-            places = [place for place, own in enumerate(self._rels) if own == rel]
-            graded = matrix
-            if kinds is not None:
-                graded = matrix.regraded(kinds[matrix.levels.astype(np.int64)])
-            measures = [self.measures[place] for place in places]
-            values[:, places] = _values(statistics, queries, graded, measures)
+        for (statistics, kinds), measures in self._views:
+            by_kind, own = matrix, matrix.levels.astype(np.int64) // self._grades
+            if kinds is not None or self._grades > 1:
+                by_kind = matrix.regraded(own.astype(np.float64) if kinds is None else kinds[own])
+            places = [*measures]
+            values[:, places] = _values(statistics, queries, by_kind, [*measures.values()])
             irrelevant = statistics.no_relevant[queries]
             if self._skips:
-                skipped = [place for place in places if needs_relevant(self.measures[place])]
+                skipped = [place for place in places if needs_relevant(measures[place])]
                 values[np.flatnonzero(irrelevant)[:, None], skipped] = np.nan
             nowhere &= irrelevant
         relevant = self._own.level_counts(queries)[:, self._relevant].sum(axis=1)
-        return values, relevant, nowhere
+        return relevant, nowhere
 
 
 def _values(

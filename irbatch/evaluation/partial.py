@@ -18,11 +18,10 @@ from irbatch.evaluation.accumulator import (
     Accumulator,
     read_array,
     reading_state,
-    reject,
     write_array,
 )
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
-from irbatch.evaluation.pipeline import Computed
+from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.queries import (
     SAMPLES,
     Queries,
@@ -118,7 +117,8 @@ class PartialResult:
             if rows.size and settings.missing == "zero":
                 # Without rankings it makes no difference what orders documents, or what they cost.
                 unordered = self.evaluation._replace(order_by="score", costs=None)
-                zeros = unordered.evaluate(judgments, Run({}), None, lambda computed: rows)
+                nothing = Run({})
+                zeros = compute_run(unordered, judgments, nothing).results(rows, nothing)
                 kept = kept.merged()
                 kept.add(zeros.of_queries, zeros.query_ids)
             judged, document = Queries.of(judgments.queries), first_document(judgments)
@@ -173,8 +173,8 @@ class PartialResult:
         with reading_state():
             try:
                 evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
-            except InputError as problem:
-                raise reject("measures", state["measures"], "of an evaluation") from problem
+            except InputError as error:
+                raise error.problems[0].with_fields(source="state") from None
             kept = _nothing_of(evaluation, state["keep"])
             kept.read(state)
             hashes = read_array("hashes", state["hashes"], [-1], (0, 2**64 - 1), np.uint64)
@@ -301,21 +301,18 @@ def evaluate_part(
         with warnings_kept() as caught:
             kept.extra = len(evaluation.rankings(run).queries)
         return PartialResult(evaluation, kept, None, name, warnings=tuple(caught))
-    judgments, seen = evaluation.judgments(qrels), list[Computed]()
-
-    def choose(computed: Computed) -> Positions:
-        seen.append(computed)  # an error is one of all partitions
+    judgments = evaluation.judgments(qrels)
+    with warnings_kept() as caught, evaluation.opened(run, progress) as (opened, tell):
+        computed = compute_run(evaluation, judgments, opened, tell)
+        ranked, answered = computed.ranked_rows, computed.answered
         every = apart and evaluation.settings.missing != "skip"
-        return np.arange(len(judgments)) if every else computed.ranked_rows
-
-    with warnings_kept() as caught:
-        results = evaluation.evaluate(judgments, run, progress, choose)
+        results = computed.results(np.arange(len(judgments)) if every else ranked, opened)
     kept.add(results.of_queries, results.query_ids)
-    if (answered := seen[0].answered) and not seen[0].ranked_rows.size:
+    if answered and not ranked.size:
         judged, answers = Queries.of(judgments.queries), Queries.of(answered)
         if judged.kind != answers.kind:  # nor is any other partition's, then
             check_answered(judged, judged, answers, evaluation.settings.missing, name)
-    more: dict[str, Any] = {"any_judged": seen[0].any_judged, "warnings": tuple(caught)}
+    more: dict[str, Any] = {"any_judged": computed.any_judged, "warnings": tuple(caught)}
     if apart:
         kept.extra = results.counts.extra
         return PartialResult(evaluation, kept, None, name, judged=len(judgments), **more)

@@ -12,18 +12,10 @@ from irbatch.data.id_lists import read_id_lists
 from irbatch.data.ids import read_query_ids
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn
-from irbatch.evaluation.evaluation import (
-    Cutoffs,
-    Measures,
-    as_unjudged,
-    check_unjudged,
-    tell_excluded,
-)
-from irbatch.evaluation.pipeline import Work, compute_blocks, evaluate_run
-from irbatch.evaluation.queries import count_queries, notes_on
+from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Measures
+from irbatch.evaluation.pipeline import average, average_unjudged, compute_blocks
+from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
 
 if TYPE_CHECKING:
@@ -72,29 +64,29 @@ def evaluate_ids(
     >>> evaluate_ids([[11, 1, 17], [16, 1, 6]], [[11, 1, 7], [4, 16]], "P@3 RR").mean()
     {'P@3': 0.5, 'RR': 1.0}
     """
+    evaluation = Evaluation.choose(
+        measures, cutoffs, in_order=True, missing=missing, no_relevant=no_relevant,
+        judged_only=judged_only, rel=rel, items=items, threads=threads,
+    )  # fmt: skip
     unjudged = relevant is None
     if unjudged:
-        check_unjudged(parse_measures(measures, cutoffs))
+        evaluation.check_unjudged()
         n = len(ranked) if hasattr(ranked, "__len__") else 0
         relevant = dict.fromkeys(ranked, ()) if isinstance(ranked, Mapping) else [()] * n
     ranked, relevant = pair_series(ranked, relevant)
-    settings = Settings.choose(
-        missing=missing, no_relevant=no_relevant, judged_only=judged_only, rel=rel
-    )
-    defaults = settings.open_parameters()
-    plan = Plan(parse_measures(measures, cutoffs), defaults, items=items is not None)
     rankings, qrels = read_id_lists(ranked, relevant, pad, query_ids)
-    run, order = Run(rankings), "as given"
+    run = Run(rankings)
     if exclude is not None:
         from irbatch.data.items import read_seen  # for those who leave out what was seen
 
         seen = read_seen(exclude, None if isinstance(ranked, Mapping) else rankings.queries)
-        run, order = run.without(seen), tell_excluded(order, seen)
-    work = Work(plan, settings, threads, order, in_order=True, items=items)
-    every = (lambda computed: computed.rows) if unjudged else None
-    results = evaluate_run(work, qrels, run, choose=every)
+        evaluation, run = evaluation._replace(exclude=seen), run.without(seen)
+    if unjudged:
+        results = average_unjudged(evaluation, run)
+    else:
+        results = average(evaluation, evaluation.judgments(qrels), run)
     results.has_ids = isinstance(ranked, Mapping) or query_ids is not None
-    return as_unjudged(results) if unjudged else results
+    return results
 
 
 def evaluate_matrix(
@@ -128,8 +120,8 @@ def evaluate_matrix(
     >>> evaluate_matrix([[1, 0, 1, 0, 1]], "AP P@5 nDCG@3").mean()
     {'AP': 0.7555555555555555, 'P@5': 0.6, 'nDCG@3': 0.7039180890341347}
     """
-    settings = Settings.choose(no_relevant=no_relevant, rel=rel)
-    plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
+    options: Any = {"no_relevant": no_relevant, "rel": rel, "threads": threads}
+    evaluation = Evaluation.choose(measures, cutoffs, in_order=True, marks=False, **options)
     labels = LabelRows(relevance, lengths, read_query_ids(query_ids))
     if lengths is None and labels.ends_in(-1):
         warn(
@@ -152,7 +144,8 @@ def evaluate_matrix(
                 problem = "labels above 1 need judged=, the grades of all judged documents"
                 raise InputError(problem, source="n_relevant", query=query)
     blocks = pack_labels(labels, everything)
-    computed = compute_blocks(Work(plan, settings, threads, "as given"), blocks, labels.queries)
-    results = computed.results(labels.queries, count_queries(computed.of_queries.marks))
+    of_queries = compute_blocks(evaluation, blocks, labels.queries).of_queries
+    signature = evaluation.signature()
+    results = Results(of_queries, labels.queries, evaluation.measures, None, signature)
     warn(*notes_on(results))
     return results

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
+from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 
@@ -121,7 +122,7 @@ def evaluate(
             raise InputError("partitions need judgments, not None", source="qrels")
         if not several or are_partitions(run):
             return evaluate_partitions(evaluation, qrels, run, executor, progress)
-    return evaluation.evaluate(qrels, cast(Rankings, run), progress)
+    return evaluate_run(evaluation, qrels, cast(Rankings, run), progress)
 
 
 def evaluate_runs(
@@ -166,7 +167,7 @@ def evaluate_runs(
         results.update(evaluate_systems(evaluation, prepared, named, executor, progress))
     else:
         for name, run in named.items():
-            results[name] = evaluation.evaluate(prepared, run, progress)
+            results[name] = evaluate_run(evaluation, prepared, run, progress)
     for name, system in results.items():
         system.name = name
     return results

@@ -21,8 +21,8 @@ from irbatch.data.frames import check_same_labels, ids_of_rows
 from irbatch.data.ids import read_query_ids
 from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.pipeline import Work, compute_blocks
+from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Measures
+from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.queries import Rows, notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
@@ -219,8 +219,8 @@ class ScoreBatch:
             ranked = rank_candidates(self.counted, asked.policy)
             every_cell = asked.plan.reads_cells(ties=ranked.ties is not None)
             blocks = pack_candidates(ranked, self.n_relevant, every_cell=every_cell)
-            work = Work(asked.plan, asked.settings, asked.threads)
-            self.computed = compute_blocks(work, blocks, self.queries).of_queries
+            evaluation = Evaluation(asked.plan, asked.settings, threads=asked.threads)
+            self.computed = compute_blocks(evaluation, blocks, self.queries).of_queries
         return self.computed
 
 

@@ -13,11 +13,13 @@ from irbatch.data.groups import Groups
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
+from irbatch.evaluation.pipeline import average
 from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.measures import Measure
 from irbatch.measures.catalogue.items import IN_TURN
 from irbatch.runtime.numbers import check_number
+from irbatch.runtime.progress import progress_on_bar
 
 
 def evaluate_groups(
@@ -53,17 +55,17 @@ def evaluate_groups(
     settings.setdefault("no_relevant", "skip")
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     judgments, ranked = evaluation.judgments(qrels), evaluation.rankings(run)
-    in_order = evaluation._replace(order_by="score")  # as it was read
     documents = [document for of_query in judgments.to_dict().values() for document in of_query]
     groups = groups if isinstance(groups, Groups) else Groups(groups)
     shares, grades = groups.align(documents, every=False), judgments.grades
     results = SystemResults()
-    for name, belongs in zip(shares.names, shares.vectors.T > 0, strict=True):
-        keeps = (belongs[shares.codes] & (shares.codes >= 0)) | (grades <= 0)
-        graded = judgments.regraded(np.where(keeps, grades, 0.0))
-        results[str(name)] = in_order.evaluate(graded, ranked, progress)
-        results[str(name)].name = str(name)
-        results[str(name)].settings = evaluation.signature() | {"relevant documents": str(name)}
+    with progress_on_bar("groups", progress) as tell:
+        for name, belongs in zip(map(str, shares.names), shares.vectors.T > 0, strict=True):
+            keeps = (belongs[shares.codes] & (shares.codes >= 0)) | (grades <= 0)
+            of_group = evaluation.judgments(judgments.regraded(np.where(keeps, grades, 0.0)))
+            results[name] = average(evaluation, of_group, ranked, tell)
+            results[name].name = name
+            results[name].settings["relevant documents"] = name
     return results
 
 
@@ -110,23 +112,17 @@ def evaluate_sequences(
             )
             hint = "evaluate each run with irbatch.evaluate"
             raise InputError(f"{problem}: {hint}", source="measures", value=str(measure))
-    judgments, rankings = evaluation.judgments(qrels), _as_runs(runs, evaluation)
-    as_read = evaluation._replace(order_by="score", exclude=None, repeated=rankings)
-    results = as_read.evaluate(judgments, _one_each(rankings), progress)
-    together = {"rankings of a query": f"{len(rankings)}, of which the mean exposure"}
-    results.settings = evaluation.signature() | together
-    return results
-
-
-def _as_runs(runs: Any, evaluation: Evaluation) -> list[Run]:
-    """Return rankings, one or more."""
-    one = isinstance(runs, str | os.PathLike | Run | Mapping)
-    if one or not isinstance(runs, Iterable):
+    judgments = evaluation.judgments(qrels)
+    if isinstance(runs, str | os.PathLike | Run | Mapping) or not isinstance(runs, Iterable):
         raise InputError(f"runs are several, in a list, not {kind_of(runs)}", source="run")
     rankings = [evaluation.rankings(run).prepared() for run in runs]
     if not rankings:
         raise InputError("there are no runs", source="run")
-    return rankings
+    evaluation = evaluation._replace(repeated=rankings)
+    with progress_on_bar("evaluating", progress) as tell:
+        results = average(evaluation, judgments, _one_each(rankings), tell)
+    results.settings["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
+    return results
 
 
 def _one_each(rankings: Sequence[Run]) -> Run:

@@ -28,7 +28,8 @@ from irbatch.data.dicts import are_dicts
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
-from irbatch.evaluation.pipeline import Work, compute_run
+from irbatch.evaluation.evaluation import Evaluation
+from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.lines import QRELS, RUN
 from irbatch.formats.reader import read_lines
@@ -113,10 +114,10 @@ class RelevanceEvaluator:
         run = Run(scores)
         queries = [query for query in scores if query in self._row_of]
         rows = np.fromiter(map(self._row_of.__getitem__, queries), np.intp, len(queries))
-        labels, columns, measures, work = self._planned
+        labels, columns, measures, evaluation = self._planned
         values = np.zeros((rows.size, len(measures) + 1))  # the last column stays 0
         if measures and rows.size:
-            computed = compute_run(work, self._qrels, run, rows=rows)
+            computed = compute_run(evaluation, self._qrels, run, rows=rows)
             values[:, :-1] = computed.of_queries.values[rows]
             take_logarithms(values, measures)
         results = (dict(zip(labels, row, strict=True)) for row in values[:, columns].tolist())
@@ -129,7 +130,7 @@ class _Planned(NamedTuple):
     labels: list[str]
     columns: list[int]
     measures: list[Measure]
-    work: Work
+    evaluation: Evaluation
 
 
 @functools.lru_cache(maxsize=64)  # scripts make an evaluator for every run
@@ -140,8 +141,8 @@ def _plan_values(names: frozenset[str], judged_only: bool, level: float) -> _Pla
     places = {measure: place for place, measure in enumerate(measures)}
     columns = [places[value.measure] if value.measure else len(measures) for value in values]
     settings = Settings.choose(trec_eval=VERSION, judged_only=judged_only, rel=level)
-    work = Work(Plan(measures, settings.open_parameters()), settings)
-    return _Planned([value.label for value in values], columns, measures, work)
+    evaluation = Evaluation(Plan(measures, settings.open_parameters()), settings)
+    return _Planned([value.label for value in values], columns, measures, evaluation)
 
 
 def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:

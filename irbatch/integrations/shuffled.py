@@ -14,7 +14,7 @@ from irbatch.data.column_names import choose_columns, names_for
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.accumulator import KEEPS
-from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Measures, judgments_read
+from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Measures
 from irbatch.evaluation.partial import PartialResult, evaluate_part, merge_partials
 from irbatch.evaluation.results import Results
 from irbatch.runtime.numbers import check_choice
@@ -54,7 +54,7 @@ class Task:
 
     def columns_read(self, names: Iterable[str], source: str) -> dict[str, str]:
         """Return the columns of a ``"run"`` or of ``"qrels"`` that are read, by role."""
-        reads = judgments_read(self.evaluation.measures) or "qrels"
+        reads = self.evaluation.plan.marks or "qrels"
         kind = "run" if source == "run" else reads
         return choose_columns(list(names), kind, names_for(self.evaluation.columns, kind))
 

@@ -89,8 +89,9 @@ class Plan:
     `defaults` are values of parameters that measures leave open.
     It `is_catalogued` if users have defined none of its formulas, gains, discounts. Behind the
     columns of the measures, values have one for the weights of each whose mean is weighted.
-    Measures that read items, if they are known, are at the positions `of_items`: their values are
-    NaN until `irbatch.evaluation.items` computes them.
+    Measures that read items, if they are known, are at the positions `of_items`, those that read
+    `marks` of judgments, if there may be any, at `of_marks`: their values are NaN until
+    `irbatch.evaluation` computes them.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Plan:
         defaults: Mapping[str, object] | None = None,
         *,
         items: bool = False,
+        marks: bool = False,
     ) -> None:
         self.measures, self._defaults = tuple(measures), dict(defaults or {})
         filled = []
@@ -109,7 +111,7 @@ class Plan:
             filled.append(measure(**settings))
         filled += [measure.weight for measure in filled if measure.aggregate == "weighted"]
         self.filled, self.columns = tuple(filled), len(filled)
-        self._check_reads(items=items)
+        self._check_reads(items=items, marks=marks)
         groups: dict[tuple[object, ...], Group] = {}
         for position, measure in enumerate(filled):
             key = measure.name, measure.parameters, measure.is_linear()
@@ -138,29 +140,41 @@ class Plan:
         of_row = of_cutoff * len(self._cutoffs) + 8 * self.columns
         self.rows_at_once = max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
 
-    def _check_reads(self, *, items: bool) -> None:
-        """Find the measures of items; reject those of what is not known."""
+    def _check_reads(self, *, items: bool, marks: bool) -> None:
+        """Find the measures of items and of marks; reject those of what is not known.
+
+        Beside measures of subtopics alone some may read grades.
+        """
         reads = [measure.declaration.reads for measure in self.filled]
         self.of_items = [i for i, kind in enumerate(reads) if kind == "items"]
+        self.of_marks = [i for i, kind in enumerate(reads) if kind in MARKED]
         if self.of_items and not items:
             name = str(self.filled[self.of_items[0]])
             problem = f"{name} reads what is known of items: give it, items=irbatch."
             problem += "Items(interactions=train), or the command --items or --interactions"
             raise InputError(problem, source="measures", value=name)
-        for measure, kind in zip(self.measures, reads, strict=False):
-            if kind in MARKED:
-                problem = f"{measure} reads judgments of {kind}: see irbatch.Qrels"
-                raise InputError(problem, source="measures", value=str(measure))
+        first = {(kind if kind in MARKED else None): i for i, kind in reversed([*enumerate(reads)])}
+        self.marks = next(filter(None, first), None)
+        if self.marks is not None and not marks:
+            name = str(self.filled[self.of_marks[0]])
+            problem = f"{name} reads judgments of {self.marks}: see irbatch.Qrels"
+            raise InputError(problem, source="measures", value=name)
+        if len(first) > 1 and first.keys() != {None, "subtopics"}:
+            some = [f"{self.filled[i]} {kind or 'grades'}" for kind, i in first.items()]
+            problem = f"measures read judgments of one kind, not {' and '.join(some)}"
+            raise InputError(f"{problem}: evaluate them one after the other", source="measures")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Weightings hold functions.
-        make = functools.partial(Plan, items=bool(self.of_items))
+        make = functools.partial(Plan, items=bool(self.of_items), marks=bool(self.of_marks))
         return make, (self.measures, self._defaults)
 
     def check_levels(self, levels: Floats) -> None:
         """Reject grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
         fractional = levels[levels != np.floor(levels)]
         for measure in self.filled:
+            if measure.declaration.reads in MARKED:
+                continue
             declaration, highest = measure.declaration, _parameter(measure, "max_grade", math.inf)
             if levels.size and levels[-1] > highest:
                 grade = float(levels[-1])
@@ -189,7 +203,7 @@ class Plan:
         Where a query has nothing to retrieve there is NaN, not 0, if `skip_no_relevant`.
         """
         values = np.empty((matrix.retrieved.size, self.columns))
-        values[:, self.of_items] = np.nan
+        values[:, [*self.of_items, *self.of_marks]] = np.nan
         if self._of_prefixes:
             with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
                 scanned = scan(matrix, self._request, threads)
@@ -320,23 +334,21 @@ class Plan:
     def _by_order(self) -> tuple[Plan, list[int]]:
         """The measures that are averaged over orders of tied documents, and their places."""
         others = {position for group in self._linear for position in group.positions}
-        others.update(self.of_items)
+        others.update(self.of_items, self.of_marks)
         positions = [i for i in range(self.columns) if i not in others]
         return Plan([self.filled[position] for position in positions]), positions
 
 
-def plan_of(
-    measures: tuple[Measure, ...], defaults: Mapping[str, object], *, items: bool = False
-) -> Plan:
-    """Return the `Plan` of measures; those asked for lately are kept."""
+def plan_of(measures: tuple[Measure, ...], defaults: Mapping[str, object], **known: bool) -> Plan:
+    """Return the `Plan` of measures, `known` as it takes that; those asked for lately are kept."""
     # Equal measures may be asked for by other names, or be of other declarations.
     keys = tuple((measure, measure.asked, measure.declaration) for measure in measures)
-    return _plan(keys, tuple(defaults.items()), items)
+    return _plan(keys, tuple(defaults.items()), **known)
 
 
 @functools.lru_cache(maxsize=64)
-def _plan(keys: tuple[Any, ...], defaults: tuple[tuple[str, object], ...], items: bool) -> Plan:
-    return Plan([measure for measure, *_ in keys], dict(defaults), items=items)
+def _plan(keys: tuple[Any, ...], defaults: tuple[tuple[str, object], ...], **known: bool) -> Plan:
+    return Plan([measure for measure, *_ in keys], dict(defaults), **known)
 
 
 def relevant_levels(measure: Measure, levels: Floats) -> Bools:

@@ -220,7 +220,7 @@ def test_what_ends_a_command_is_said_in_one_line(
     def fail(*_: object, **__: object) -> None:
         raise problem
 
-    monkeypatch.setattr("irbatch.evaluation.pipeline.Computed.compute", fail)
+    monkeypatch.setattr("irbatch.evaluation.pipeline.Computed.put", fail)
     assert cli("eval", *FILES, "-m", "AP") == (status, "", f"irbatch: error: {said}\n")
 
 
