@@ -101,13 +101,6 @@ def list_places(owner: Any, before: str = "", part: str = "") -> dict[str, tuple
     return places
 
 
-def with_currency(unit: str, currency: str | None) -> str:
-    """Return a unit, which may be of money; where no currency is said, none is shown."""
-    if currency is None and "{currency}" in unit:
-        return "per hour" if unit.endswith("/h") else ""
-    return unit.format(currency=currency)
-
-
 # ---------------------------------------------------------------- checks
 
 
@@ -121,9 +114,16 @@ def field_error(source: str, field: str, problem: str, value: object) -> InputEr
     return InputError(f"{field} {problem}", source=source, value=value)
 
 
-def only_known(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is None."""
-    return {name: value for name, value in values.items() if value is not None}
+def to_known(values: Any) -> Any:
+    """Return what is known of an object or a dataclass, and of those in it, as JSON has it."""
+    if is_dataclass(values):
+        values = vars(values)
+    if isinstance(values, tuple):
+        return list(values)
+    if not isinstance(values, Mapping):
+        return values
+    found = {name: to_known(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value not in (None, {})}
 
 
 @functools.cache
@@ -197,7 +197,7 @@ def read_fields(owner: Any, values: Mapping[str, Any], name: str = "") -> Any:
         if key not in kinds:
             hint = did_you_mean(key, kinds)
             raise InputError(f"{inside}{shown(key)} is not known{hint}", value=value)
-    present = only_known(values)
+    present = {name: value for name, value in values.items() if value is not None}
     for own in fields(owner):
         needed = own.default is MISSING and own.default_factory is MISSING
         if needed and own.name not in present:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.efficiency.interchange import field_error, of_system, only_known
-from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller, describe, is_async, loop_for
+from irbatch.efficiency.interchange import field_error, of_system, to_known
+from irbatch.efficiency.measure import MILLISECOND, SECOND, Caller
 from irbatch.efficiency.record import (
     ARRIVALS,
     OPEN,
@@ -128,17 +128,14 @@ class Load(Reported):
         if self.within is None and len(self.rates) > 1:
             raise field_error("load", "rates", "are several, without a bound: say within", None)
         rate = self.rates[0].rate if self.within is None else self.sustained_rate
-        for at_rate in self.rates:
-            if at_rate.rate == rate:
-                return replace(self.about, latency=at_rate.latency, wall_time=at_rate.wall_time)
-        return self.about
+        at_rate = next((measured for measured in self.rates if measured.rate == rate), None)
+        if at_rate is None:
+            return self.about
+        return replace(self.about, latency=at_rate.latency, wall_time=at_rate.wall_time)
 
     def _everything(self) -> dict[str, Any]:
-        rates = [
-            only_known({**vars(at_rate), "latency": at_rate.latency.to_dict()})
-            for at_rate in self.rates
-        ]
-        return only_known({**vars(self), "about": self.about.to_dict(), "rates": rates})
+        rates = list(map(to_known, self.rates))
+        return to_known({**vars(self), "about": self.about.to_dict(), "rates": rates})
 
     def _records(self) -> tuple[Sequence[str], list[Record]]:
         return list_records(_columns(self), self._rows)
@@ -254,9 +251,8 @@ def measure_load(
     >>> load.rates[0].latency.calls, load.rates[0].latency.errors, load.rates[0].latency.mean > 9
     (4, 0, True)
     """
-    record, ids, asked = describe(measure_load, search, queries, system, about, warmup=warmup)
-    source = of_system(record.system)
-    with ErrorsIn(source=source):
+    caller = Caller.describe(measure_load, search, queries, system, about, warmup=warmup)
+    with ErrorsIn(source=of_system(caller.record.system)):
         check_whole("warmup", warmup, 1)  # the first answer is checked in it
         check_choice("arrivals", arrivals, ARRIVALS)
         check_whole("seed", seed, 0)
@@ -268,28 +264,27 @@ def measure_load(
         listed = _list_rates(rates, within)
         for rate in listed:
             due_times(rate, arrivals, seed, calls)
-    callers = 1 if concurrency is None and not is_async(search) else concurrency
-    at_rates: list[LoadAtRate] = []
-    with loop_for(source, search) as runner:
+    callers = 1 if concurrency is None and not caller.is_async else concurrency
+    at_rates: dict[float, LoadAtRate] = {}
+    with caller.loop() as runner:
 
         def measure(rate: float) -> LoadAtRate:
-            sending = Sending(search, asked, due_times(rate, arrivals, seed, calls))
+            sending = Sending(search, caller.queries, due_times(rate, arrivals, seed, calls))
             if runner is None:
                 sending.in_threads(callers or 1)
             else:
                 runner.run(sending.as_tasks(callers))
-            at_rates.append(summarise(sending, rate, arrivals, callers))
-            return at_rates[-1]
+            at_rates[rate] = summarise(sending, rate, arrivals, callers)
+            return at_rates[rate]
 
-        caller = Caller(f"answer of {shown(record.system)}", search, runner)
-        took, _ = caller.ask(ids, asked, warmup)
+        took, _ = caller.ask(runner, warmup)
         for rate in listed:
             measure(rate)
         if not listed and within is not None:
             start = SECOND / max(float(took.mean()), 1.0) / 2
             look_for_rate(start, lambda rate: measure(rate).holds(within))
-    ascending = tuple(sorted(at_rates, key=lambda at_rate: at_rate.rate))
-    return Load(about=record, rates=ascending, callers=callers, within=within, seed=seed)
+    ascending = [at_rates[rate] for rate in sorted(at_rates)]
+    return Load(about=caller.record, rates=ascending, callers=callers, within=within, seed=seed)
 
 
 def _list_rates(rates: Any, within: Any) -> list[float]:
@@ -384,9 +379,6 @@ class Sending:
                 self._search(self._queries[number % len(self._queries)])
             except Exception as problem:
                 self._note(number, problem)
-            except BaseException:
-                self._next = self.due.size
-                raise
             self.done[number] = self._now()
 
     async def as_tasks(self, callers: int | None) -> None:

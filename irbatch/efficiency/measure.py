@@ -9,7 +9,7 @@ import inspect
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,17 +53,65 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Caller:
-    """Calls a search, and times the calls."""
+    """A search, what it is asked, and the record of both before it is measured."""
 
-    source: str  # what errors call the answers
     search: Callable[[Any], Any]
-    runner: asyncio.Runner | None = None  # that calls are awaited in
-    size: int = 1  # queries that a call answers: of more than one, `search` takes a list
+    record: EfficiencyRecord  # of a batch size of more than one, `search` takes a list
+    ids: list[Any]
+    queries: list[Any]
+
+    @classmethod
+    def describe(
+        cls,
+        function: Any,
+        search: Any,
+        queries: Any,
+        system: str | None,
+        about: dict[str, Any],
+        **own: Any,
+    ) -> Caller:
+        """Check the arguments of a function that measures; `own` are more fields of the record."""
+        check_keywords(function, about, ABOUT)
+        name = _name_of(_without_partial(search)) if system is None else system
+        if not callable(search):
+            problem = f"is {kind_of(search)}, not to be called"
+            raise field_error(of_system(name), "search", problem, search)
+        ids, asked = read_queries(of_system(name), queries)
+        hardware = about.get("hardware")
+        if hardware is None or isinstance(hardware, str):
+            about = {**about, "hardware": Hardware.here(hardware)}
+        return cls(
+            search, EfficiencyRecord(system=name, n_queries=len(ids), **own, **about), ids, asked
+        )
+
+    @property
+    def source(self) -> str:
+        """What errors call the answers."""
+        return f"answer of {shown(self.record.system)}"
+
+    @property
+    def is_async(self) -> bool:
+        """Whether calls are to be awaited."""
+        search = _without_partial(self.search)
+        return any(map(inspect.iscoroutinefunction, (search, search.__call__)))
+
+    def loop(self) -> AbstractContextManager[asyncio.Runner | None]:
+        """Return the loop that calls are awaited in, to be entered; None is in it if none is."""
+        if not self.is_async:
+            return nullcontext()
+        import asyncio
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.Runner()
+        why = "is async def, and a loop is running here already: measure it in another thread"
+        problem = f"{why}, as with asyncio.to_thread"
+        raise field_error(of_system(self.record.system), "search", problem, self.search)
 
     def ask(
         self,
-        ids: list[Any],
-        queries: list[Any],
+        runner: asyncio.Runner | None,
         calls: int | None = None,
         look: Callable[[], None] = lambda: None,
     ) -> tuple[Ints, list[Any]]:
@@ -71,82 +119,45 @@ class Caller:
 
         More calls than all queries take begin with the first query again; `look` follows each.
         """
-        all_calls = -(-len(ids) // self.size)
+        size = self.record.batch_size
+        all_calls = -(-len(self.ids) // size)
         count = all_calls if calls is None else calls
         times, answers = np.zeros(count, np.int64), []
         for number in range(count):
-            begin = number % all_calls * self.size
-            part = slice(begin, begin + self.size)
-            asked = queries[part] if self.size > 1 else queries[begin]
+            begin = number % all_calls * size
+            part = slice(begin, begin + size)
+            ids, asked = self.ids[part], self.queries[part]
             try:
-                times[number], answer = self._time(asked)
+                times[number], answer = self._time(runner, asked if size > 1 else asked[0])
             except Exception as problem:
-                problem.add_note(f"in the call for {many(len(ids[part]), 'query')}, {ids[begin]!r}")
+                problem.add_note(f"in the call for {many(len(ids), 'query')}, {ids[0]!r}")
                 raise
-            some = split_answers(self.source, ids[part], answer) if self.size > 1 else [answer]
+            some = split_answers(self.source, ids, answer) if size > 1 else [answer]
             if number == 0:
-                read_answers(self.source, ids[part], some)
+                read_answers(self.source, ids, some)
             answers += some
             look()
         return times, answers
 
-    def _time(self, argument: Any) -> tuple[int, Any]:
+    def _time(self, runner: asyncio.Runner | None, argument: Any) -> tuple[int, Any]:
         search, clock = self.search, time.perf_counter_ns
-        if self.runner is not None:
+        if runner is not None:
 
             async def call() -> tuple[int, Any]:  # what the loop itself takes is not timed
                 begin = clock()
                 answer = await search(argument)
                 return clock() - begin, answer
 
-            return self.runner.run(call())
+            return runner.run(call())
         begin = clock()
         answer = search(argument)
         return clock() - begin, answer
-
-
-def is_async(search: Any) -> bool:
-    """Tell whether calls are to be awaited."""
-    search = _without_partial(search)
-    return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(
-        getattr(type(search), "__call__", None)  # noqa: B004 - it may be `async def`
-    )
 
 
 def _without_partial(function: Any) -> Any:
     while isinstance(function, partial):
         function = function.func
     return function
-
-
-def loop_for(source: str, search: Any) -> AbstractContextManager[asyncio.Runner | None]:
-    """Return the loop that calls are awaited in, to be entered; None is in it if none is."""
-    if not is_async(search):
-        return nullcontext()
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.Runner()
-    why = "is async def, and a loop is running here already: measure it in another thread"
-    raise field_error(source, "search", f"{why}, as with asyncio.to_thread", search)
-
-
-def describe(
-    function: Any, search: Any, queries: Any, system: str | None, about: dict[str, Any], **own: Any
-) -> tuple[EfficiencyRecord, list[Any], list[Any]]:
-    """Return the record of a search before it is measured, the ids of queries, and these."""
-    check_keywords(function, about, ABOUT)
-    name = _name_of(_without_partial(search)) if system is None else system
-    if not callable(search):
-        problem = f"is {kind_of(search)}, not to be called"
-        raise field_error(of_system(name), "search", problem, search)
-    ids, asked = read_queries(of_system(name), queries)
-    hardware = about.get("hardware")
-    if hardware is None or isinstance(hardware, str):
-        about = {**about, "hardware": Hardware.here(hardware)}
-    return EfficiencyRecord(system=name, n_queries=len(ids), **own, **about), ids, asked
 
 
 def _name_of(search: Any) -> str:
@@ -251,34 +262,32 @@ def measure_search(
     >>> irbatch.evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, run, "RR")["RR"]
     0.75
     """
-    record, ids, asked = describe(
+    caller = Caller.describe(
         measure_search, search, queries, system, about, batch_size=batch_size, warmup=warmup,
         repeat=repeat,
     )  # fmt: skip
-    with loop_for(of_system(record.system), search) as runner:
-        answer = f"answer of {shown(record.system)}"
-        caller = Caller(answer, search, runner, record.batch_size)
+    record, times = caller.record, list[Ints]()
+    with caller.loop() as runner:
         watch = Watch()
         with watch.looking():
-            caller.ask(ids, asked, warmup)
+            caller.ask(runner, warmup)
         begin, cpu_begin = time.perf_counter(), time.process_time()
-        times: list[Ints] = []
         for _ in range(record.repeat):
             answers: list[Any] = []  # no longer those of the last pass
-            taken, answers = caller.ask(ids, asked, look=watch.look)
+            taken, answers = caller.ask(runner, look=watch.look)
             times.append(taken)
         wall, cpu = time.perf_counter() - begin, time.process_time() - cpu_begin
+    milliseconds: Floats = np.stack(times) / MILLISECOND
+    milliseconds.flags.writeable = False
     measured: dict[str, Any] = {**watch.memory(), "wall_time": wall}
     if wall:  # or the clock stood still
         measured["cpu_used"] = cpu / wall
     spent = sum(int(taken.sum()) for taken in times)
     if spent and record.throughput is None:
-        measured["throughput"] = len(ids) * record.repeat / (spent / SECOND)
-    milliseconds: Floats = np.stack(times) / MILLISECOND
-    milliseconds.flags.writeable = False
-    run = Run(read_answers(answer, ids, answers), record.system)
-    latency = replace(Latency.from_samples(milliseconds), loop=CLOSED)
-    return Measurement(replace(record, latency=latency, **measured), run, milliseconds)
+        measured["throughput"] = len(caller.ids) * record.repeat / (spent / SECOND)
+    measured["latency"] = replace(Latency.from_samples(milliseconds), loop=CLOSED)
+    run = Run(read_answers(caller.source, caller.ids, answers), record.system)
+    return Measurement(replace(record, **measured), run, milliseconds)
 
 
 # ---------------------------------------------------------------- memory
@@ -364,12 +373,10 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
         if not several or isinstance(queries, str | bytes | set | frozenset):
             expected = "a mapping of ids to queries, or several queries in order, as in a list"
             raise InputError(f"queries are {kind_of(queries)}, not {expected}", value=queries)
-        if isinstance(queries, Mapping):
-            ids, values = [_python_id(query_id) for query_id in queries], list(queries.values())
-            same_kind(ids, "query", source)
-        else:
-            values = list(queries)
-            ids = list(range(len(values)))
+        is_named = isinstance(queries, Mapping)
+        values = list(queries.values() if is_named else queries)
+        ids = list(queries if is_named else range(len(values)))
+        same_kind(ids, "query", source)
         if not values:
             raise InputError("there are no queries", value=queries)
     return ids, values
@@ -377,15 +384,14 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
 
 def split_answers(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
     """Return the answers of a call that answered several queries."""
-    asked = f"queries {ids[0]!r} to {ids[-1]!r}"
-    if not _is_sequence(answers) and not _is_array(answers):
-        problem = f"{asked}: {shown(answers)} is not a list of answers, one a query"
-        raise InputError(problem, source=source, value=answers)
-    items = list(answers)
-    if len(items) != len(ids):
-        problem = f"{asked}: {many(len(items), 'answer')} to {many(len(ids), 'query')}"
-        raise InputError(problem, source=source, value=answers)
-    return items
+    is_list = _is_sequence(answers) or _is_array(answers)
+    if is_list and len(answers) == len(ids):
+        return list(answers)
+    problem = f"{shown(answers)} is not a list of answers, one a query"
+    if is_list:
+        problem = f"{many(len(answers), 'answer')} to {many(len(ids), 'query')}"
+    problem = f"queries {ids[0]!r} to {ids[-1]!r}: {problem}"
+    raise InputError(problem, source=source, value=answers)
 
 
 def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dict[Any, Ranking]:
@@ -399,8 +405,7 @@ def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dic
 
 
 def _read_answer(answer: Any) -> Ranking:
-    listed, scores = _columns(answer)
-    documents = [_python_id(document) for document in listed]
+    documents, scores = _columns(answer)
     same_kind(documents, "document", "answer")
     if (repeated := first_repeated(documents)) is not None:
         raise InputError("it is in the answer twice", document=repeated)
@@ -414,10 +419,10 @@ def _read_answer(answer: Any) -> Ranking:
     return {document: float(score) for document, score in ranking.items()}
 
 
-def _columns(answer: Any) -> tuple[Collection[Any], Collection[Any] | None]:
+def _columns(answer: Any) -> tuple[Sequence[Any], Sequence[Any] | None]:
     """Return documents and scores; None where there are only documents."""
     if isinstance(answer, Mapping):
-        return answer.keys(), answer.values()
+        return list(answer), list(answer.values())
     if isinstance(answer, tuple) and len(answer) == 2:
         if any(map(_is_array, answer)):
             return _items(answer[0]), _items(answer[1])
@@ -460,11 +465,3 @@ def _is_array(value: Any) -> bool:
     if getattr(value, "ndim", 1) == 0:
         return False
     return is_tensor(value) or hasattr(value, "__array__") or hasattr(value, "__dlpack__")
-
-
-def _python_id(value: Any) -> Any:
-    """Return an id as Python has it."""
-    kind = id_kind(type(value))
-    if kind is None or type(value) in (str, int):
-        return value
-    return str(value) if kind == "str" else int(value)

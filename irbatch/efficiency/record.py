@@ -28,15 +28,16 @@ from irbatch.efficiency.interchange import (
     list_places,
     list_quantities,
     of_system,
-    only_known,
     read_fields,
     read_ir_metadata,
     read_object,
+    to_known,
     told,
     write_ir_metadata,
 )
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of, printable, shown
 from irbatch.report import write_json
+from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.files import written
 from irbatch.runtime.numbers import check_choice, exact_mean, is_number
 from irbatch.statistics.intervals import quantile_ranks
@@ -95,14 +96,15 @@ class Hardware:
             ImportError: naming the extra, when psutil is not installed.
         """
         psutil = imported("hardware", "efficiency", "psutil")
-        gpus = _gpus()
+        torch: Any = sys.modules.get("torch")
+        has_gpus = torch is not None and torch.cuda.is_available()
         has_affinity = hasattr(os, "sched_getaffinity")  # the cores that this process may use
         return cls(
             instance=instance,
             cpu=_cpu(),
             n_cpu=len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count(),
-            gpu=gpus[0] if gpus else None,
-            n_gpu=len(gpus) or None,
+            gpu=torch.cuda.get_device_name(0) if has_gpus else None,
+            n_gpu=torch.cuda.device_count() if has_gpus else None,
             ram_gb=round(psutil.virtual_memory().total / GIGA, 1),
         )
 
@@ -124,14 +126,6 @@ def _cpu() -> str | None:
         return platform.processor() or platform.machine() or None
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(filter(None, names), platform.machine() or None)
-
-
-def _gpus() -> list[str]:
-    """Name the accelerators that torch sees, if it is loaded."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
-        return []
-    return [str(torch.cuda.get_device_name(device)) for device in range(torch.cuda.device_count())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,11 +184,6 @@ class Latency:
             if low > high:
                 raise field_error("latency", lower, f"is {low:g}, more than {upper}, {high:g}", low)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is known, as JSON has it."""
-        intervals = {name: [*ends] for name, ends in self.intervals.items()}
-        return only_known({**vars(self), "intervals": intervals or None})
-
     @classmethod
     def from_samples(
         cls, milliseconds: Any, *, level: float = 0.05, draws: int = 2000, seed: int = 0
@@ -250,10 +239,7 @@ def find_percentiles(ordered: Floats) -> dict[str, Any]:
 
 def _as_times(milliseconds: Any) -> Floats:
     """Return times as ``(repeats, calls)``."""
-    try:
-        times = np.atleast_2d(np.asarray(milliseconds))
-    except ValueError:  # lists of different lengths
-        times = np.array([[]])
+    times = np.atleast_2d(to_numpy(milliseconds, "latency"))
     if times.dtype.kind not in "iuf" or times.ndim != 2 or not times.size:
         problem = f"times are {shown(milliseconds)}, not numbers of calls, or of repeats and calls"
         raise InputError(problem, source="latency", value=milliseconds)
@@ -395,12 +381,7 @@ class EfficiencyRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known, and ``derived`` what follows from it, as JSON has it."""
-        parts = {
-            "hardware": only_known(vars(self.hardware)) or None,
-            "latency": self.latency and self.latency.to_dict(),
-            "derived": only_known({name: getattr(self, name) for name in DERIVED}) or None,
-        }
-        return only_known({**vars(self), **parts})
+        return to_known({**vars(self), "derived": {name: getattr(self, name) for name in DERIVED}})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:

@@ -28,7 +28,7 @@ from irbatch.comparing.gate import (
 from irbatch.comparing.read import align
 from irbatch.comparing.settings import ComparisonSettings
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
-from irbatch.efficiency.interchange import field_error, of_system, with_currency
+from irbatch.efficiency.interchange import field_error, of_system
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.results import Results
@@ -192,8 +192,10 @@ class Leaderboard(Reported):
 
     def axis(self, name: str) -> Quantity:
         """Find an axis by any of its names, with its unit and the way that is better."""
-        axis = find_axis(name, self.measures)
-        return axis._replace(unit=with_currency(axis.unit, one_currency(self.rows)))
+        axis, currency = find_axis(name, self.measures), one_currency(self.rows)
+        if currency is None and "{currency}" in axis.unit:
+            return axis._replace(unit="per hour" if axis.unit.endswith("/h") else "")
+        return axis._replace(unit=axis.unit.format(currency=currency))
 
     @property
     def axes(self) -> list[str]:
@@ -303,7 +305,29 @@ class Leaderboard(Reported):
             InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or
                 they were evaluated on different ones.
         """
-        return self._with(significance=find_significance(self, level, draws, seed))
+        rows = [row for row in self.rows if row.has_values]
+        measures = _choose_measures(self.measures, {row.name: row.results for row in rows})
+        owners: dict[int, str] = {}  # of results, which rows of a system share, the first row
+        for row in rows:
+            owners.setdefault(id(row.results), row.name)
+        systems = {row.name: row.results for row in rows if row.name in owners.values()}
+        options = ComparisonSettings.choose(
+            test="randomisation", correction="holm", level=level, draws=draws, seed=seed
+        )
+        comparison = compare_aligned(align(systems, list(measures.values())), options)
+        best: dict[str, str] = {}
+        p_values: dict[str, dict[str, float]] = {}
+        for k, name in enumerate(measures):
+            place = int(np.argmax(comparison.means[:, k] * self.axis(name).sign))
+            best[name] = comparison.systems[place]
+            p_of = dict(zip(comparison.pairs, comparison.corrected[:, k].tolist(), strict=True))
+            p = {
+                system: 1.0 if i == place else p_of[max(i, place), min(i, place)]
+                for i, system in enumerate(comparison.systems)
+            }
+            p_values[name] = {row.name: p[owners[id(row.results)]] for row in rows}
+        queries = len(comparison.query_ids)
+        return self._with(significance=Significance(comparison.level, queries, best, p_values))
 
     def pareto(self, axes: Iterable[str]) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
@@ -491,37 +515,6 @@ class Leaderboard(Reported):
 # ---------------------------------------------------------------- tests of accuracy
 
 
-def find_significance(board: Leaderboard, level: float, draws: int, seed: int) -> Significance:
-    """Test the differences between systems that have values of queries, on measures that all have.
-
-    Rows of one system have the same results, tested once.
-    """
-    rows = [
-        row for row in board.rows if isinstance(row.results, Results) and row.results.has_values
-    ]
-    owners: dict[int, str] = {}  # of results, the first row
-    for row in rows:
-        owners.setdefault(id(row.results), row.name)
-    measures = _choose_measures(board.measures, {row.name: row.results for row in rows})
-    systems = {row.name: row.results for row in rows if row.name in owners.values()}
-    options = ComparisonSettings.choose(
-        test="randomisation", correction="holm", level=level, draws=draws, seed=seed
-    )
-    comparison = compare_aligned(align(systems, list(measures.values())), options)
-    best: dict[str, str] = {}
-    p_values: dict[str, dict[str, float]] = {}
-    for k, name in enumerate(measures):
-        place = int(np.argmax(comparison.means[:, k] * board.axis(name).sign))
-        best[name] = comparison.systems[place]
-        of_pair = dict(zip(comparison.pairs, comparison.corrected[:, k].tolist(), strict=True))
-        p = {
-            system: 1.0 if i == place else of_pair[max(i, place), min(i, place)]
-            for i, system in enumerate(comparison.systems)
-        }
-        p_values[name] = {row.name: p[owners[id(row.results)]] for row in rows}
-    return Significance(comparison.level, len(comparison.query_ids), best, p_values)
-
-
 def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) -> dict[str, str]:
     """Return the measures that are means of the same queries for all systems, and their columns."""
     if len(systems) < 2:
@@ -611,17 +604,16 @@ def _judge_dominated(board: Leaderboard, text: str, axes: list[str]) -> Iterator
 
 def _look(board: Leaderboard, limit: Limit) -> Iterator[tuple[str, float, str]]:
     """Yield each system, what a limit looks at, and what is to be said where that is unknown."""
-    _, lacking = board.having([limit.name])
+    board.having([limit.name])  # or no system has a value
     for row in board.rows:
         value, *ends = row.figure(limit.name)
-        lack = f"{limit.name} is missing" if row.name in lacking else ""
+        lack = f"{limit.name} is missing" if math.isnan(value) else ""
         if limit.bound is not None and not lack:
-            results = row.results if limit.name in row.accuracy else None
-            if isinstance(results, Results) and results.has_values:
-                ends = [*find_interval(results, limit.name, "bounded", board.level or 0.05)]
+            if limit.name in row.accuracy and row.has_values:
+                ends = [*find_interval(row.results, limit.name, "bounded", board.level or 0.05)]
             value = ends[limit.bound]
             lack = f"{limit.name} has no interval" if math.isnan(value) else ""
-        yield row.name, math.nan if lack else value, lack
+        yield row.name, value, lack
 
 
 def _check_range(board: Leaderboard, text: str, limit: Limit) -> None:

@@ -23,9 +23,9 @@ from irbatch.efficiency.interchange import (
     field_error,
     is_json,
     of_system,
-    only_known,
     read_fields,
     read_object,
+    to_known,
 )
 from irbatch.efficiency.record import ALIASES, OPEN
 from irbatch.errors import ErrorsIn, InputError, did_you_mean, join_words, kind_of, shown, warn
@@ -48,7 +48,6 @@ Board = Any  # an `irbatch.leaderboard.Leaderboard`, whose module imports those 
 SOURCE = "leaderboard"
 UNKNOWN: Figure = (math.nan, math.nan, math.nan)
 UNSAID = "a machine unsaid"  # of conditions
-NAMED = 5  # systems in an error
 PARTS = ("mean", "low", "high")  # of what is stated of a measure
 
 
@@ -61,6 +60,11 @@ class Row:
     results: Any  # `Results`, or means by measure
     accuracy: Mapping[str, Figure]  # of the measures that it has
     queries: int | None  # that the accuracy is the mean of
+
+    @property
+    def has_values(self) -> bool:
+        """Whether values of queries are known."""
+        return isinstance(self.results, Results) and self.results.has_values
 
     def figure(self, axis: str) -> Figure:
         """Return the value of a measure or a quantity, which is finite, and its bounds."""
@@ -200,9 +204,7 @@ def _results_of_rows(results: Any, records: Mapping[str, EfficiencyRecord]) -> l
     listed = [by_name.get(row, by_name.get(record.system)) for row, record in records.items()]
     for row, of_row in zip(records, listed, strict=True):
         if of_row is None:
-            others = join_words([shown(name) for name in list(by_name)[:NAMED]]) or "no system"
-            hint = did_you_mean(row, map(str, by_name))
-            problem = f"is missing: there are results of {others}{hint}"
+            problem = f"is missing{did_you_mean(row, map(str, by_name))}"
             raise field_error(of_system(row), "accuracy", problem, None)
     for name, of_row in by_name.items():
         if name not in records and name not in systems:
@@ -262,8 +264,7 @@ def _read_figure(system: str, results: Any, measure: str, level: float) -> Figur
 def _warn_of_missing(rows: Sequence[Row], measures: Sequence[str]) -> None:
     """Warn of what some systems lack; reject a system without any value, and such a measure."""
     unknown = [name for name in measures if not any(name in row.accuracy for row in rows)]
-    first_rows = {id(row.results): row for row in reversed(rows)}  # of results that rows share
-    for row in reversed(first_rows.values()):
+    for row in rows:
         lacking = [name for name in measures if name not in row.accuracy]
         if unknown or not row.accuracy:
             missing = [*unknown, *lacking][0]
@@ -483,9 +484,8 @@ def board_to_dict(board: Board) -> dict[str, Any]:
         for measure_name, (mean, *ends) in row.accuracy.items():
             bounds = {end: x for end, x in zip(PARTS[1:], ends, strict=True) if x == x}
             accuracy[measure_name] = {"mean": mean, **bounds} if bounds else mean
-        own = row.name if row.name != name else None
-        more = only_known({"queries": row.queries, "row": own})
-        systems.append({**row.record.to_dict(), **more, "accuracy": accuracy})
+        more = {"queries": row.queries, "row": row.name if row.name != name else None}
+        systems.append({**row.record.to_dict(), **to_known(more), "accuracy": accuracy})
     tests = {} if board.significance is None else {"significance": asdict(board.significance)}
     return {
         "irbatch": __version__,
