@@ -138,12 +138,13 @@ class GradedCandidates:
         parts = self.row_index[kept], self.columns[kept], self.grades[kept]
         return GradedCandidates(*parts, self.n_rows)
 
-    def check_grades(self, queries: Queries) -> None:
-        """Reject grades that are NaN or beyond 2^53."""
+    def as_grades(self, queries: Queries) -> GradedCandidates:
+        """Return them with grades that are float64; reject NaN, and what is beyond 2^53."""
         if (bad := find_bad_grade(self.grades)) >= 0:
             label, query = self.grades[bad], queries[self.row_index[bad]]
             problem = f"label {label} of candidate {self.columns[bad]} is not a grade"
             raise InputError(problem, source="relevance", query=query, value=label.item())
+        return replace(self, grades=np.asarray(self.grades, np.float64))
 
     def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
         """Reject a cell outside the matrix."""
@@ -157,33 +158,31 @@ class GradedCandidates:
 
 def _read_matrix(matrix: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
     """Read what is not 0 of numbers in an array or tensor, dense or sparse."""
-    check_shape(matrix, shape, source)
-    n_rows = shape[0]
-    if is_tensor(matrix) and (is_sparse(matrix) or is_on_accelerator(matrix)):
-        tensor = matrix.detach().to_sparse_coo().coalesce()  # only what is not 0 travels
-        rows, columns = to_numpy(tensor.indices(), source)
-        cells = GradedCandidates(rows, columns, to_numpy(tensor.values(), source), n_rows)
-        if ((rows < 0) | (rows >= n_rows)).any():  # as if of another query
-            problem = f"an entry is not in a matrix of shape {shape}"
-            raise InputError(problem, source=source)
-        cells.check_columns(shape, queries, source)
-    elif is_sparse(matrix):
-        compressed = read_compressed(matrix, source)
-        rows, columns = row_index_of(compressed.indptr), compressed.indices.astype(np.int64)
-        cells = GradedCandidates(rows, columns, compressed.data, n_rows)
-    else:
+    if not is_sparse(matrix) and not is_on_accelerator(matrix):
         values = to_numpy(matrix, source)
+        check_shape(values, shape, source)
         check_real(values, "labels", source, queries)
         # Of bools: those of wider numbers are found twenty times as slowly.
         places = np.flatnonzero(values if values.dtype == bool else values != 0)
-        begins = np.arange(n_rows + 1) * values.shape[1]
+        begins = np.arange(shape[0] + 1) * shape[1]
         rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
-        columns = places - begins[rows]
-        in_order = values.flags.c_contiguous
-        some = values.reshape(-1)[places] if in_order else values[rows, columns]
-        return GradedCandidates(rows, columns, some, n_rows)
-    check_real(cells.grades, "labels", source)
-    return cells.where(cells.grades != 0)
+        return GradedCandidates(rows, places - begins[rows], values.ravel()[places], shape[0])
+    check_shape(matrix, shape, source)
+    if is_tensor(matrix):
+        tensor = matrix.detach().to_sparse_coo().coalesce()  # only what is not 0 travels
+        rows, columns = to_numpy(tensor.indices(), source)
+        grades = to_numpy(tensor.values(), source)
+        if ((rows < 0) | (rows >= shape[0])).any():  # as if of another query
+            problem = f"an entry is not in a matrix of shape {shape}"
+            raise InputError(problem, source=source)
+    else:
+        compressed = read_compressed(matrix, source)
+        rows, columns = row_index_of(compressed.indptr), compressed.indices.astype(np.int64)
+        grades = compressed.data
+    check_real(grades, "labels", source)
+    cells = GradedCandidates(rows, columns, grades, shape[0])
+    cells.check_columns(shape, queries, source)
+    return cells.where(grades != 0)
 
 
 def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
@@ -242,26 +241,18 @@ def read_labels(
 ) -> tuple[GradedCandidates, Bools | None]:
     """Read a label for every candidate: an array-like or a sparse matrix of the scores' shape.
 
-    Returns candidates whose label is not 0, real numbers unchecked: those that are hidden may have
-    any; and which cells are candidates, bool of the same shape, or None if all are.
+    Returns candidates whose label is not 0, unchecked: those that are hidden may have any; and
+    which cells are candidates, bool of the same shape, or None if all are.
     """
-    source = "relevance"
-    stays = is_sparse(labels) or is_on_accelerator(labels)
-    values = labels if stays else to_numpy(labels, source)
-    cells = _read_matrix(values, shape, queries, source)
-    hidden: Bools | None = None
-    if (mask := mask_of(labels)) is not None:
-        hidden = mask.copy()
+    cells, mask = _read_matrix(labels, shape, queries, "relevance"), mask_of(labels)
+    hidden: Bools | None = None if mask is None else mask.copy()
     ignored = cells.grades == IGNORED
     if ignored.any():
         hidden = np.zeros(shape, bool) if hidden is None else hidden
         hidden[cells.row_index[ignored], cells.columns[ignored]] = True
-    if hidden is not None:
-        cells = cells.where(~hidden[cells.row_index, cells.columns])
-    if cells.grades.dtype.kind in "iu":  # float64, which they become, may not hold them
-        cells.check_grades(queries)
-    graded = replace(cells, grades=np.asarray(cells.grades, np.float64))
-    return graded, None if hidden is None else ~hidden
+    if hidden is None:
+        return cells, None
+    return cells.where(~hidden[cells.row_index, cells.columns]), ~hidden
 
 
 def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCandidates:
@@ -287,10 +278,8 @@ def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools:
     source = "exclude"
     if not is_sparse(excluded) and getattr(excluded, "ndim", 1) == 2:
         return ~read_mask(excluded, shape, source)
-    if is_sparse(excluded):
-        cells = _read_matrix(excluded, shape, queries, source)
-    else:
-        cells = _read_columns(excluded, shape, queries, source)
+    read = _read_matrix if is_sparse(excluded) else _read_columns
+    cells = read(excluded, shape, queries, source)
     kept = np.ones(shape, bool)
     kept[cells.row_index, cells.columns] = False
     return kept

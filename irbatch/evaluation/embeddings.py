@@ -89,7 +89,7 @@ def evaluate_embeddings(
     for rows in pair.blocks():
         some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all))
-    results = Results(join_batches(parts), ids, evaluator.plan.measures, None, evaluator.signature)
+    results = evaluator.results(join_batches(parts), ids)
     evaluator.warn_once(notes_on(results))
     return results
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -136,7 +136,7 @@ class ScoreEvaluator:
             if positives is not None:
                 self.warn_once([SOME_HIDDEN])
             graded = shown
-        graded.check_grades(candidates.queries)
+        graded = graded.as_grades(candidates.queries)
         in_all = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         above, equal = count_candidates(candidates, graded, self.threads)
         keys = read_tie_keys(policy, document_ids, candidates.shape)
@@ -166,11 +166,13 @@ class ScoreEvaluator:
             ranked.rows().values[:, self.plan.of_items] = values[:, self.plan.of_items]
         return ranked
 
+    def results(self, of_queries: Rows | Callable[[], Rows], queries: Sequence[Any]) -> Results:
+        """Return the results of queries, see `Results`."""
+        return Results(of_queries, queries, self.plan.measures, None, self.signature)
+
     def nothing(self) -> Results:
         """Return the results of a batch without queries."""
-        return Results(
-            Rows(np.empty((0, self.plan.columns))), [], self.plan.measures, None, self.signature
-        )
+        return self.results(Rows(np.empty((0, self.plan.columns))), [])
 
     def warn_once(self, texts: Iterable[str]) -> None:
         """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""
@@ -209,8 +211,7 @@ class ScoreBatch:
 
     def results(self) -> Results:
         """Return the batch's results, which may be computed later."""
-        evaluator = self.evaluator
-        return Results(self.rows, self.queries, evaluator.plan.measures, None, evaluator.signature)
+        return self.evaluator.results(self.rows, self.queries)
 
     def rows(self) -> Rows:
         """Return what is known of the queries, computed once."""
