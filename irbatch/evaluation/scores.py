@@ -26,7 +26,7 @@ from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.queries import Rows, notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import CATALOGUE, Plan, parse_measures, plan_of
+from irbatch.measures import parse_measures, plan_of
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
     CountedCandidates,
@@ -88,23 +88,27 @@ class ScoreEvaluator:
         scored_by: str = "score",
     ) -> None:
         check_threads(threads)
+        check_choice("nan", nan, NAN)
         if measures is None:
             hint = "by keyword, or behind scores and relevance"
             raise InputError(f"say which: measures='nDCG@10', {hint}", source="measures")
         if ties is None:
             ties = "expected" if document_ids is None else "id"
-        texts, more = (measures, ties, no_relevant, nan, scored_by), (cutoffs, rel, items)
-        plain = cutoffs is None and rel is None and items is None
-        plain = plain and all(isinstance(text, str) for text in texts)
-        choose: Any = _kept_plan if plain else _choose_plan
-        self.plan, self.settings, self.signature = choose(*texts, *more, CATALOGUE.users)
+        self.settings = Settings.choose(no_relevant=no_relevant, rel=rel, ties=ties)
+        defaults, parsed = self.settings.open_parameters(), parse_measures(measures, cutoffs)
+        self.plan = plan_of(parsed, defaults, items=items is not None)
         self.policy, self.nan, self.threads = TiePolicy(ties), nan, threads
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
+        known = None
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
             self._of_items = ItemMeasures(self.plan, items, self.settings, threads)
+            known = self._of_items.known.arrays
+        last = ", NaN last" if nan == "last" else ""
+        order = f"{scored_by} descending{last}, ties: {ties}"
+        self.signature = self.settings.signature(order, items=known)
 
     def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`; its arrays may be used again afterwards."""
@@ -334,35 +338,6 @@ def evaluate_scores(
     results = evaluator.rank(scores, relevance, **batch).results()
     evaluator.warn_once(notes_on(results))
     return results
-
-
-def _choose_plan(
-    measures: Measures,
-    ties: str,
-    no_relevant: str,
-    nan: str,
-    scored_by: str,
-    cutoffs: Cutoffs,
-    rel: float | None,
-    items: Items | None,
-    users: int,  # what names mean depends on the measures that these have defined
-) -> tuple[Plan, Settings, dict[str, str]]:
-    """Return what is computed, how, and the signature that tells it."""
-    check_choice("nan", nan, NAN)
-    settings = Settings.choose(no_relevant=no_relevant, rel=rel, ties=ties)
-    defaults = settings.open_parameters()
-    plan = plan_of(parse_measures(measures, cutoffs), defaults, items=items is not None)
-    last = ", NaN last" if nan == "last" else ""
-    signature = settings.signature(f"{scored_by} descending{last}, ties: {ties}")
-    if plan.of_items:
-        from irbatch.data.items import check_items  # for those who have items
-
-        signature["items"] = check_items(items).arrays.fingerprint
-    return plan, settings, signature
-
-
-# Lately made ones are kept: making one takes as long as a small batch.
-_kept_plan = functools.lru_cache(64)(_choose_plan)
 
 
 __test__ = {"evaluate_scores": evaluate_scores}  # as it is wrapped, doctest would miss it
