@@ -38,9 +38,14 @@ FEWEST_SLOTS, SLOTS_PER_DOCUMENT = 64, 8
 NO_HASH = -1  # of text whose hash was not computed yet
 ODD, NOT_COUNTED = -1, -1
 ERRORS = OverflowError, IndexError  # of the functions that kernels call
-# In a ranking that is not in order scores are counted for each judged document, if these are few
-# or so is the work; else all are left to others, who sort it.
-FEW_JUDGED, FEW_COMPARED = 32, 1 << 18
+# In a ranking that is not in order scores are counted for each judged document, if few were found;
+# else it is sorted, which takes as long as counting for so many.
+FEW_FOUND = 64
+LARGEST_WHOLE = (1 << 63) - 1
+MOST_COMPARED = (
+    1 << 18
+)  # ids within a tie; if it takes more these are left to others, who sort them
+NEAR = 32  # places within which the ends of a tie are looked for one by one: most are small
 
 
 class Dicts(NamedTuple):
@@ -73,16 +78,21 @@ class Space(NamedTuple):
     judged: Ints  # (most judged,): their addresses, and their hashes
     hashes: Ints
     scores: Floats  # (longest + 1,): of one ranking
+    bits: Ints  # the same as whole numbers, in the same memory
     likely: Ints  # (longest + 1,): places of documents that may be judged
     keys: Ints  # (longest + 1,): the addresses of all
+    spare_bits: Ints  # (longest + 1,): for sorting, as the next
+    spare_keys: Ints
+    counts: Ints  # (256,)
 
     @classmethod
     def of(cls, most_judged: int, longest: int) -> Space:
         """Make as much as rankings take."""
         item, slots = np.empty(3, np.int64), np.empty(_slots_for(most_judged), np.int32)
         judged, hashes = np.empty((2, most_judged), np.int64)
-        scores, (likely, keys) = np.empty(longest + 1), np.empty((2, longest + 1), np.int64)
-        return cls(item, item.ctypes.data, slots, judged, hashes, scores, likely, keys)
+        scores, lists = np.empty(longest + 1), np.empty((4, longest + 1), np.int64)
+        own = judged, hashes, scores, scores.view(np.int64), *lists, np.empty(256, np.int64)
+        return cls(item, item.ctypes.data, slots, *own)
 
 
 def is_table(rankings: object) -> TypeGuard[QueryTable]:
@@ -119,9 +129,9 @@ def find_in_rankings(
 ) -> Found | None:
     """Find judged documents in rankings, dictionaries of text to scores.
 
-    None if they aren't such, or if sorting a ranking takes less time. Starts are where each begins
-    and ends, were they in a row. Where scores are the same, ids that are higher (`direction` 1) or
-    lower (-1) come before others; with 0 that isn't counted.
+    None if they aren't such. Starts are where each begins and ends, were they in a row. Where
+    scores are the same, ids that are higher (`direction` 1) or lower (-1) come before others; with
+    0 that isn't counted.
     """
     standings = Found(np.empty(judged_starts[-1]), *np.empty((3, judged_starts[-1]), np.int64))
     dicts = Dicts.of(rankings, starts), Dicts.of(documents, judged_starts)
@@ -179,27 +189,42 @@ def _find_judged(
             return q
         last_slot = _slots_for(n_judged) - 1
         n_likely, is_ordered = _read_ranking(ranking, size, types, rounded, last_slot, space)
-        many = n_likely > FEW_JUDGED and n_likely * size > FEW_COMPARED
-        if n_likely == ODD or (many and not is_ordered):
+        if n_likely == ODD:
             return q
-        found.scores[first : first + n_judged] = np.nan
-        found.equal[first : first + n_judged] = 0
-        scores = space.scores[:size]
+        scores, keys = space.scores[:size], space.keys[:size]
+        own = slice(first, first + n_judged)
+        judged_scores, places, equal, before = (
+            found.scores[own],
+            found.above[own],
+            found.equal[own],
+            found.before[own],
+        )
+        judged_scores[:] = np.nan
+        equal[:] = 0
+        n_found = 0
         for i in range(n_likely):
             place = space.likely[i]
-            d = _look_up(space.keys[place], space, last_slot)
+            d = _look_up(keys[place], space, last_slot)
             if d >= 0:
-                found.scores[first + d] = scores[place]
-                if is_ordered:
-                    above, equal = _count_in_order(scores, place)
-                else:
-                    above, equal = _count(scores, scores[place])
-                found.above[first + d], found.equal[first + d] = above, equal
-                begin, end = (above, above + equal) if is_ordered else (0, size)
-                found.before[first + d] = NOT_COUNTED
-                if direction != 0 and equal > 1 and n_likely * (end - begin) <= FEW_COMPARED:
-                    before = _count_before(space.keys, scores, place, begin, end, direction)
-                    found.before[first + d] = before
+                judged_scores[d], places[d] = scores[place], place
+                n_found += 1
+        is_sorted = not is_ordered and n_found > FEW_FOUND
+        if is_sorted:
+            _sort(space, size)
+        for d in range(n_judged):
+            score, begin, end = judged_scores[d], 0, size
+            if score != score:
+                continue
+            if is_ordered or is_sorted:
+                place = places[d] if is_ordered else _place_of(scores, score)
+                above, equal[d] = _count_in_order(scores, place)
+                begin, end = above, above + equal[d]
+            else:
+                above, equal[d] = _count(scores, score)
+            places[d], before[d] = above, NOT_COUNTED
+            if direction != 0 and equal[d] > 1 and n_found * (end - begin) <= MOST_COMPARED:
+                tie = scores[begin:end], keys[begin:end], score
+                before[d] = _count_before(*tie, space.judged[d], direction)
     return rankings.addresses.size
 
 
@@ -238,23 +263,26 @@ def _read_ranking(
 def _count_in_order(scores: Floats, place: int) -> tuple[int, int]:
     """Count, where scores descend, those above the one at a place, and those that are the same."""
     score = scores[place]
-    low, high = place, place + 1  # no tie, as a rule
-    if low > 0 and scores[low - 1] == score:
-        first = 0
-        while first < low:
-            middle = (first + low) // 2
-            if scores[middle] > score:
-                first = middle + 1
-            else:
-                low = middle
-    if high < scores.size and scores[high] == score:
-        last = scores.size
-        while high < last:
-            middle = (high + last) // 2
-            if scores[middle] >= score:
-                high = middle + 1
-            else:
-                last = middle
+    low, high = place, place + 1
+    nearest, last = max(place - NEAR, 0), min(place + NEAR, scores.size)
+    while low > nearest and scores[low - 1] == score:
+        low -= 1
+    while high < last and scores[high] == score:
+        high += 1
+    first = 0 if low == nearest else low
+    while first < low:
+        middle = (first + low) // 2
+        if scores[middle] > score:
+            first = middle + 1
+        else:
+            low = middle
+    last = scores.size if high == last else high
+    while high < last:
+        middle = (high + last) // 2
+        if scores[middle] >= score:
+            high = middle + 1
+        else:
+            last = middle
     return low, high - low
 
 
@@ -269,15 +297,65 @@ def _count(scores: Floats, score: float) -> tuple[int, int]:
 
 
 @kernel
-def _count_before(
-    keys: Ints, scores: Floats, place: int, begin: int, end: int, direction: int
-) -> int:
-    """Count the documents that have the score of the one at a place, and ids before its own."""
+def _count_before(scores: Floats, keys: Ints, score: float, judged: int, direction: int) -> int:
+    """Count the documents with a score whose ids put them before a judged one."""
     number = 0
-    for i in range(begin, end):
-        if scores[i] == scores[place]:
-            number += compare_texts(keys[i], keys[place]) * direction > 0
+    for i in range(keys.size):
+        if scores[i] == score:
+            number += compare_texts(keys[i], judged) * direction > 0
     return number
+
+
+@kernel
+def _sort(space: Space, size: int) -> None:
+    """Sort a ranking's scores from the highest down, and with them its documents.
+
+    As whole numbers that have this order, by one of their bytes after the other.
+    """
+    bits, keys, counts = space.bits[:size], space.keys[:size], space.counts
+    for i in range(size):
+        bits[i] = _in_order(bits[i])
+    for shift in range(0, 64, 8):
+        counts[:] = 0
+        for i in range(size):
+            counts[(bits[i] >> shift) & 255] += 1
+        if counts[(bits[0] >> shift) & 255] == size:
+            continue
+        place = 0
+        for byte in range(256):
+            place += counts[byte]
+            counts[byte] = place - counts[byte]
+        for i in range(size):
+            byte = (bits[i] >> shift) & 255
+            place = counts[byte]
+            counts[byte] += 1
+            space.spare_bits[place], space.spare_keys[place] = bits[i], keys[i]
+        for i in range(size):
+            bits[i], keys[i] = space.spare_bits[i], space.spare_keys[i]
+    for i in range(size):
+        bits[i] = _in_order(bits[i])
+
+
+@kernel
+def _in_order(bits: int) -> Any:
+    """Turn a float's bits into a number that is, without sign, the higher the lower the float.
+
+    And back. Floats below 0, but for their sign, have this order already.
+    """
+    return bits if bits < 0 else bits ^ LARGEST_WHOLE
+
+
+@kernel
+def _place_of(scores: Floats, score: float) -> int:
+    """Return the first place that has a score, where scores descend."""
+    low, high = 0, scores.size
+    while low < high:
+        middle = (low + high) // 2
+        if scores[middle] > score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel

@@ -157,10 +157,12 @@ def with_replaced_entries() -> Tables:
 
 
 def one_long_ranking() -> Tables:
-    """Its judged documents are too many to count for each: Python sorts it."""
+    """Its judged documents are too many to count for each: it is sorted."""
     rng = np.random.default_rng(1)
     names = [f"d{i}" for i in range(2_000)]
-    scores = dict(zip(names, (rng.integers(0, 900, 2_000) / 8).tolist(), strict=True))
+    values = rng.integers(-400, 500, 2_000) / 8
+    values[:6] = math.inf, -math.inf, 0.0, -0.0, 1e300, -1e300
+    scores = dict(zip(names, values.tolist(), strict=True))
     grades = dict(zip(names[::3], rng.integers(0, 3, 667).tolist(), strict=True))
     return {"q": grades}, {"q": scores}
 
@@ -198,7 +200,7 @@ def cases() -> Iterator[tuple[Tables, str, bool]]:
     for tables in (*map(random_tables, range(4)), with_replaced_entries()):
         yield tables, "judgments", True
         yield tables, "rankings", True
-    yield one_long_ranking(), "rankings", False
+    yield one_long_ranking(), "rankings", True
     for scores in PLAIN_SCORES:
         yield (JUDGED, scored(scores)), "rankings", True
     for ids in PLAIN_IDS:
