@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,7 +29,6 @@ from irbatch.report.document import (
     Details,
     Document,
     Record,
-    Table,
     list_records,
     make_table,
 )
@@ -91,6 +89,12 @@ class ExplainedQuery(NamedTuple):
         """The second value less the first."""
         return self.values[1] - self.values[0]
 
+    def most_changed(self, most: int) -> list[ExplainedDocument]:
+        """Return the documents that changed the value most, then the first ones, in their order."""
+        rows = enumerate(self.documents)
+        by_change = sorted(rows, key=lambda row: -abs(row[1].change) if row[1].adds else 0.0)
+        return [row for _, row in sorted(by_change[:most], key=lambda row: row[0])]
+
 
 SHORT = 18  # columns of a system's name in headings
 FEW_QUERIES = 3  # of which text has as many documents as other forms
@@ -138,11 +142,14 @@ class Explanation(Reported):
     def _document(self, form: str, *, digits: int = 4) -> Document:
         check_digits(digits)
         (a, b), cutoff = self.systems, self.cutoff
-        most = max(MOST_DOCUMENTS, 2 * self.depth)
-        if form == "text" and len(self.queries) > FEW_QUERIES:
-            most = FEW_DOCUMENTS
-        letters = 0 if form in ("text", "latex") else LETTERS
-        documents = [[self._document_table(query, digits, letters, most)] for query in self.queries]
+        is_short = form == "text" and len(self.queries) > FEW_QUERIES
+        most = FEW_DOCUMENTS if is_short else max(MOST_DOCUMENTS, 2 * self.depth)
+        columns = self._document_columns(digits, 0 if form in ("text", "latex") else LETTERS)
+        heading = "Documents, and their ranks"
+        documents = [
+            [make_table(heading, columns, query.most_changed(most), whole=True)]
+            for query in self.queries
+        ]
         table = make_table(f"{self.measure} of queries", self._columns(digits), self.queries)
         first, second = (show(mean, digits) for mean in self.means)
         words = ("worse", "better") if self.sign else ("lower", "higher")
@@ -154,8 +161,8 @@ class Explanation(Reported):
             f"shown: {many(len(self.queries), 'query') if self.queries else 'none'}."
         )
         if any(len(query.documents) > most for query in self.queries):
-            caption += f" Of each query no more than {most} documents"
-            caption += "; HTML shows more." if most == FEW_DOCUMENTS else "."
+            more = "; HTML shows more" if is_short else ""
+            caption += f" Of each query no more than {most} documents{more}."
         where = "in the ranking" if cutoff is None else f"among the first {cutoff}"
         legend = [
             (BEST, "grades of relevant documents"),
@@ -170,31 +177,25 @@ class Explanation(Reported):
         return Document(title, caption, legend, [Details(table, documents)], settings)
 
     def _everything(self) -> Record:
-        everything = {name: _plain(value) for name, value in vars(self).items()}
-        return everything | {"settings": dict(self.settings)}
+        return {name: _plain(value) for name, value in vars(self).items()}
 
     def _records(self) -> tuple[list[str], list[Record]]:
         return list_records(self._columns(), self.queries)
 
     def _columns(self, digits: int = 4) -> list[Column]:
         """Return the columns of queries."""
-        headings = shorten_all(self.systems, SHORT)
+        a, b = shorten_all(self.systems, SHORT)
         has_texts = any(query.text for query in self.queries)
 
-        def value(side: int, name: str) -> Column:
-            return Column(
-                headings[side],
-                name=name,
-                value=lambda query: query.values[side],
-                show=lambda value: show(value, digits),
-            )
+        def shown_value(value: float) -> str:
+            return show(value, digits)
 
         return [
             Column("query", "name", name="query", value=lambda query: query.query),
             Column("text" if has_texts else "", "text",
-                   value=lambda query: _start(query.text or "", LETTERS)),
-            value(0, "value_a"),
-            value(1, "value_b"),
+                   value=lambda query: _start(query.text, LETTERS)),
+            Column(a, name="value_a", value=lambda query: query.values[0], show=shown_value),
+            Column(b, name="value_b", value=lambda query: query.values[1], show=shown_value),
             Column("change", name="difference", descends=False,
                    value=lambda query: query.difference,
                    show=lambda change: show_change(change, digits)),
@@ -204,44 +205,38 @@ class Explanation(Reported):
             Column("", name="unjudged_b", value=lambda query: query.unjudged[1]),
         ]  # fmt: skip
 
-    def _document_table(self, query: ExplainedQuery, digits: int, letters: int, most: int) -> Table:
-        """Lay out the documents of a query that changed the value most, with starts of texts."""
-        headings = shorten_all(self.systems, SHORT)
+    def _document_columns(self, digits: int, letters: int) -> list[Column]:
+        """Return the columns of a query's documents, with so many letters of their texts."""
 
-        def rank(side: int) -> Column:
+        def rank(side: int, heading: str) -> Column:
             def after(row: ExplainedDocument) -> Record:
                 added = row.adds[side] if row.adds and row.ranks[side] else 0
                 return {"after": show_change(added, digits) if added else ""}
 
-            return Column(
-                headings[side], descends=False, value=lambda row: row.ranks[side], more=after
-            )
+            return Column(heading, descends=False, value=lambda row: row.ranks[side], more=after)
 
-        columns = [
+        return [
             Column("document", "text", value=lambda row: str(row.document),
-                   more=lambda row: {"after": _start(row.text or "", letters)}),
+                   more=lambda row: {"after": _start(row.text, letters)}),
             Column("grade", value=lambda row: row.grade, show=lambda grade: f"{grade:g}",
                    more=lambda row: {"stands_out": row.grade in self.grades}),
-            rank(0),
-            rank(1),
+            *map(rank, (0, 1), shorten_all(self.systems, SHORT)),
             Column("moved", "text", value=lambda row: ARROWS.get(row.moved, row.moved)),
             Column("change" if self.adds else "", descends=False, value=lambda row: row.change,
                    show=lambda change: show_change(change, digits)),
         ]  # fmt: skip
-        by_change = sorted(query.documents, key=lambda row: -abs(row.change) if row.adds else 0.0)
-        shown_ids = {row.document for row in by_change[:most]}
-        rows = [row for row in query.documents if row.document in shown_ids]
-        return make_table("Documents, and their ranks", columns, rows, whole=True)
 
 
 def _plain(value: Any) -> Any:
     """Return what JSON has in place of tuples: dicts of those with names, lists of others."""
-    if hasattr(value, "_asdict"):
-        return {name: _plain(item) for name, item in value._asdict().items()}
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
     return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def _start(text: str, letters: int) -> str:
+def _start(text: str | None, letters: int) -> str:
+    text = text or ""
     return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…" * bool(letters)
 
 
@@ -301,10 +296,10 @@ def explain(
     ids = None if queries is None else _read_ids(queries)
     shown_depth = min(of.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
-    judged = evaluation.judgments(qrels)
-    runs = {name: evaluation.rankings(run) for name, run in _name_both(a, b).items()}
+    systems, judged = _name_both(a, b), evaluation.judgments(qrels)
+    runs = evaluation.rankings(a), evaluation.rankings(b)
     as_read = evaluation._replace(order_by="score", exclude=None)
-    first, second = (evaluate_run(as_read, judged, run, progress) for run in runs.values())
+    first, second = (evaluate_run(as_read, judged, run, progress) for run in runs)
     shared = [query for query in first.query_ids if query in second.rows]
     both = [own.values[[own.rows[query] for query in shared], 0] for own in (first, second)]
     values = np.stack(both, axis=1)
@@ -321,16 +316,27 @@ def explain(
             problem = "this query has no values with both systems, or is not judged"
             raise InputError(problem, source="queries", query=unknown[0])
         rows = [place[query] for query in ids]
-    explainer = Explainer(of, judged, list(runs.values()), evaluation.settings, shown_depth)
-    explained = [explainer.explain(shared[row], _pair(values[row].tolist())) for row in rows]
+    explainer = Explainer(of, judged, runs, evaluation.settings, shown_depth)
+    explained = [explainer.explain(shared[row], tuple(values[row].tolist())) for row in rows]
+    mentioned = dict.fromkeys(row.document for query in explained for row in query.documents)
+    of_queries = _look_up("topics", topics, [query.query for query in explained])
+    of_documents = _look_up("documents", documents, mentioned)
     return Explanation(
         measure=str(of),
-        systems=_pair(runs),
+        systems=systems,
         means=(first[of], second[of]),
         worse=int(np.count_nonzero(changes < 0)),
         better=int(np.count_nonzero(changes > 0)),
         same=int(np.count_nonzero(changes == 0)),
-        queries=_add_texts(explained, topics, documents),
+        queries=tuple(
+            query._replace(
+                text=of_queries.get(query.query),
+                documents=tuple(
+                    row._replace(text=of_documents.get(row.document)) for row in query.documents
+                ),
+            )
+            for query in explained
+        ),
         depth=shown_depth,
         cutoff=of.cutoff,
         sign=of.sign,
@@ -354,29 +360,25 @@ def _check_measure(measure: str | Measure) -> Measure:
 
 def _read_ids(queries: Any) -> list[Any]:
     """Return the ids of the queries to be explained, each once."""
-    ids: list[Any] = []
-    if not isinstance(queries, str):
-        with contextlib.suppress(TypeError):  # of a number, or lists of lists
-            ids = list(dict.fromkeys(queries))
+    try:
+        ids = [] if isinstance(queries, str) else list(dict.fromkeys(queries))
+    except TypeError:  # a number, or lists of lists
+        ids = []
     if not ids:
         problem = f"queries are a list of ids, not {shown(queries)}; most= says how many"
         raise InputError(problem, source="queries", value=queries)
     return ids
 
 
-def _name_both(a: Rankings, b: Rankings) -> dict[str, Any]:
-    """Return both systems by their names, which are A and B if they have none."""
+def _name_both(a: Rankings, b: Rankings) -> tuple[str, str]:
+    """Return both systems' names, which are A and B if they have none."""
     sides: list[Any] = []
     for rankings, letter in ((a, "A"), (b, "B")):
         own = rankings.name if isinstance(rankings, Run) else None
         is_path = isinstance(rankings, str | os.PathLike)
         sides.append(rankings if is_path else Run({}, own or letter))
-    return dict(zip(name_systems(sides), (a, b), strict=True))
-
-
-def _pair(both: Iterable[Any]) -> Any:
-    """Return what two systems have as a pair."""
-    return tuple(both)
+    first, second = name_systems(sides)
+    return first, second
 
 
 def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tuple[list[Any], Ints]:
@@ -424,30 +426,27 @@ class Explainer:
 
     def explain(self, query: Any, values: tuple[float, float]) -> ExplainedQuery:
         """Explain a query that has two values."""
-        row, depth, qrels = self._row_of[query], self.depth, self.qrels
-        grades = qrels.grades[qrels.starts[row] : qrels.starts[row + 1]].tolist()
-        judged = dict(zip(qrels.documents[row], grades, strict=True))
-        rankings = [rank_documents(qrels, row, run, self.settings) for run in self.runs]
-        ranks = [{document: rank for rank, document in enumerate(ids, 1)} for ids, _ in rankings]
-        adds = [self._additions(row, *ranking) for ranking in rankings]
-        top = [document for ids, _ in rankings for document in ids[:depth]]
+        row, depth, cutoff = self._row_of[query], self.depth, self.measure.cutoff
+        grades = self.qrels.grades[self.qrels.starts[row] : self.qrels.starts[row + 1]]
+        judged = dict(zip(self.qrels.documents[row], grades.tolist(), strict=True))
         relevant = [document for document, grade in judged.items() if grade in self.grades]
-        listed = []
-        for document in dict.fromkeys((*top, *relevant)):
-            places = _pair(of_side.get(document) for of_side in ranks)
-            added = [of_side.get(document, 0.0) for of_side in adds if of_side is not None]
-            listed.append(ExplainedDocument(
-                document, judged.get(document), places, self._moved(*places),
-                _pair(added) if len(added) == 2 and document in judged else None,
-            ))  # fmt: skip
-        unjudged = [codes[: self.measure.cutoff or depth] == UNJUDGED for _, codes in rankings]
-        return ExplainedQuery(
-            query=query,
-            values=values,
-            relevant=len(relevant),
-            unjudged=_pair(int(where.sum()) for where in unjudged),
-            documents=tuple(sorted(listed, key=self._place)),
-        )
+        (ids_a, codes_a), (ids_b, codes_b) = rankings = [
+            rank_documents(self.qrels, row, run, self.settings) for run in self.runs
+        ]
+        ranks_a, ranks_b = ({ids[k]: k + 1 for k in range(len(ids))} for ids in (ids_a, ids_b))
+        adds_a, adds_b = (self._additions(row, *ranking) for ranking in rankings)
+        documents = []
+        for document in dict.fromkeys((*ids_a[:depth], *ids_b[:depth], *relevant)):
+            ranks = ranks_a.get(document), ranks_b.get(document)
+            adds = None
+            if adds_a is not None and adds_b is not None and document in judged:
+                adds = adds_a.get(document, 0.0), adds_b.get(document, 0.0)
+            moved = _moved(*ranks, cutoff or math.inf)
+            documents.append(ExplainedDocument(document, judged.get(document), ranks, moved, adds))
+        holes_a, holes_b = (int((codes[: cutoff or depth] == UNJUDGED).sum())
+                            for codes in (codes_a, codes_b))  # fmt: skip
+        documents.sort(key=self._place)
+        return ExplainedQuery(query, values, len(relevant), (holes_a, holes_b), tuple(documents))
 
     def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
         """Return by how much the value grows at each judged document, going down the ranking.
@@ -467,13 +466,6 @@ class Explainer:
         added = np.diff(self.plan.values(matrix)[:, 0])
         return dict(zip((documents[k] for k in judged.tolist()), added.tolist(), strict=True))
 
-    def _moved(self, before: int | None, after: int | None) -> str:
-        last = self.measure.cutoff or math.inf
-        was, now = (rank if rank and rank <= last else 0 for rank in (before, after))
-        if was and now:
-            return "same" if was == now else "up" if now < was else "down"
-        return "lost" if was else "new" if now else "missed"
-
     def _place(self, row: ExplainedDocument) -> tuple[Any, ...]:
         """Return what documents are ordered by; see `ExplainedQuery`."""
         gain = (self.measure.sign or 1) * row.change if row.adds else 0.0
@@ -482,20 +474,12 @@ class Explainer:
         return kind, gain, row.moved in ("same", "missed"), highest, -(row.grade or 0)
 
 
-def _add_texts(
-    queries: Sequence[ExplainedQuery], topics: Texts | None, documents: Texts | None
-) -> tuple[ExplainedQuery, ...]:
-    """Return queries with the texts that are known of them and of their documents."""
-    of_queries = _look_up("topics", topics, [query.query for query in queries])
-    mentioned = dict.fromkeys(row.document for query in queries for row in query.documents)
-    texts = _look_up("documents", documents, mentioned)
-    return tuple(
-        query._replace(
-            text=of_queries.get(query.query),
-            documents=tuple(row._replace(text=texts.get(row.document)) for row in query.documents),
-        )
-        for query in queries
-    )
+def _moved(before: int | None, after: int | None, last: float) -> str:
+    """Say how a document moved between two ranks, of which those after the last are none."""
+    was, now = (rank if rank and rank <= last else 0 for rank in (before, after))
+    if was and now:
+        return "same" if was == now else "up" if now < was else "down"
+    return "lost" if was else "new" if now else "missed"
 
 
 def _look_up(source: str, texts: Texts | None, ids: Collection[Any]) -> dict[Any, str]:
