@@ -370,8 +370,7 @@ class Comparison(Reported, ComparisonSettings):
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
-        how = _tell_how(self, means=True, differences=True)
-        return " ".join([how, *tell_queries(self), *_tell_limits(self)])
+        return " ".join([_tell(self, means=True, differences=True)[0], *_tell_limits(self)])
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
         """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
@@ -423,15 +422,11 @@ class Comparison(Reported, ComparisonSettings):
                 parts.append(_tabulate_pairs(group, digits, power, order))
             if group is self and limits:
                 parts.append(Sentences(limits))
-        queries, shown_intervals = tell_queries(self), {"means": intervals, "differences": pairs}
-        return Document(
-            f"Comparison of {many(len(self.systems), 'system')}",
-            " ".join([_tell_how(self, **shown_intervals), *queries]),
-            _legend_of(self) if means else [],
-            parts,
-            " | ".join([self.signature, *(limits if paper else [])]),
-            note=" ".join([f"{_tell_test(self, **shown_intervals)}.", *queries]),
-        )
+        title = f"Comparison of {many(len(self.systems), 'system')}"
+        caption, note = _tell(self, means=intervals, differences=pairs)
+        legend = _legend_of(self) if means else []
+        footer = " | ".join([self.signature, *(limits if paper else [])])
+        return Document(title, caption, legend, parts, footer, note)
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
@@ -635,23 +630,20 @@ def _marks(compared: Comparison, letters: Mapping[int, str]) -> list[list[list[s
     return [[sorted(cell, key=lambda a: (len(a), a)) for cell in row] for row in marks]
 
 
-def _tell_how(compared: Comparison, **shown_intervals: bool) -> str:
-    """Say how systems were compared, and what the intervals and margins that are shown are."""
-    systems = many(len(compared.systems) - (compared.baseline is not None), "system")
-    against = f" against {compared.baseline}" if compared.baseline is not None else ""
-    text = f"{systems}{against}, {_tell_test(compared, **shown_intervals)}."
-    return f"{text} {compared.told_margin}".rstrip() if shown_intervals["differences"] else text
-
-
-def _tell_test(compared: Comparison, *, means: bool, differences: bool) -> str:
-    """Say what a paper has to: queries, what is relevant if known, the test, intervals shown."""
+def _tell(compared: Comparison, *, means: bool, differences: bool) -> tuple[str, str]:
+    """Say how systems were compared and what is shown; and what of it any other caption needs."""
     grades = re.findall(r"grade >= (\S+)", compared.settings.get("relevant", ""))
     relevant = f", relevant from grade {' or '.join(grades)}" if grades else ""
-    queries = many(len(compared.query_ids), "query")
     intervals = f"; {compared.told_intervals}" if means or differences else ""
     if differences and compared.simultaneous:
         intervals += ", those of differences simultaneous"
-    return f"{queries}{relevant}; {compared.told_test}{intervals}"
+    queries = many(len(compared.query_ids), "query")
+    how = f"{queries}{relevant}; {compared.told_test}{intervals}."
+    systems = many(len(compared.systems) - (compared.baseline is not None), "system")
+    against = f" against {compared.baseline}" if compared.baseline is not None else ""
+    margin = [compared.told_margin] if differences and compared.told_margin else []
+    left_out = tell_queries(compared)
+    return " ".join([f"{systems}{against}, {how}", *margin, *left_out]), " ".join([how, *left_out])
 
 
 def tell_queries(compared: Comparison) -> list[str]:
