@@ -350,9 +350,9 @@ class Leaderboard(Reported):
             raise InputError("no system is left on the leaderboard", source="leaderboard")
         values = np.stack([compared.values(axis.name) * axis.sign for axis in quantities], axis=1)
         conditions = [conditions_of(record, names) for record in compared.records]
-        alike = np.unique(np.array(conditions), return_inverse=True)[1]
+        alike = np.array(conditions)
         dominated_by: dict[str, list[str]] = {}
-        for system, row, own in zip(systems, values, alike, strict=True):
+        for system, row, own in zip(systems, values, conditions, strict=True):
             beats = (values >= row).all(axis=1) & (values > row).any(axis=1) & (alike == own)
             if beats.any():
                 dominated_by[system] = [systems[i] for i in np.flatnonzero(beats).tolist()]

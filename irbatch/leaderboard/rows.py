@@ -449,9 +449,8 @@ def find_accuracy(
         if qrels is not None and system.run is not None:
             runs[name] = folder / system.run
         elif system.accuracy is None:
-            lacking = "accuracy" if qrels is None else "run"
-            problem = "is missing: a run takes qrels to be evaluated"
-            raise field_error(of_system(name), lacking, problem, None)
+            problem = "is missing: give it, or a run, and qrels to evaluate that with"
+            raise field_error(of_system(name), "accuracy", problem, None)
         accuracy[name] = system.accuracy
     prepared = None if qrels is None else as_qrels(qrels, settings.get("columns"))
     for name, run in runs.items():
