@@ -111,10 +111,7 @@ def read_n_relevant(n_relevant: Any, queries: Queries) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class GradedCandidates:
-    """Some cells of a matrix, queries x candidates, query after query, and a grade of each.
-
-    Those read of the judgments have grades other than 0, in any order within a query.
-    """
+    """Some cells of a matrix, queries x candidates, query after query, and a grade of each."""
 
     row_index: Ints  # (graded,): the row of each
     columns: Ints
@@ -186,11 +183,7 @@ def _read_matrix(matrix: Any, shape: Shape, queries: Queries, source: str) -> Gr
 
 
 def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
-    """Read candidates by their columns; their grade is 1.
-
-    There is one column a query, or `IGNORED` for none; a matrix of columns in which that is
-    padding; or a list or set of columns for each query.
-    """
+    """Read candidates by their columns, as of positives, see `irbatch.evaluate_scores`."""
     if str(getattr(columns, "dtype", "")) == "object" and columns.ndim == 1:
         columns = list(columns)  # lists of each query, or numbers
     if isinstance(columns, Sequence) and any(
@@ -289,12 +282,7 @@ def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools:
 
 
 class LabelRows:
-    """Labels, one row a query, rectangular or ragged, see `irbatch.evaluate_matrix`.
-
-    Attributes:
-        queries: their ids.
-        depths: int64 ``(queries,)``, how many labels of each count.
-    """
+    """Labels, one row a query, rectangular or ragged; `depths` of each count."""
 
     def __init__(
         self,

@@ -111,13 +111,7 @@ class Accumulator:
     """Queries that add up, those with ids once.
 
     Batches may wait to be evaluated together; documents in columns wait, as their query may go on.
-
-    Args:
-        keep: see `KEEPS`.
-        measures: what is kept of each query.
-        options: what else states must share to add up.
-        items: what is known of documents, where measures of the whole run read that.
-        repeated: see `REPEATED`.
+    States of the same measures, `options` and items add up.
     """
 
     def __init__(
@@ -167,13 +161,9 @@ class Accumulator:
         settings: Mapping[str, str] | None = None,
         extra: int = 0,
     ) -> None:
-        """Add whole queries, or sums of some where these are kept.
+        """Add whole queries, or their sums, unless ids lack or one that came has other values.
 
         Both of `settings` that differ are noted; `extra` queries were only in the run.
-
-        Raises:
-            InputError: if not all queries have ids, or one that came before has other values;
-                nothing has changed then.
         """
         if self._sums is not None:
             ids = None
@@ -209,11 +199,7 @@ class Accumulator:
             self.settings = joined
 
     def add_documents(self, columns: Sequence[Any]) -> None:
-        """Add documents of queries that are not whole yet, each document once; see `COLUMNS`.
-
-        Raises:
-            InputError: as `irbatch.BatchEvaluator.update_columns`; nothing has changed then.
-        """
+        """Add documents of queries that are not whole yet, each once, unless one is rejected."""
         lists = [
             column
             if isinstance(column, list | tuple)
@@ -341,11 +327,7 @@ class Accumulator:
         return state | {"lists": lists, "columns": dict(zip(COLUMNS, columns, strict=True))}
 
     def read(self, state: Mapping[str, Any]) -> None:
-        """Add what a state holds that was written of the same measures, options and items.
-
-        Raises:
-            InputError: if it is the state of something else.
-        """
+        """Add what a state holds, unless it is of other measures, options or items."""
         with reading_state():
             for key, value in self._shared.items():
                 if not state[key] == value:

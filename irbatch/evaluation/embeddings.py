@@ -22,6 +22,7 @@ SIMILARITIES = {
     "cosine": "cosine of embeddings",
     "l2": "negative distance of embeddings",
 }
+DIAGONAL = "positives", "diagonal"  # the option that is of all queries together
 UNUSED = {"mask", "lengths"}  # of the options of scores: every document is a candidate
 BLOCK_BYTES = 128 << 20  # of scores at once
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
@@ -87,7 +88,7 @@ def evaluate_embeddings(
     per_query = {name: _read_rows(rows, name, pair.shape) for name, rows in options.items()}
     parts = []
     for rows in pair.blocks():
-        some: Any = {name: _take(value, rows, pair.shape) for name, value in per_query.items()}
+        some: Any = {name: _take(value, rows, pair.shape[0]) for name, value in per_query.items()}
         parts.append(evaluator.rank(pair.scores(rows), **some, **of_all))
     results = evaluator.results(join_batches(parts), ids)
     evaluator.warn_once(notes_on(results))
@@ -237,7 +238,7 @@ def _with_halves(xp: Any, part: Any, *, of_documents: bool) -> Any:
 def _read_rows(of_queries: Any, name: str, shape: tuple[int, int]) -> Any:
     """Return what has a row for each query, checked, in a form that rows can be taken from."""
     if of_queries is None or isinstance(of_queries, str):
-        return of_queries
+        return np.arange(shape[0]) if (name, of_queries) == DIAGONAL else of_queries
     own = getattr(of_queries, "shape", None)
     if own is None:
         own = (len(of_queries),) if hasattr(of_queries, "__len__") else ()
@@ -249,13 +250,10 @@ def _read_rows(of_queries: Any, name: str, shape: tuple[int, int]) -> Any:
     return of_queries.to_sparse_coo() if is_tensor(of_queries) else of_queries.tocsr()
 
 
-def _take(of_queries: Any, rows: slice, shape: tuple[int, int]) -> Any:
+def _take(of_queries: Any, rows: slice, n_queries: int) -> Any:
     """Return what is said of some queries."""
-    if isinstance(of_queries, str):
-        if of_queries == "diagonal" and shape[0] <= shape[1]:
-            return np.arange(rows.start, rows.stop)
-        return of_queries
-    if of_queries is None or (rows.start == 0 and rows.stop == shape[0]):
+    is_for_all = of_queries is None or isinstance(of_queries, str)
+    if is_for_all or (rows.start == 0 and rows.stop == n_queries):
         return of_queries
     if is_sparse(of_queries) and is_tensor(of_queries):
         places = sys.modules["torch"].arange(rows.start, rows.stop, device=of_queries.device)

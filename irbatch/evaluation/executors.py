@@ -80,11 +80,7 @@ class Workers:
     def run(
         self, work: Callable[..., Any], items: Sequence[Item], progress: Progress | None = None
     ) -> list[Any]:
-        """Return what came of ``work(*common, *item)`` for each item, telling how far it is.
-
-        Raises:
-            ChildProcessError: if a process was killed, or couldn't start.
-        """
+        """Return what came of ``work(*common, *item)`` for each item, telling how far it is."""
         done: dict[int, Any] = {}
         may_restart = self._processes > 0
         while len(done) < len(items):

@@ -255,6 +255,14 @@ def test_embeddings(dtype: str, ties: str) -> None:
         assert found.values.tolist() == values(queries @ documents.T, **each, ties=ties)
 
 
+def test_a_diagonal_is_that_of_all_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irbatch.evaluation.embeddings.BLOCK_BYTES", 4 * 3 * 2)  # two at once
+    evaluate = lambda: irbatch.evaluate_embeddings(  # noqa: E731
+        np.eye(5, 3), np.eye(3), measures="RR", positives="diagonal"
+    )
+    input_error(evaluate, "column 3", query=3, source="positives")
+
+
 def test_embeddings_by_angle() -> None:
     rng = np.random.default_rng(4)
     queries, documents = rng.normal(size=(N, 8)), rng.normal(size=(M, 8))
