@@ -329,16 +329,12 @@ class Results(Reported):
         return heads, self.query_ids, self.values[:, chosen]
 
     def _find(self, name: str) -> int | None:
-        """Look a measure up: by its canonical name, or else any other that it answers to."""
-        if name in self._column:
-            return self._column[name]
-        answering = (i for i, measure in enumerate(self.columns) if measure.answers_to(name))
-        if (column := next(answering, None)) is not None:
-            return column
-        with suppress(InputError):
-            measures = parse_measures([name])
-            return self._column.get(str(measures[0])) if len(measures) == 1 else None
-        return None
+        """Look a measure up: by its canonical name, or else by what any other stands for."""
+        if name not in self._column:
+            with suppress(InputError):
+                names = [str(measure) for measure in parse_measures([name])]
+                return self._column.get(names[0]) if len(names) == 1 else None
+        return self._column.get(name)
 
     def _document(
         self: Results | SystemResults,
@@ -350,10 +346,9 @@ class Results(Reported):
         intervals: bool = False,
         sort: str | Measure | None = None,
     ) -> Document:
-        from irbatch.evaluation.tables import TableOptions, document_of  # which load reports
+        from irbatch.evaluation.tables import document_of  # which loads reports
 
-        options = TableOptions(digits, names, per_query, intervals, sort)
-        return document_of(by_system(self), options)
+        return document_of(by_system(self), digits, names, per_query, intervals, sort)
 
     def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], Iterable[Record]]:
         heads, ids, values = self._table(names)
@@ -539,9 +534,19 @@ class SystemResults(Reported, dict[str, Results]):
     def _records(
         self, *, per_query: bool = False, names: str = "irbatch", intervals: bool = False
     ) -> tuple[Sequence[str], Iterable[Record]]:
-        from irbatch.evaluation.tables import list_values
+        from irbatch.evaluation.tables import BOUNDS, VALUE, list_lines, list_measures
 
-        return list_values(self, names=names, per_query=per_query, intervals=intervals)
+        counts = {of.spelled(names) for of in list_measures(self) if of.aggregate == "sum"}
+        heads = (*VALUE, *BOUNDS) if intervals else VALUE
+
+        def records() -> Iterator[Record]:
+            for line in list_lines(self, names, per_query, intervals):
+                for name, value in line.values.items():
+                    number = int(value) if name in counts and value.is_integer() else value
+                    ends = line.bounds.get(name, ("", "")) if intervals else ()
+                    yield dict(zip(heads, (line.run, line.query, name, number, *ends), strict=True))
+
+        return heads, records()
 
 
 def by_system(results: Results | SystemResults) -> Mapping[str, Results]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +12,7 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import document
-from irbatch.report.document import (
-    BEST,
-    Cell,
-    Column,
-    Document,
-    Record,
-    Table,
-)
+from irbatch.report.document import BEST, Cell, Column, Document, Record, Table
 from irbatch.report.text import best_first, check_digits, is_best, show, show_interval
 
 ALL = "all"  # what trec_eval calls the row of means
@@ -27,16 +20,6 @@ VALUE = ("run", "query", "measure", "value")
 BOUNDS = ("low", "high")
 NO_BOUNDS = (math.nan, math.nan)
 Systems = Mapping[str, Any]  # names to `Results`, which know of their tables
-
-
-class TableOptions(NamedTuple):
-    """The options of reports for people, which `Results` and `SystemResults` describe."""
-
-    digits: int = 4
-    names: str = "irbatch"
-    per_query: bool = False
-    intervals: bool = False
-    sort: str | Measure | None = None
 
 
 def show_value(value: float, measure: Measure, digits: int) -> str:
@@ -122,14 +105,10 @@ class Line(NamedTuple):
     """The values of a query of a system, or its means; their intervals where they are asked for."""
 
     run: str
-    query: Any  # None of means
+    query: str  # ALL of means
+    is_mean: bool
     values: Mapping[str, float]
     bounds: Mapping[str, tuple[float, float]]
-
-    @property
-    def named(self) -> str:
-        """What the line is of."""
-        return ALL if self.query is None else str(self.query)
 
 
 def list_lines(results: Systems, names: str, per_query: bool, intervals: bool) -> Iterator[Line]:
@@ -137,60 +116,40 @@ def list_lines(results: Systems, names: str, per_query: bool, intervals: bool) -
     for run, system in results.items():
         if per_query and system.has_values:
             for query, values in system.to_dict(names).items():
-                yield Line(run, query, values, {})
+                yield Line(run, str(query), False, values, {})
         bounds = system.intervals(names=names) if intervals else {}
-        yield Line(run, None, system.mean(names), bounds)
+        yield Line(run, ALL, True, system.mean(names), bounds)
 
 
-def list_values(
-    results: Systems, *, names: str = "irbatch", per_query: bool = False, intervals: bool = False
-) -> tuple[tuple[str, ...], Iterator[Record]]:
-    """Return the names of columns, and a record for each value with every digit."""
-    counts = {of.spelled(names) for of in list_measures(results) if of.aggregate == "sum"}
-    heads = (*VALUE, *BOUNDS) if intervals else VALUE
-
-    def records() -> Iterator[Record]:
-        for line in list_lines(results, names, per_query, intervals):
-            for name, value in line.values.items():
-                number = int(value) if name in counts and value.is_integer() else value
-                ends = line.bounds.get(name, ("", "")) if intervals else ()
-                yield dict(zip(heads, (line.run, line.named, name, number, *ends), strict=True))
-
-    return heads, records()
-
-
-def make_table(results: Systems, options: TableOptions) -> Table:
+def _make_table(
+    results: Systems, digits: int, names: str, per_query: bool, intervals: bool
+) -> Table:
     """Lay out one row a system, or with those of its queries before it."""
-    check_digits(options.digits)
-    if options.sort is not None:
-        results = _sorted_systems(results, options.sort)
-    lines = [*list_lines(results, "irbatch", options.per_query, options.intervals)]
-    means = {line.run: line.values for line in lines if line.query is None}
-    alike = not tell_different_queries(results)
+    lines = [*list_lines(results, "irbatch", per_query, intervals)]
+    compared = [] if tell_different_queries(results) else [line for line in lines if line.is_mean]
     columns = []
-    if not options.per_query or len(results) > 1:
+    if not per_query or len(results) > 1:
         columns.append(Column("run", "name", text=lambda line: line.run))
-    if options.per_query:
-        columns.append(Column("query", "name", text=lambda line: line.named))
-    for measure in list_measures(results):
-        sign = 0 if measure.aggregate == "sum" else measure.sign  # more counts are no better
-        signed = [of.get(str(measure), math.nan) * sign for of in means.values()]
-        best = [run for run, is_it in zip(means, is_best(signed), strict=True) if is_it]
-        columns.append(_column(measure, options, best if sign and alike else []))
+    if per_query:
+        columns.append(Column("query", "name", text=lambda line: line.query))
+    columns += [_column(of, compared, digits, names) for of in list_measures(results)]
     return document.make_table(f"Means of {many(len(results), 'system')}", columns, lines)
 
 
-def _column(measure: Measure, options: TableOptions, best: Collection[str]) -> Column:
-    """Return the column of a measure, in which the means of some systems stand out."""
-    name, digits = str(measure), options.digits
+def _column(measure: Measure, means: Sequence[Line], digits: int, names: str) -> Column:
+    """Return the column of a measure, in which the best of some means stand out."""
+    name = str(measure)
+    sign = 0 if measure.aggregate == "sum" else measure.sign  # more counts are no better
+    signed = [line.values.get(name, math.nan) * sign for line in means]
+    best = [line for line, it_is in zip(means, is_best(signed), strict=True) if it_is and sign]
 
     def more(line: Line) -> Record:
         low, high = line.bounds.get(name, NO_BOUNDS)
         within = "" if math.isnan(low) else show_interval(low, high, digits)
-        return {"stands_out": line.query is None and line.run in best, "after": within}
+        return {"stands_out": line in best, "after": within}
 
     return Column(
-        measure.spelled(options.names),
+        measure.spelled(names),
         descends=measure.sign >= 0,
         value=lambda line: line.values.get(name, math.nan),
         show=lambda value: show_value(value, measure, digits),
@@ -214,10 +173,20 @@ def _by_measure(table: Table) -> Table:
     return Table(table.caption, [Column("measure", "name"), Column(name.text)], rows)
 
 
-def document_of(results: Systems, options: TableOptions) -> Document:
-    """Return the report of systems, or of one."""
-    table = make_table(results, options)
-    if len(results) == 1 and not options.per_query:
+def document_of(
+    results: Systems,
+    digits: int,
+    names: str,
+    per_query: bool,
+    intervals: bool,
+    sort: str | Measure | None,
+) -> Document:
+    """Return the report of systems, or of one; `Results` and `SystemResults` tell the options."""
+    check_digits(digits)
+    if sort is not None:
+        results = _sorted_systems(results, sort)
+    table = _make_table(results, digits, names, per_query, intervals)
+    if len(results) == 1 and not per_query:
         table = _by_measure(table)
     stated = [system.settings for system in results.values()]
     shared = stated[0].items() if stated else ()
@@ -227,7 +196,7 @@ def document_of(results: Systems, options: TableOptions) -> Document:
     apart, level = tell_different_queries(results), level_of(common)
     remarks = [
         "" if level == "1" else f"Relevant from grade {level}.",
-        "In brackets: 95% intervals." if options.intervals else "",
+        "In brackets: 95% intervals." if intervals else "",
         f"{apart[0].upper()}{apart[1:]}." if apart else "",
     ]
     note = " ".join(filter(None, remarks))

@@ -18,7 +18,7 @@ from irbatch.errors import imported
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.integrations.shuffled import BUCKET, Task, check_frame
+from irbatch.integrations.shuffled import BUCKET, Task
 
 __all__ = ["evaluate"]
 
@@ -58,20 +58,16 @@ def evaluate(
             had; and as `irbatch.evaluate`, naming the query and the document, from the workers.
     """
     check_settings(evaluate, settings)
-    apart = isinstance(qrels, _frames.DataFrame)
-    task = Task.choose(measures, cutoffs, keep, apart=apart, **settings)
-    check_frame(run, _frames.DataFrame, "Dask")
+    frame = _frames.DataFrame, "Dask"
+    task = Task.choose(qrels, run, frame, measures, cutoffs, keep, **settings)
     count = partitions or run.npartitions
-    ranked = _in_buckets(task, run, "run", count)
-    if apart:
-        judgments, judged = None, _in_buckets(task, qrels, "qrels", count)
-    else:
-        judgments = task.evaluation.judgments(qrels)
-        judged = [_sent(judgments)] * count
+    ranked, judged = _in_buckets(task, run, "run", count), [None] * count
+    if task.judgments is None:
+        judged = _in_buckets(task, qrels, "qrels", count)
     held = _sent(task)
     evaluate_bucket = _dask.delayed(Task.evaluate_bucket)
     parts = [evaluate_bucket(held, *both) for both in zip(judged, ranked, strict=True)]
-    return task.sum_up(_dask.compute(*parts), judgments)
+    return task.sum_up(_dask.compute(*parts))
 
 
 def _sent(value: Any) -> Any:

@@ -36,15 +36,6 @@ __all__ = ["IrbatchEvaluator", "IrbatchProvider", "install", "uninstall"]
 CONVENTIONS = "9"  # of trec_eval, which ir_measures takes its values from
 
 
-def _meaning(measure: Any) -> Measure:
-    """Return the measure that ir_measures' stands for."""
-    if (meaning := find_meaning(measure)) is None:
-        raise InputError(
-            f"irbatch has no {measure} of ir_measures", source="measures", value=measure
-        )
-    return meaning
-
-
 class IrbatchProvider(irm.providers.Provider):  # type: ignore[misc]
     """irbatch, as ir_measures knows its providers."""
 
@@ -66,11 +57,14 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         converter = irm.util.QrelsConverter(qrels)
         # Unjudged documents are removed before or not, and what is judged may be subtopics: as many
         # passes as are asked for.
-        self._passes: dict[tuple[bool, bool], list[Any]] = defaultdict(list)
+        self._passes: dict[tuple[bool, bool], list[tuple[Any, Measure]]] = defaultdict(list)
         for measure in measures:
+            if (meaning := find_meaning(measure)) is None:
+                problem = f"irbatch has no {measure} of ir_measures"
+                raise InputError(problem, source="measures", value=measure)
             judged_only = "judged_only" in measure.SUPPORTED_PARAMS and bool(measure["judged_only"])
-            of_subtopics = _meaning(measure).declaration.reads == "subtopics"
-            self._passes[judged_only, of_subtopics].append(measure)
+            of_subtopics = meaning.declaration.reads == "subtopics"
+            self._passes[judged_only, of_subtopics].append((measure, meaning))
         self._subtopics = None
         if any(of_subtopics for _, of_subtopics in self._passes):
             converter = irm.util.QrelsConverter(list(converter.as_namedtuple_iter()))
@@ -86,14 +80,13 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
             return
         read = Run(rankings)
         for (judged_only, of_subtopics), group in self._passes.items():
-            meanings = [_meaning(measure) for measure in group]
-            measures = list(dict.fromkeys(meanings))
+            measures = list(dict.fromkeys(meaning for _, meaning in group))
             qrels = self._subtopics if of_subtopics and self._subtopics else self._qrels
             if not read.answers(qrels).size:
                 continue
             settings: Any = {"trec_eval": CONVENTIONS, "judged_only": judged_only}
             results = evaluate(qrels, read, measures, **settings)
-            for theirs, meaning in zip(group, meanings, strict=True):
+            for theirs, meaning in group:
                 for query, value in results.per_query(meaning).items():
                     yield irm.Metric(query_id=query, measure=theirs, value=value)
 

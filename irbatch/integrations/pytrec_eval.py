@@ -16,7 +16,7 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ from irbatch.evaluation.settings import Settings
 from irbatch.formats.lines import QRELS, RUN
 from irbatch.formats.reader import read_lines
 from irbatch.measures import NICKNAMES, Measure, Plan
-from irbatch.measures.names import TREC_MEASURES, TrecValue, list_measures, list_values
+from irbatch.measures.names import TREC_MEASURES, list_measures, list_values
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import take_logarithms
 
@@ -89,9 +89,8 @@ class RelevanceEvaluator:
         if not is_whole(relevance_level) or not 1 <= relevance_level <= LARGEST_WHOLE:
             problem = f"{shown(relevance_level)} must be a whole number of at least 1"
             raise InputError(f"relevance_level {problem}", value=relevance_level)
-        self.measures = _combine(measures)
         options = bool(judged_docs_only_flag), float(relevance_level)
-        self._planned = _plan_values(frozenset(self.measures), *options)
+        self._planned = _plan_values(_check_names(measures), *options)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         if self._qrels is not None and (parts := self._qrels.levels % 1 != 0).any():
@@ -135,7 +134,17 @@ class _Planned(NamedTuple):
 
 @functools.lru_cache(maxsize=64)  # scripts make an evaluator for every run
 def _plan_values(names: frozenset[str], judged_only: bool, level: float) -> _Planned:
-    values = list(_list_values(names))
+    parameters: dict[str, set[str]] = defaultdict(set)  # of measures of one name together
+    for wish in names:
+        for name in supported_nicknames.get(wish, (wish,)):
+            stem, numbers = (name, "") if name in supported_measures else _split(name)
+            parameters[stem] |= set(numbers.split(",") if numbers else ())
+    values = [
+        value._replace(label=name) if trec.takes in _ONE_NAME else value
+        for name, trec in TREC_MEASURES.items()
+        if name in parameters
+        for value in list_values(trec, ",".join(sorted(parameters[name])))
+    ]
     measures = list(dict.fromkeys(value.measure for value in values if value.measure))
     # Texts, such as runid, are 0.0 in pytrec_eval: a column behind those of measures.
     places = {measure: place for place, measure in enumerate(measures)}
@@ -159,21 +168,14 @@ def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any,
     }
 
 
-def _combine(measures: Iterable[str]) -> set[str]:
-    """Write measures as ``name.parameter,parameter``, those of one name together."""
+def _check_names(measures: Iterable[str]) -> frozenset[str]:
     if isinstance(measures, str) or not isinstance(measures, Iterable):
         raise InputError(f"measures {shown(measures)} are not several names", source="measures")
-    parameters: dict[str, set[str]] = defaultdict(set)
-    for wish in measures:
-        if not isinstance(wish, str):
-            raise InputError(f"unsupported measure {shown(wish)}", source="measures", value=wish)
-        for name in supported_nicknames.get(wish, (wish,)):
-            stem, values = (name, "") if name in supported_measures else _split(name)
-            parameters[stem] |= set(values.split(",") if values else ())
-    return {
-        f"{name}.{','.join(sorted(values))}" if values else name
-        for name, values in parameters.items()
-    }
+    names = list(measures)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"unsupported measure {shown(name)}", source="measures", value=name)
+    return frozenset(names)
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -182,16 +184,6 @@ def _split(name: str) -> tuple[str, str]:
         if name.startswith(stem) and (match := _PARAMETERS.match(name, len(stem))):
             return stem, match[1]
     raise InputError(f"unsupported measure {shown(name)}", source="measures", value=name)
-
-
-def _list_values(measures: Set[str]) -> Iterator[TrecValue]:
-    """List what is computed, in trec_eval's order, under pytrec_eval's names."""
-    parameters = dict(spelling.partition(".")[::2] for spelling in measures)
-    for name, trec in TREC_MEASURES.items():
-        if name in parameters:
-            for value in list_values(trec, parameters[name]):
-                label = name if trec.takes in _ONE_NAME else value.label
-                yield TrecValue(label, value.measure, value.length)
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:

@@ -117,7 +117,24 @@ def _order(query: Any, hits: Any) -> list[Any]:
     return [hit["corpus_id"] for hit in ordered]
 
 
-class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
+class _Reranking:
+    """What both evaluators of reranking have: scores of whole lists, and three measures."""
+
+    at_k: int
+
+    def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
+        super().__init__(samples, *args, **options)  # type: ignore[call-arg]
+        measures = [measure("AP"), measure("RR") @ self.at_k, measure("nDCG") @ self.at_k]
+        self._evaluator = evaluator_without_ids(measures, keep="sums", ties=ties)
+
+    def _means(self, scores: Any, labels: Any = None, **options: Any) -> list[float]:
+        """Return AP, RR and nDCG."""
+        self._evaluator.reset()
+        self._evaluator.update(scores, labels, **options)
+        return [*self._evaluator.compute().mean().values()]
+
+
+class RerankingEvaluator(_Reranking, _evaluation.RerankingEvaluator):  # type: ignore[misc]
     """The library's evaluator of ranking each query's positive and negative documents.
 
     Values are the library's but for equal scores, where its MRR follows an order that is not
@@ -134,22 +151,18 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
             call, if a score is not a number.
     """
 
-    def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
+    def __init__(self, samples: Any, *args: Any, **options: Any) -> None:
         super().__init__(samples, *args, **options)
         if not self.samples:
             raise InputError("no sample has positive and negative documents", source="samples")
-        self._measures = _reranking(self.at_k)
-        self._evaluator = evaluator_without_ids(self._measures, keep="sums", ties=ties)
 
     def compute_metrics(self, model: Any) -> dict[str, float]:
         """Embed and score the documents of all samples; return ``"map"``, ``"mrr"``, ``"ndcg"``."""
         rows = list(self._scores(model))
         scores = _pad(rows, batch_first=True)
         positives = [list(range(len(sample["positive"]))) for sample in self.samples]
-        self._evaluator.reset()
-        self._evaluator.update(scores, positives=positives, lengths=[len(row) for row in rows])
-        means = self._evaluator.compute()
-        ap, rr, ndcg = (means[column] for column in self._measures)
+        lengths = [len(row) for row in rows]
+        ap, rr, ndcg = self._means(scores, positives=positives, lengths=lengths)
         return {"map": ap, "mrr": rr, "ndcg": ndcg}
 
     def _scores(self, model: Any) -> Iterator[Any]:
@@ -168,7 +181,7 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
                 start += len(own)
 
 
-class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvaluator):  # type: ignore[misc]
+class CrossEncoderRerankingEvaluator(_Reranking, _cross_encoders.CrossEncoderRerankingEvaluator):  # type: ignore[misc]
     """The library's evaluator of reranking with a cross-encoder.
 
     Args:
@@ -181,19 +194,7 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
         InputError: if an option is not known; and from a call, if a score is not a number.
     """
 
-    def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
-        super().__init__(samples, *args, **options)
-        self._measures = _reranking(self.at_k)
-        self._evaluator = evaluator_without_ids(self._measures, keep="sums", ties=ties)
-
     def compute_metrics(self, y_true: Any, y_pred: Any) -> tuple[float, float, float]:
         """Return RR and nDCG at the cutoff, and AP, of one ranking: labels (0 or 1) and scores."""
-        self._evaluator.reset()
-        means = self._evaluator.update([y_pred], [y_true])
-        ap, rr, ndcg = (means[column] for column in self._measures)
+        ap, rr, ndcg = self._means([y_pred], [y_true])
         return rr, ndcg, ap
-
-
-def _reranking(k: int) -> list[Any]:
-    """List the measures of reranking."""
-    return [measure("AP"), measure("RR") @ k, measure("nDCG") @ k]

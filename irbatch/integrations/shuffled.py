@@ -29,17 +29,23 @@ class Task:
 
     evaluation: Evaluation
     keep: str
-    apart: bool  # whether judgments are in the buckets, too
+    judgments: Any  # None if they are in the buckets, too
 
     @classmethod
     def choose(
-        cls, measures: Measures, cutoffs: Cutoffs, keep: str, *, apart: bool, **settings: Any
+        cls,
+        qrels: Any,
+        run: Any,
+        frame: tuple[type, str],
+        measures: Measures,
+        cutoffs: Cutoffs,
+        keep: str,
+        **settings: Any,
     ) -> Task:
-        """Return the task of these arguments.
-
-        Raises:
-            InputError: if an option can't be had, or asks for what shuffled rows don't have.
-        """
+        """Return the task of these arguments; `frame` is the type that an engine's have."""
+        if not isinstance(run, frame[0]):
+            problem = f"{kind_of(run)} is not a DataFrame of {frame[1]}"
+            raise InputError(f"{problem}: irbatch.evaluate takes others", source="run")
         check_choice("keep", keep, KEEPS)
         if settings.get("ties") == "index":
             problem = "rows that were shuffled have no order: ties='index' has no meaning"
@@ -50,7 +56,9 @@ class Task:
         if settings.pop("progress", None) is not None:
             raise InputError("the engine shows its own progress", source="progress")
         settings["threads"] = settings.get("threads") or 1  # a core has a task of its own
-        return cls(Evaluation.choose(measures, cutoffs, **settings), keep, apart)
+        evaluation = Evaluation.choose(measures, cutoffs, **settings)
+        judgments = None if isinstance(qrels, frame[0]) else evaluation.judgments(qrels)
+        return cls(evaluation, keep, judgments)
 
     def columns_read(self, names: Iterable[str], source: str) -> dict[str, str]:
         """Return the columns of a ``"run"`` or of ``"qrels"`` that are read, by role."""
@@ -59,28 +67,18 @@ class Task:
         return choose_columns(list(names), kind, names_for(self.evaluation.columns, kind))
 
     def evaluate_bucket(self, judged: Any, ranked: Any) -> PartialResult:
-        """Return what a bucket comes to.
-
-        Args:
-            judged: its judgments, a table; or all judgments, where they aren't in buckets.
-            ranked: its rankings, a table.
+        """Return what a bucket comes to: tables of its judgments, if they are in it, and rankings.
 
         Raises:
             InputError: naming query, document and value of what cannot be evaluated.
         """
-        qrels = None if self.apart and not len(judged) else judged
+        apart = self.judgments is None
+        qrels = (judged if len(judged) else None) if apart else self.judgments
         run = ranked if len(ranked) else Run({})
-        return evaluate_part(self.evaluation, qrels, run, None, self.keep, self.apart)
+        return evaluate_part(self.evaluation, qrels, run, keep=self.keep, apart=apart)
 
-    def sum_up(self, parts: Iterable[PartialResult], judgments: Any) -> Results:
+    def sum_up(self, parts: Iterable[PartialResult]) -> Results:
         """Return the results of all buckets; of none, those of an empty run."""
-        judgments = None if self.apart else judgments
-        nothing = evaluate_part(self.evaluation, judgments, Run({}), None, self.keep, self.apart)
-        return merge_partials([nothing, *parts]).results(judgments)
-
-
-def check_frame(run: Any, kind: type, engine: str) -> None:
-    """Reject a run that is not a frame of an engine's."""
-    if not isinstance(run, kind):
-        problem = f"{kind_of(run)} is not a DataFrame of {engine}: irbatch.evaluate takes others"
-        raise InputError(problem, source="run")
+        more: Any = {"keep": self.keep, "apart": self.judgments is None}
+        nothing = evaluate_part(self.evaluation, self.judgments, Run({}), **more)
+        return merge_partials([nothing, *parts]).results(self.judgments)

@@ -11,7 +11,6 @@ installed where Spark's tasks run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, Unpack
 
 from irbatch.errors import FIELDS, InputError, imported
@@ -19,7 +18,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.partial import PartialResult
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.integrations.shuffled import BUCKET, Task, check_frame
+from irbatch.integrations.shuffled import BUCKET, Task
 
 __all__ = ["evaluate"]
 
@@ -54,21 +53,17 @@ def evaluate(
         InputError: as there; what can be seen before a job starts, before.
     """
     check_settings(evaluate, settings)
-    apart = isinstance(qrels, _sql.DataFrame)
-    task = Task.choose(measures, cutoffs, keep, apart=apart, **settings)
-    check_frame(run, _sql.DataFrame, "Spark")
+    frame = _sql.DataFrame, "Spark"
+    task = Task.choose(qrels, run, frame, measures, cutoffs, keep, **settings)
     count = partitions or int(run.sparkSession.conf.get(PARTITIONS))
     ranked = _in_buckets(task, run, "run", count)
-    if apart:
-        judgments = None
+    if task.judgments is None:
         both = _in_buckets(task, qrels, "qrels", count).cogroup(ranked)
-        cells = both.applyInArrow(lambda ours, rows: _evaluate_pair(task, ours, rows), CELL)
+        cells = both.applyInArrow(lambda judged, rows: _evaluate(task, judged, rows), CELL)
     else:
-        judgments = task.evaluation.judgments(qrels)
-        cells = ranked.applyInArrow(lambda rows: _evaluate_rows(task, judgments, rows), CELL)
+        cells = ranked.applyInArrow(lambda rows: _evaluate(task, None, rows), CELL)
     items = task.evaluation.items
-    parts = [_read_cell(bytes(cell[0]), items) for cell in cells.collect()]
-    return task.sum_up(parts, judgments)
+    return task.sum_up(_read_cell(bytes(cell[0]), items) for cell in cells.collect())
 
 
 def _in_buckets(task: Task, frame: Any, source: str, count: int) -> Any:
@@ -80,23 +75,15 @@ def _in_buckets(task: Task, frame: Any, source: str, count: int) -> Any:
     return frame.select(*by_name.values(), bucket).groupBy(BUCKET)
 
 
-def _evaluate_pair(task: Task, judged: Any, ranked: Any) -> Any:
-    return _cell(lambda: task.evaluate_bucket(_rows(judged), _rows(ranked)))
-
-
-def _evaluate_rows(task: Task, judgments: Any, ranked: Any) -> Any:
-    return _cell(lambda: task.evaluate_bucket(judgments, _rows(ranked)))
-
-
-def _rows(table: Any) -> Any:
-    """Return rows without the number of their bucket; an empty side has no columns."""
-    return table.drop_columns([BUCKET]) if BUCKET in table.column_names else table
-
-
-def _cell(evaluate: Callable[[], Any]) -> Any:
-    """Return a table of one cell: what comes back or, as Spark would lose its fields, an error."""
+def _evaluate(task: Task, *tables: Any) -> Any:
+    """Return a table of one cell: a bucket's part or, as Spark would lose its fields, an error."""
+    # Rows are sent without the number of their bucket; an empty side has no columns.
+    both = [
+        table.drop_columns([BUCKET]) if BUCKET in getattr(table, "column_names", ()) else table
+        for table in tables
+    ]
     try:
-        cell = json.dumps(evaluate().state_dict()).encode()
+        cell = json.dumps(task.evaluate_bucket(*both).state_dict()).encode()
     except InputError as problem:
         fields = {name: getattr(problem, name) for name in ("message", *FIELDS)}
         cell = json.dumps(fields, default=str).encode()

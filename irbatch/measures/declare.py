@@ -418,16 +418,6 @@ class Measure:
         weight.undefined, weight.range = None, (0.0, math.inf)
         return self._replace(name=f"weight of {self.name}", declaration=weight)
 
-    def answers_to(self, name: str) -> bool:
-        """Tell whether a name, in any tool's spelling, is this measure's."""
-        stem = re.split(r"[(@]", name, maxsplit=1)[0]
-        if stem != self.name and stem in CATALOGUE:
-            return False  # nRBP is not NRBP
-        settings = str(self).removeprefix(self.name)
-        names = [alias + settings for alias in (self.name, *self.declaration.names[0])]
-        names += [self.spelled(spelling.style) for spelling in self.declaration.names[1]]
-        return normal(name) in map(normal, names)
-
     def spelled(self, style: str) -> str:
         """Return the name that a tool, one of `styles`, has for it; ours if it has none.
 

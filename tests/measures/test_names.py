@@ -125,7 +125,6 @@ def test_names_round_trip_in_every_style(each: Measure) -> None:
     assert pickle.loads(pickle.dumps(each)) == each
     for style in styles():
         spelled = each.spelled(style)
-        assert each.answers_to(spelled)
         if "rounding" in each.declaration.parameters and spelled != str(each):
             each = each(rounding="nearest")  # both versions of trec_eval call it the same
         assert parse_measures(spelled) == (each,)
@@ -217,7 +216,6 @@ def test_no_two_measures_share_a_name() -> None:
             for text in filter(None, spelled):
                 found = measure(text)
                 assert found.name == name, text
-                assert found.answers_to(text)
 
 
 def test_names_that_differ_in_case_alone() -> None:
