@@ -13,8 +13,7 @@ from irbatch.on_demand import load_on_demand
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
-    from irbatch.comparing.compare import compare
-    from irbatch.comparing.comparison import Comparison
+    from irbatch.comparing.compare import Comparison, compare
     from irbatch.comparing.explain import explain
     from irbatch.data.groups import Groups
     from irbatch.data.items import Items
@@ -44,8 +43,7 @@ __all__ = [
 __getattr__, __dir__ = load_on_demand(
     __name__,
     {
-        "comparing.compare": ("compare",),
-        "comparing.comparison": ("Comparison",),
+        "comparing.compare": ("Comparison", "compare"),
         "comparing.explain": ("explain",),
         "data.groups": ("Groups",),
         "data.items": ("Items",),

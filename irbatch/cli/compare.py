@@ -21,8 +21,7 @@ from irbatch.cli.options import (
 )
 from irbatch.cli.writing import Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
-from irbatch.comparing.comparison import tell_queries
-from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
+from irbatch.comparing.rows import ComparisonOptions, ComparisonSettings, tell_queries
 from irbatch.measures import measure, parse_measures
 from irbatch.report import axes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from irbatch.on_demand import load_on_demand
 
 if TYPE_CHECKING:
-    from irbatch.comparing.comparison import Comparison, Difference
+    from irbatch.comparing.compare import Comparison, Difference
     from irbatch.comparing.explain import Explanation
 
 __all__ = ["Comparison", "Difference", "Explanation"]
@@ -18,7 +18,7 @@ __all__ = ["Comparison", "Difference", "Explanation"]
 __getattr__, __dir__ = load_on_demand(
     __name__,
     {
-        "comparison": ("Comparison", "Difference"),
+        "compare": ("Comparison", "Difference"),
         "explain": ("Explanation",),
     },
 )

@@ -1,31 +1,439 @@
-"""Systems against each other: put side by side, tested, and made a `Comparison`."""
+"""Systems against each other: put side by side and tested; the comparison that comes of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeAlias, TypedDict, Unpack, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
-from irbatch.array_types import Floats, Positions
-from irbatch.comparing.comparison import Comparison, Scaled
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.comparing import gate
 from irbatch.comparing.read import Aligned, align, is_read, read_results
-from irbatch.comparing.settings import ComparisonOptions, ComparisonSettings
+from irbatch.comparing.rows import (
+    ComparisonOptions,
+    ComparisonSettings,
+    list_means,
+    list_pairs,
+    make_document,
+    tell,
+    tell_limits,
+)
 from irbatch.data.frames import is_series, rows_by_label
-from irbatch.errors import InputError, kind_of, warn
+from irbatch.errors import InputError, kind_of, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.runs import evaluate_runs, name_systems
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.measures import parse_measures
+from irbatch.measures import Measure, measure, parse_measures
+from irbatch.report import Reported
+from irbatch.report.document import Document, Record
 from irbatch.runtime.numbers import check_keywords
-from irbatch.statistics.intervals import Intervals, cut_intervals, find_intervals
-from irbatch.statistics.resampling import Sample, join_measures
-from irbatch.statistics.tests import FAMILY_WISE, correct, honest_difference, p_values
+from irbatch.runtime.threads import cached_property
+from irbatch.statistics.intervals import (
+    Intervals,
+    as_linear,
+    cut_intervals,
+    detectable_difference,
+    find_intervals,
+    queries_needed,
+)
+from irbatch.statistics.resampling import (
+    Sample,
+    blocks_of_differences,
+    join_measures,
+    measure_blocks,
+    paired_differences,
+)
+from irbatch.statistics.tests import (
+    DRAWN,
+    FAMILY_WISE,
+    above_zero_p,
+    beyond_margin,
+    correct,
+    ends_beyond,
+    honest_difference,
+    least_p,
+    margin_correction,
+    p_values,
+    read_margin,
+)
 
 # Rankings of several systems, or values by query of each: `compare` tells the forms.
 Systems: TypeAlias = Mapping[str, Any] | Iterable[Any]
+
+
+class Difference(NamedTuple):
+    """One system against another on one measure."""
+
+    difference: float  # the first's mean less the second's
+    interval: tuple[float, float]  # NaN where the difference is the same in every query
+    relative: float  # its share of the second's mean, NaN where that is 0
+    wins: int  # queries in which the first is better
+    ties: int
+    losses: int
+    effect: float  # Cohen's d_z; NaN where differences don't vary
+    p_value: float
+    corrected: float
+    significant: bool  # whether the corrected p-value is below the level
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Values ``(systems, queries, measures)`` as means of them are taken, and differences tested.
+
+    Of geometric means they are logarithms. Of weighted ones they are multiplied by weights of mean
+    1: so their plain means are the weighted ones, and under the hypothesis that values may change
+    sides the signs of differences may.
+    """
+
+    values: Floats
+    geometric: Bools  # (measures,)
+    weights: Floats | None  # (queries, measures); None: all alike
+
+    @cached_property
+    def blocks(self) -> list[tuple[Any, Any]]:
+        """The measures that the same queries have: their positions, and those of the queries."""
+        return measure_blocks(self.values)
+
+    def parts(self) -> Iterator[tuple[Any, Any, Floats]]:
+        """Yield each block with its values."""
+        for columns, rows in self.blocks:
+            whole = len(self.blocks) == 1
+            yield columns, rows, self.values if whole else self.values[:, rows][..., columns]
+
+    def weights_of(self, columns: Any, rows: Any) -> Floats | None:
+        """Return the weights of a block."""
+        return None if self.weights is None else self.weights[rows][:, columns]
+
+    def find(self, find: Callable[[Floats, Any], Any], *, linear: bool = False) -> Any:
+        """Find something of each block's values and measures; `linear` ones have means as given."""
+        found = []
+        for columns, rows, values in self.parts():
+            if linear:
+                weights = self.weights_of(columns, rows)
+                values = as_linear(values, self.geometric[columns], weights)
+            found.append(find(values, columns))
+        return join_measures(found, self.blocks)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison(Reported, ComparisonSettings):
+    """What `irbatch.compare` returns: numbers, and reports of them in every form.
+
+    Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
+    how many decimals of means and differences (default: 4); `intervals`, whether means come with
+    theirs (False); `pairs`, whether the table of pairs follows, by default where there is a
+    baseline, of few pairs, and on a page: in LaTeX it is written in place of the means, and only if
+    asked for; `power`, whether that table tells which difference these queries could have shown and
+    how many queries the observed one takes, with a power of 0.8 (False), which takes SciPy; `sort`,
+    the measure by whose means systems stand, in both tables, from the best on, on a page the first
+    one, else as they were given. On a page: `plots` of differences (True), which take matplotlib.
+
+    `to_csv` and frames have one line a group, measure and pair, or with the option ``means=True``
+    a group, measure and system; the group of all queries has no name. They, `to_dict` and `to_json`
+    have the option `power`, too, and the last two `per_query`, whether they have the values of
+    every query (True), and `gates`, what `irbatch.comparing.gate.check` returned.
+
+    Attributes:
+        systems, measures: names, in the order given.
+        query_ids: the queries compared, those that all systems have values for.
+        baseline: the system that all others are compared with, or None: all with all.
+        pairs: positions (a, b) in `systems`; a is compared with b.
+        values: float64 ``(systems, queries, measures)``.
+        means: float64 ``(systems, measures)``; `intervals` has one axis more, for two bounds.
+        differences: float64 ``(pairs, measures)``, the mean of a less that of b; and so
+            `difference_intervals` (two bounds more), `effects`, `p_values`, `corrected`. Intervals
+            and effects are NaN where the difference is the same in every query.
+        wins, ties, losses: int64 ``(pairs, measures)``.
+        not_worse_p, equivalence_p: with a margin, corrected p-values ``(pairs, measures)`` of a
+            being less than the margin worse than b, and less than it apart; else None.
+        detectable, queries_needed: float64 ``(pairs, measures)``, what option `power` tells.
+        settings: how the values and the comparison came about.
+        missing: system to the queries that others have and it has not: they are left out.
+        unanswered: system to the queries it has no ranking for, which count 0.
+        groups: a comparison of each group of two queries or more, by name.
+    """
+
+    systems: list[str]
+    measures: list[str]
+    query_ids: list[Any]
+    pairs: list[tuple[int, int]]
+    values: Floats
+    means: Floats
+    differences: Floats
+    intervals: Floats
+    difference_intervals: Floats
+    p_values: Floats
+    corrected: Floats
+    settings: dict[str, str]
+    missing: dict[str, list[Any]]
+    unanswered: dict[str, list[Any]]
+    groups: Mapping[str, Comparison]
+    signs: Floats  # of measures: 1 if higher values are better, -1 if lower ones are, 0 if neither
+    ranges: Floats  # (2, measures), of their values; infinite if a mean is geometric or weighted
+    scaled: Scaled
+
+    _label: ClassVar[str] = "tab:comparison"
+
+    def __repr__(self) -> str:
+        systems = ", ".join(map(printable, self.systems))
+        return f"Comparison of {systems} on {', '.join(self.measures)}"
+
+    @cached_property
+    def relative(self) -> Floats:
+        """Differences as shares of b's mean, NaN where that is 0."""
+        of = self.means[[b for _, b in self.pairs]]
+        return np.divide(self.differences, of, out=np.full_like(of, np.nan), where=of != 0)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many queries each measure is compared on, ``(measures,)``."""
+        return (~np.isnan(self.values[0])).sum(axis=0)
+
+    @property
+    def wins(self) -> Ints:
+        """Queries in which a is better."""
+        return self._summary[..., 0].astype(np.int64)
+
+    @property
+    def ties(self) -> Ints:
+        """Queries in which both are equal."""
+        return self._summary[..., 1].astype(np.int64)
+
+    @property
+    def losses(self) -> Ints:
+        """Queries in which a is worse."""
+        return self._summary[..., 2].astype(np.int64)
+
+    @property
+    def varies(self) -> Bools:
+        """Whether the difference is not the same in every query."""
+        return self._summary[..., 3] > 0
+
+    @property
+    def effects(self) -> Floats:
+        """Cohen's d_z, the mean of differences over their standard deviation; NaN if that is 0."""
+        *_, mean, spread = np.moveaxis(self._summary, -1, 0)
+        return np.divide(mean, spread, out=np.full_like(mean, np.nan), where=self.varies)
+
+    @cached_property
+    def _summary(self) -> Floats:
+        """What the five above are made of, in the order of use: ``(pairs, measures, 6)``."""
+
+        def find(values: Floats, columns: Any) -> Floats:
+            numbers = []
+            for apart in blocks_of_differences(values, self.pairs):
+                gains = apart * self.directions[columns]
+                signs = [where.sum(axis=1) for where in (gains > 0, apart == 0, gains < 0)]
+                spread = apart.std(axis=1, ddof=1)
+                numbers.append([*signs, np.ptp(apart, axis=1), apart.mean(axis=1), spread])
+            return np.concatenate([np.stack(of_pairs, axis=-1) for of_pairs in numbers])
+
+        return self.scaled.find(find)
+
+    @cached_property
+    def significant(self) -> Bools:
+        """Where the corrected p-value is below the level."""
+        return self.corrected < self.level
+
+    @property
+    def least_p(self) -> float:
+        """The least corrected p-value that could come out; see `undecided`."""
+        sizes = self._together, int(self.counts.max()), self.draws
+        return least_p(self.test, self.correction, *sizes, self.alternative)
+
+    @property
+    def _together(self) -> int:
+        """How many p-values are corrected for together."""
+        return len(self.pairs) * (len(self.measures) if self.family == "all" else 1)
+
+    @property
+    def undecided(self) -> str:
+        """Say why corrected p-values are not below `least_p`, however clear differences are."""
+        queries = many(len(self.query_ids), "query")
+        of = many(self.draws, "draw") if self.test in DRAWN else queries
+        pairs = "" if self.correction == "none" else f" and {many(self._together, 'pair')}"
+        return (
+            f"With {of}{pairs} no {'corrected ' * bool(pairs)}p-value is below {self.least_p:.2g}."
+        )
+
+    @cached_property
+    def not_worse_p(self) -> Floats | None:
+        """Corrected p-values of a being not worse than b by the margin; None without a margin."""
+        return None if self.margin is None else self._margin_p(self.directions)
+
+    @cached_property
+    def equivalence_p(self) -> Floats | None:
+        """Corrected p-values of a and b differing by less than the margin, by two tests."""
+        return None if self.margin is None else self._margin_p(self.directions, -self.directions)
+
+    def _margin_p(self, *sides: Floats) -> Floats:
+        """Test against the margin to some sides, ``(measures,)`` of 1 and -1, all at once."""
+        margin = read_margin(self.margin)
+
+        def test(values: Floats, columns: Any) -> Floats:
+            p = []
+            for side in sides:
+                ends = ends_beyond(self.ranges[:, columns], margin, side[columns])
+                beyond = beyond_margin(values, self.pairs, margin, side[columns])
+                how = self.margin_test, self.draws, self.seed
+                p.append(above_zero_p(beyond, *how, ends, self.varies[:, columns]))
+            return np.max(p, axis=0)
+
+        p = self.scaled.find(test, linear=True)
+        return correct(p, margin_correction(self.test, self.correction), self.family)
+
+    @property
+    def levels(self) -> Floats:
+        """The level of each pair after correction, that of its simultaneous interval."""
+        return self.corrected_levels(self.significant, len(self.systems))
+
+    @cached_property
+    def detectable(self) -> Floats:
+        """The least true differences that the t-test shows, with a power of 0.8.
+
+        At `levels`, in the measure's own unit, ``(pairs, measures)``.
+        """
+        return self._of_t_test(detectable_difference)
+
+    @cached_property
+    def queries_needed(self) -> Floats:
+        """How many queries would show the observed differences with that power, likewise."""
+        return self._of_t_test(queries_needed)
+
+    def _of_t_test(self, find: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Find something of differences in the units of the means, ``(queries, columns)``."""
+        levels = self.levels * (1.0 if self.alternative == "two-sided" else 2.0)
+
+        def find_part(values: Floats, columns: Any) -> Floats:
+            paired = np.moveaxis(paired_differences(values, self.pairs), 1, 0)
+            numbers = find(paired.reshape(len(paired), -1), levels[:, columns].ravel())
+            return numbers.reshape(len(self.pairs), -1)
+
+        return self.scaled.find(find_part, linear=True)
+
+    @property
+    def signature(self) -> str:
+        """Every setting that shaped the numbers, on one line."""
+        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    @property
+    def directions(self) -> Floats:
+        """-1 where lower values of a measure are better, else 1, ``(measures,)``."""
+        return np.where(self.signs < 0, -1.0, 1.0)
+
+    def difference(self, a: str, b: str, measure: str) -> Difference:
+        """Look up how a compared pair compares; InputError if it or the measure is unknown."""
+        column, first, second = self.find_measure(measure), *map(self.find_system, (a, b))
+        turned = (first, second) not in self.pairs
+        if turned and (second, first) not in self.pairs:
+            raise InputError(f"{a!r} was not compared with {b!r}", value=a)
+        pair = self.pairs.index((second, first) if turned else (first, second))
+        sign, at = -1 if turned else 1, (pair, column)
+        low, high = (sign * self.difference_intervals[at] + 0.0).tolist()[::sign]
+        wins, losses = [int(self.wins[at]), int(self.losses[at])][::sign]
+        of = float(self.means[second, column])
+        difference = sign * float(self.differences[at]) + 0.0  # no -0.0
+        return Difference(
+            difference,
+            (low, high),
+            difference / of if of else math.nan,
+            *(wins, int(self.ties[at]), losses),
+            sign * float(self.effects[at]) + 0.0,
+            float(self.p_values[at]),
+            float(self.corrected[at]),
+            bool(self.significant[at]),
+        )
+
+    def find_measure(self, name: str | Measure) -> int:
+        """Return the place of a measure, by any spelling of its name; InputError if unknown."""
+        if str(name) in self.measures:
+            return self.measures.index(str(name))
+        canonical = str(measure(name) if isinstance(name, str) else name)
+        if canonical not in self.measures:
+            problem = f"{canonical} was not evaluated; there are: {', '.join(self.measures)}"
+            raise InputError(problem, source="measures", value=canonical)
+        return self.measures.index(canonical)
+
+    def find_system(self, name: str) -> int:
+        """Return the place of a system; InputError if it is unknown."""
+        if name not in self.systems:
+            problem = f"there is no system {shown(name)}; there are: {', '.join(self.systems)}"
+            raise InputError(problem, source="system", value=name)
+        return self.systems.index(name)
+
+    failures, unmet = gate.failures, gate.unmet  # which say what they take
+
+    def caption(self) -> str:
+        """Say how systems were compared, and what the means hide."""
+        return " ".join([tell(self, means=True, differences=True)[0], *tell_limits(self)])
+
+    def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
+        """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
+
+        Args:
+            measure: which; default: the first.
+            ax: matplotlib's axes to draw on; default: those of a new figure.
+
+        Returns, Raises: as `irbatch.Results.plot`.
+        """
+        from irbatch.comparing.plots import plot_forest
+
+        return plot_forest(self, self.measures[0] if measure is None else measure, ax=ax)
+
+    def _document(
+        self,
+        form: str,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        pairs: bool | None = None,
+        power: bool = False,
+        plots: bool = True,
+        sort: str | None = None,
+    ) -> Document:
+        shape = digits, intervals, pairs, power, plots, sort
+        return make_document(self, form, *shape)
+
+    def _everything(
+        self, *, per_query: bool = True, power: bool = False, gates: Sequence[gate.Outcome] = ()
+    ) -> Record:
+        everything: Record = {
+            "systems": list(self.systems),
+            "measures": list(self.measures),
+            **self.options,
+            "queries": len(self.query_ids),
+            "settings": dict(self.settings),
+            "signature": self.signature,
+            "caption": self.caption(),
+            "means": list_means(self),
+            "pairs": list_pairs(self, power),
+        }
+        if per_query:
+            everything["query_ids"] = [str(query) for query in self.query_ids]
+            everything["per_query"] = {
+                system: dict(zip(self.measures, values.T.tolist(), strict=True))
+                for system, values in zip(self.systems, self.values, strict=True)
+            }
+        everything["groups"] = {
+            str(name): group._everything(per_query=per_query, power=power)
+            for name, group in self.groups.items()
+        }
+        if gates:
+            everything["gates"] = [outcome._asdict() for outcome in gates]
+        return everything
+
+    def _records(
+        self, *, means: bool = False, power: bool = False
+    ) -> tuple[list[str], list[Record]]:
+        records = [
+            {"group": str(name), **record}
+            for name, group in (("", self), *self.groups.items())
+            for record in (list_means(group) if means else list_pairs(group, power))
+        ]
+        return list(records[0]), records
 
 
 class CompareOptions(ComparisonOptions, EvaluateOptions, TypedDict, total=False):

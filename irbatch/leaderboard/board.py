@@ -26,7 +26,7 @@ from irbatch.comparing.gate import (
     split_scope,
 )
 from irbatch.comparing.read import align
-from irbatch.comparing.settings import ComparisonSettings
+from irbatch.comparing.rows import ComparisonSettings
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
 from irbatch.efficiency.interchange import field_error, of_system
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown

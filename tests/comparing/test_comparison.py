@@ -11,7 +11,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import compare
-from irbatch.comparing.settings import NAMES
+from irbatch.comparing.rows import NAMES
 from irbatch.evaluation.queries import Rows
 from irbatch.statistics.tests import CORRECTIONS, TESTS, correct, signed_ranks_p
 

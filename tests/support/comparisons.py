@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.comparing import Comparison
-from irbatch.comparing.comparison import Scaled
+from irbatch.comparing.compare import Scaled
 
 NASTY = [
     "<script>alert(1)</script>",
