@@ -12,19 +12,8 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.comparing import gate
 from irbatch.comparing.compare import compare_aligned
-from irbatch.comparing.gate import (
-    ROUNDING,
-    Limit,
-    Outcome,
-    check_purpose,
-    check_side,
-    each_condition,
-    failed,
-    judge_limit,
-    read_limit,
-    split_scope,
-)
 from irbatch.comparing.read import align
 from irbatch.comparing.rows import ComparisonSettings
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
@@ -393,11 +382,11 @@ class Leaderboard(Reported):
             InputError: if there is none, or one has another form or holds of what is good; or
                 if no system is left.
         """
-        return failed(check_board(self, conditions, required=False))
+        return gate.failed(check_board(self, conditions, required=False))
 
     def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say so of systems that don't meet ``"RR@10 >= 0.3"``, or ``not dominated on …``."""
-        return failed(check_board(self, requirements, required=True))
+        return gate.failed(check_board(self, requirements, required=True))
 
     def plot(self, x: str, y: str | None = None, *, ax: Any = None) -> Any:
         """Plot systems between two axes, and the Pareto frontier: those that no other dominates.
@@ -504,8 +493,8 @@ class Leaderboard(Reported):
             return document
         return document._replace(parts=[*document.parts, *picture_frontier(self, x, y)])
 
-    def _everything(self, *, gates: Sequence[Outcome] = ()) -> Record:
-        judged = {"gates": [gate._asdict() for gate in gates]} if gates else {}
+    def _everything(self, *, gates: Sequence[gate.Outcome] = ()) -> Record:
+        judged = {"gates": [outcome._asdict() for outcome in gates]} if gates else {}
         return {**judged, **board_to_dict(self)}
 
     def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
@@ -540,7 +529,7 @@ def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) ->
 # ---------------------------------------------------------------- conditions
 
 
-def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit | list[str]]:
+def parse_on_board(text: object, *, required: bool) -> tuple[str | None, gate.Limit | list[str]]:
     """Read a condition on a leaderboard: of which system (None: all), and what it says.
 
     That is a limit, or the axes on which none may be dominated; names of axes are as written.
@@ -548,11 +537,11 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit |
     >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
     ('new', ['P(rel=2)@5', 'latency'])
     """
-    system, condition = split_scope(text, "of") if isinstance(text, str) else (None, "")
+    system, condition = gate.split_scope(text, "of") if isinstance(text, str) else (None, "")
     if (form := DOMINATED.fullmatch(condition)) is not None:
-        check_purpose(text, is_requirement=bool(form["required"]), required=required)
+        gate.check_purpose(text, is_requirement=bool(form["required"]), required=required)
         return system, split_axes(form["axes"])
-    limit = read_limit(condition)
+    limit = gate.read_limit(condition)
     if limit is None:
         raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
     return system, limit
@@ -565,10 +554,10 @@ def split_axes(text: str) -> list[str]:
 
 def check_board(
     board: Leaderboard, conditions: Iterable[object], *, required: bool
-) -> list[Outcome]:
+) -> list[gate.Outcome]:
     """Judge systems by conditions, as `Leaderboard.failures` says; one without a value fails."""
-    outcomes: list[Outcome] = []
-    for text in each_condition(conditions):
+    outcomes: list[gate.Outcome] = []
+    for text in gate.each_condition(conditions):
         system, condition = parse_on_board(text, required=required)
         if not board.systems:  # of none everything is true
             raise InputError(f"no system is left to check {shown(text)} of", value=text)
@@ -576,9 +565,9 @@ def check_board(
             judged = _judge_dominated(board, text, condition)
         else:
             limit = condition._replace(name=board.axis(condition.name).name)
-            check_side(text, limit, int(board.axis(limit.name).sign), required=required)
+            gate.check_side(text, limit, int(board.axis(limit.name).sign), required=required)
             _check_range(board, text, limit)
-            judged = judge_limit(text, limit, _look(board, limit), required=required)
+            judged = gate.judge_limit(text, limit, _look(board, limit), required=required)
         if system is not None and system not in board.systems:
             problem = f"{shown(system)} is not on the leaderboard"
             problem += did_you_mean(system, board.systems)
@@ -587,7 +576,7 @@ def check_board(
     return outcomes
 
 
-def _judge_dominated(board: Leaderboard, text: str, axes: list[str]) -> Iterator[Outcome]:
+def _judge_dominated(board: Leaderboard, text: str, axes: list[str]) -> Iterator[gate.Outcome]:
     """Yield of each system whether others dominate it; one that lacks an axis fails."""
     front = board.pareto(axes)
     on = join_words(front.axes)
@@ -599,10 +588,10 @@ def _judge_dominated(board: Leaderboard, text: str, axes: list[str]) -> Iterator
         elif system in front.left_out:
             told = f"{join_words(front.left_out[system])} is missing"
         told = f"{printable(system)}: {told}"
-        yield Outcome(text, system, system in front.frontier, math.nan, math.nan, None, told)
+        yield gate.Outcome(text, system, system in front.frontier, math.nan, math.nan, None, told)
 
 
-def _look(board: Leaderboard, limit: Limit) -> Iterator[tuple[str, float, str]]:
+def _look(board: Leaderboard, limit: gate.Limit) -> Iterator[tuple[str, float, str]]:
     """Yield each system, what a limit looks at, and what is to be said where that is unknown."""
     board.having([limit.name])  # or no system has a value
     for row in board.rows:
@@ -616,14 +605,13 @@ def _look(board: Leaderboard, limit: Limit) -> Iterator[tuple[str, float, str]]:
         yield row.name, value, lack
 
 
-def _check_range(board: Leaderboard, text: str, limit: Limit) -> None:
+def _check_range(board: Leaderboard, text: str, limit: gate.Limit) -> None:
     """Reject a limit of values that are perhaps in per cent."""
-    low, high = 0.0, math.inf
-    if limit.name in board.measures:
-        is_ours = canonical_name(limit.name) is not None
-        low, high = measure(limit.name).range if is_ours else (-math.inf, math.inf)
+    if limit.name not in board.measures or canonical_name(limit.name) is None:
+        return
+    low, high = measure(limit.name).range
     values = board.values(limit.name)
-    beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
+    beyond = values[(values < low - gate.ROUNDING) | (values > high + gate.ROUNDING)]
     if beyond.size and low <= limit.limit <= high:
         value = float(beyond[0])
         hint = ": in per cent?" if high == 1 and 0 <= value <= 100 else ""

@@ -23,19 +23,7 @@ from irbatch.leaderboard.rows import (
     find_all,
     is_of_machine,
 )
-from irbatch.report.axes import (
-    BETTER,
-    MUTED,
-    Axes,
-    Style,
-    add_note,
-    fit_names,
-    log_scale,
-    name_points,
-    new_axes,
-    styles,
-    tidy,
-)
+from irbatch.report import axes
 from irbatch.report.document import (
     BEST,
     Column,
@@ -300,10 +288,10 @@ class Frontier:
     conditions: list[str]  # each system's; only systems of the same are compared
 
     @property
-    def styles(self) -> dict[str, Style]:
+    def styles(self) -> dict[str, axes.Style]:
         """How the systems of each of the conditions are drawn."""
         kinds = list(dict.fromkeys(self.conditions))
-        return dict(zip(kinds, styles(len(kinds)), strict=True))
+        return dict(zip(kinds, axes.styles(len(kinds)), strict=True))
 
 
 def find_frontier(board: Board, x: str, y: str | None = None) -> Frontier:
@@ -320,17 +308,17 @@ def find_frontier(board: Board, x: str, y: str | None = None) -> Frontier:
     )  # fmt: skip
 
 
-def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
+def draw_frontier(frontier: Frontier, ax: axes.Axes | None = None) -> axes.Axes:
     """Draw what was found."""
     systems, strong, kinds = frontier.board.systems, frontier.strong, frontier.styles
     grows = ax is None
-    ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, len(systems) - 12), 8.0))
+    ax = axes.new_axes(ax, height=min(4.2 + 0.06 * max(0, len(systems) - 12), 8.0))
     looks: list[dict[str, Any]] = []
     values = frontier.figures[..., 0]
     for (point, *bounds), on_top, kind in zip(
         frontier.figures.swapaxes(1, 2), strong.tolist(), frontier.conditions, strict=True
     ):
-        look = {"color": kinds[kind].color if on_top else MUTED, "marker": kinds[kind].marker}
+        look = {"color": kinds[kind].color if on_top else axes.MUTED, "marker": kinds[kind].marker}
         looks.append({**look, "alpha": 1.0 if on_top else BEHIND})
         shown = {"markersize": 6 if on_top else 4.5, "markeredgecolor": "white", **looks[-1]}
         x_reach, y_reach = np.abs(bounds - point).T
@@ -341,21 +329,21 @@ def draw_frontier(frontier: Frontier, ax: Axes | None = None) -> Axes:
     ax.margins(0.09)
     x = values[:, 0]
     if frontier.x.name not in frontier.board.measures and x.max() > WIDE * x.min() > 0:
-        log_scale(ax)
+        axes.log_scale(ax)
     lines = _draw_lines(ax, frontier)
     for axis, write in ((frontier.x, ax.set_xlabel), (frontier.y, ax.set_ylabel)):
         name = printable(axis.heading).replace("$", r"\$")
         write(f"{name}   {'better →' if axis.sign > 0 else '← better'}")
-    tidy(ax, "both")
+    axes.tidy(ax, "both")
     note = _note(frontier)
-    add_note(ax, note)
+    axes.add_note(ax, note)
     order = np.lexsort(values.T[::-1])
     rows = order[strong[order] | (len(systems) <= MOST_NAMED)][:MOST_NAMED].tolist()
     handles = _explain(kinds) if len(kinds) > 1 else {}
     names, of_rows = ({row: of_all[row] for row in rows} for of_all in (systems, looks))
-    hidden = name_points(ax, values, names, of_rows, lines, handles, grow=grows)
+    hidden = axes.name_points(ax, values, names, of_rows, lines, handles, grow=grows)
     note += f"; {many(len(systems) - len(rows), 'name')} left out" if rows != order.tolist() else ""
-    add_note(ax, note + (f"; no room for {many(hidden, 'number')}" if hidden else ""))
+    axes.add_note(ax, note + (f"; no room for {many(hidden, 'number')}" if hidden else ""))
     return ax
 
 
@@ -372,17 +360,17 @@ def _note(frontier: Frontier) -> str:
     return note + (f"; {many(left_out, 'system')} left out, without a value" if left_out else "")
 
 
-def _explain(kinds: dict[str, Style]) -> dict[str, Any]:
+def _explain(kinds: dict[str, axes.Style]) -> dict[str, Any]:
     """Return how the legend shows each of the conditions."""
     dot = imported("plots", "plot", "matplotlib.lines").Line2D
-    names = fit_names(kinds, 60)
+    names = axes.fit_names(kinds, 60)
     return {
         name: dot([], [], markersize=4, **style._asdict())
         for name, style in zip(names, kinds.values(), strict=True)
     }
 
 
-def _draw_lines(ax: Axes, frontier: Frontier) -> list[Floats]:
+def _draw_lines(ax: axes.Axes, frontier: Frontier) -> list[Floats]:
     """Draw the frontier of each of the conditions to the ends of the axes; return the corners."""
     ends = np.array([ax.get_xlim(), ax.get_ylim()])
     ax.set_xlim(*ends[0])
@@ -393,7 +381,7 @@ def _draw_lines(ax: Axes, frontier: Frontier) -> list[Floats]:
         corners = stairs(frontier.figures[frontier.strong & is_of_kind, :, 0], signs, ends)
         if len(frontier.styles) == 1:
             area = np.vstack([corners, [corners[-1, 0], corners[0, 1]]])
-            ax.fill(*area.T, facecolor=BETTER, alpha=0.08, edgecolor="none", zorder=0.4)
+            ax.fill(*area.T, facecolor=axes.BETTER, alpha=0.08, edgecolor="none", zorder=0.4)
         look = {"color": style.color, "linestyle": style.linestyle, "solid_joinstyle": "miter"}
         ax.plot(*corners.T, linewidth=1.4, zorder=2, **look)
         lines.append(corners)
