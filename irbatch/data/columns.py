@@ -247,21 +247,25 @@ def read_rows(
     documents: Any,
     values: Any,
     source: str,
-    read_marks: Callable[[], list[Any]] = list,
+    read_marks: Callable[[], list[Any]] | None = None,
 ) -> tuple[IdColumn, IdColumn, Floats, list[Any]]:
     """Read columns of one length: ids of queries, of documents, grades or scores; and any marks."""
     ids: dict[str, IdColumn] = {}
     try:
         ids["query"] = as_ids(queries, "query", source)
         ids["document"] = as_ids(documents, "document", source)
-        numbers, marks = as_numbers(values, source), read_marks()
+        numbers = as_numbers(values, source)
+        marks = [] if read_marks is None else read_marks()
     except RowError as error:
         row = error.row
         of_row = {what: item_of(column, row) for what, column in ids.items() if row < len(column)}
         raise error.with_fields(**of_row) from error.__cause__
-    sizes = *map(len, ids.values()), numbers.size
-    if len(set(sizes)) > 1:
-        counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
+    sizes = {"queries": len(ids["query"]), "documents": len(ids["document"])}
+    sizes[f"{VALUE[source]}s"] = numbers.size
+    if read_marks is not None:
+        sizes["marks"] = len(marks)
+    if len({*sizes.values()}) > 1:
+        counts = ", ".join(f"{size} {column}" for column, size in sizes.items())
         raise InputError(f"columns differ in length: {counts}", source=source)
     return ids["query"], ids["document"], numbers, marks
 

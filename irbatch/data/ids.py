@@ -158,12 +158,6 @@ def hash_ids(ids: Iterable[Any]) -> IdHashes:
     return np.frombuffer(b"".join(map(digest, ids)), "<u8").astype(np.uint64)
 
 
-def fingerprint(queries: Iterable[Any], *facts: object) -> str:
-    """Return a text that tells judgments apart by their queries, in any order, and by facts."""
-    mixed = int(np.bitwise_xor.reduce(hash_ids(queries), initial=np.uint64(0)))
-    return ", ".join([*map(str, facts), f"{mixed:016x}"])
-
-
 MANY = 64  # texts that are sooner made together
 NEWLINE = ord("\n")
 

@@ -105,10 +105,6 @@ class Marks:
         query_ids, document_ids, numbers, listed = read_rows(
             queries, documents, grades, SOURCE, lambda: read(marks, MARK[reads], SOURCE).tolist()
         )
-        if len(listed) != numbers.size:
-            raise InputError(
-                f"columns differ in length: {len(listed)} marks, {numbers.size} grades"
-            )
         firsts = first_rows(query_ids)
         queries, firsts = runs or (query_ids.take(firsts), firsts)
         rows = np.arange(numbers.size, dtype=np.float64)
@@ -135,15 +131,12 @@ class Marks:
         self._reject_repeats()
         highest = np.full(distinct.size, -math.inf)
         np.maximum.at(highest, self._judgment, self._grades)
-        self._queries = list(self._table)
-        self._starts = np.searchsorted(self._query[distinct], np.arange(len(self._queries) + 1))
+        self._starts = np.searchsorted(self._query[distinct], np.arange(len(self._table) + 1))
         ids = self._table.documents.take(distinct)
         self._ids: list[Any] = ids.tolist()  # of judgments
         table = QueryTable(self._table.queries, self._starts, ids, highest)
         self.judgments: dict[Any, dict[Any, float]] = dict(table)
         self._views: dict[tuple[float, ...], tuple[Any, dict[float, View]]] = {}
-        if reads == "strata":
-            self._warn_of_unsampled(listed)
 
     def __len__(self) -> int:
         return self._grades.size
@@ -162,15 +155,6 @@ class Marks:
             raise InputError(
                 "this document was judged before", value=grade, **self._table.where(row)
             )
-
-    def _warn_of_unsampled(self, strata: list[Any]) -> None:
-        number, counts, pooled = self._numbered()
-        number += offsets_of(counts)[self._query]
-        sampled = np.bincount(number[self._grades >= 0], minlength=pooled.size)
-        for row in np.flatnonzero(sampled[number] == 0)[:1].tolist():
-            which = f"stratum {strata[row]!r} of query {self._queries[self._query[row]]!r}"
-            problem = "sampled: its relevant ones cannot be estimated, none count"
-            warn(f"qrels: no document of {which} was {problem}")
 
     def at(
         self, rels: Iterable[float | None], regraded: Callable[[Floats], Any]
@@ -251,7 +235,7 @@ class Marks:
         query, width = self._query[some], int(self._marks.max(initial=0)) + 1
         keys = query * width + self._marks[some]
         keys, number, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        counts = np.bincount(keys // width, minlength=len(self._queries))
+        counts = np.bincount(keys // width, minlength=len(self._table))
         return number - offsets_of(counts)[query], counts, sizes
 
     def _probabilities(self, rel: float, lowest: float) -> tuple[Ints, Probabilities]:
@@ -262,7 +246,7 @@ class Marks:
         numbers = np.zeros(self._grades.size, np.int64)
         numbers[counting], kinds = _number_pairs(self._grades[counting], self._marks[counting])
         grades, probabilities = np.column_stack([(-1.0, 1.0), kinds])
-        weights: list[list[float]] = [[] for _ in self._queries]
+        weights: list[list[float]] = [[] for _ in range(len(self._table))]
         for row in np.flatnonzero(self._grades >= rel).tolist():
             weights[self._query[row]].append(1.0 / self._marks[row])
         estimates = np.array(list(map(math.fsum, weights)), np.float64)
@@ -282,7 +266,7 @@ class Marks:
         cells, relevant = np.unique(
             np.stack([self._query, number])[:, self._grades >= rel], axis=1, return_counts=True
         )
-        by_grade: list[dict[float, float]] = [{} for _ in self._queries]
+        by_grade: list[dict[float, float]] = [{} for _ in range(len(self._table))]
         for query, kind, count in zip(*cells.tolist(), relevant.tolist(), strict=True):
             place, grade = starts[query] + int(strata[kind]), float(grades[kind])
             estimate = count * int(pooled[place]) / int(sampled[place])

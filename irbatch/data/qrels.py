@@ -16,7 +16,7 @@ from irbatch.data.ids import (
     IdColumn,
     TextColumn,
     column_kind,
-    fingerprint,
+    hash_ids,
     kind_of_documents,
     same_kind,
 )
@@ -56,8 +56,7 @@ class Qrels(Container):
         name: what error messages call it, e.g. its path.
         marks: what the judgments have besides grades. Documents of a stratum that were not sampled
             have grades below 0; those of a stratum of which none was sampled count as not
-            relevant, as for sample_eval, and a warning says so. A subtopic without relevant
-            documents doesn't count.
+            relevant, as for sample_eval. A subtopic without relevant documents doesn't count.
 
     Attributes:
         queries: the query ids, in the order given.
@@ -379,11 +378,12 @@ class Qrels(Container):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells judgments apart: by their queries, and how often each grade was given."""
+        """Tells judgments apart: by their queries, in any order, and how often each grade is."""
         counts = np.bincount(np.maximum(self.codes, -1) + 1, minlength=self.levels.size + 1)
         facts = self.codes.size, self.levels.tolist(), counts.tolist()
         marks = () if self.marks is None else (self.marks.reads, len(self.marks))
-        return fingerprint(self.queries, *facts, *marks)
+        mixed = int(np.bitwise_xor.reduce(hash_ids(self.queries), initial=np.uint64(0)))
+        return ", ".join([*map(str, (*facts, *marks)), f"{mixed:016x}"])
 
     def __getstate__(self) -> dict[str, Any]:
         made = ("row_of", "column", "fingerprint")  # again, where they are wanted
