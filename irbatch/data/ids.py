@@ -260,6 +260,16 @@ def item_of(ids: IdColumn, row: int) -> Any:
     return ids.take(np.array([row])).tolist()[0]
 
 
+def check_alike(what: str, ids: IdColumn, others: IdColumn, whose: str, **fields: Any) -> None:
+    """Reject ids of another kind than `others`; none are of any kind."""
+    if len(ids) and len(others) and column_kind(ids) != column_kind(others):
+        one, other = (
+            f"{KINDS[column_kind(column)]}, such as {item_of(column, 0)!r}"
+            for column in (ids, others)
+        )
+        raise InputError(f"{what} ids are {one}, and those {whose} {other}", **fields)
+
+
 def join_ids(parts: Sequence[IdColumn]) -> IdColumn:
     """Put ids of one kind one after the other."""
     if len(parts) == 1:

@@ -14,7 +14,7 @@ from irbatch.data.columns import QueryTable, as_ids, check_numbers, read_sparse
 from irbatch.data.frames import by_label, is_series, read_roles
 from irbatch.data.groups import Groups
 from irbatch.data.id_lists import read_lists
-from irbatch.data.ids import KINDS, IdColumn, TextColumn, column_kind, item_of
+from irbatch.data.ids import IdColumn, TextColumn, check_alike, item_of
 from irbatch.data.lookup import IdLookup, first_rows, number_ids, order_groups
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -167,11 +167,7 @@ class Items:
         """
         if not len(ids) or not len(self):
             return np.full(len(ids), OUTSIDE, np.int64)
-        ours, theirs = column_kind(self.ids), column_kind(ids)
-        if theirs != ours:
-            here = f"ids are {KINDS[ours]}, such as {self.id_at(0)!r}"
-            those = f"those of documents {KINDS[theirs]}, such as {item_of(ids, 0)!r}"
-            raise InputError(f"{here}, and {those}", source=SOURCE)
+        check_alike("item", self.ids, ids, "of documents", source=SOURCE)
         if self._lookup is not None:
             return self._lookup.find(ids)
         numbers = np.asarray(ids)

@@ -12,8 +12,7 @@ import numpy as np
 from irbatch.array_types import Positions
 from irbatch.data.dicts import is_table
 from irbatch.data.export import Container, check_nested
-from irbatch.data.ids import KINDS, column_kind, item_of, same_kind
-from irbatch.errors import InputError
+from irbatch.data.ids import check_alike, column_kind, same_kind
 
 if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
@@ -137,15 +136,9 @@ class Run(Container):
         table = self.as_table()
         if not len(table.documents) or not len(seen.documents):
             return self
-        for what, ours, theirs in (
-            ("query", table.queries, seen.queries),
-            ("document", table.documents, seen.documents),
-        ):
-            if column_kind(ours) != column_kind(theirs):
-                one, other = KINDS[column_kind(ours)], KINDS[column_kind(theirs)]
-                problem = f"{what} ids are {other}, such as {item_of(theirs, 0)!r}, and {one}"
-                problem = f"{problem} in the run, such as {item_of(ours, 0)!r}"
-                raise InputError(problem, source="exclude", path=self.name)
+        whose: dict[str, Any] = {"whose": "of the run", "source": "exclude", "path": self.name}
+        check_alike("query", seen.queries, table.queries, **whose)
+        check_alike("document", seen.documents, table.documents, **whose)
         rows = find_rows(table.keyed, seen.keyed, table.find(list(seen)))
         return Run(table.without(rows[rows >= 0]), self.name, self.tag)
 

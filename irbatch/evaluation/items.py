@@ -135,7 +135,7 @@ class ItemMeasures:
     def _rows_of(self, run: Run, queries: Sequence[Any], ordering: Ordering | None) -> Ints:
         """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
         parts = [*rank_run(self.known, run, queries, self.wanted, ordering)]
-        depth = max((part.rows.shape[1] for part in parts), default=0)
+        depth = max((some.shape[1] for _, some in parts), default=0)
         rows = np.full((len(queries), depth), PAST_END, np.int64)
         for places, some in parts:
             rows[places, : some.shape[1]] = some

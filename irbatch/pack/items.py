@@ -63,21 +63,17 @@ class Wanted(NamedTuple):
         return None if not len(ties) else (int(ties[0, 0]), int(ties[0, 1]) + 1)
 
 
-class RankedItems(NamedTuple):
-    """The items at the first ranks of some queries."""
-
-    places: Positions  # of these queries among those asked for
-    rows: Ints  # (queries, depth): see `irbatch.engine.items.ItemRanks`
-
-
 def rank_run(
     items: Items,
     run: Run,
     queries: Sequence[Any],
     wanted: Wanted,
     ordering: Ordering | None,
-) -> Iterator[RankedItems]:
+) -> Iterator[tuple[Positions, Ints]]:
     """Order the documents of queries, as far as they are read, and look them up.
+
+    Yields the places of some queries among those asked for, and the items at their first ranks,
+    ``(queries, depth)``, see `irbatch.engine.items.ItemRanks`.
 
     Args:
         ordering: what documents are ordered by; None: they are in order.
@@ -106,7 +102,7 @@ def rank_run(
             place = table.where(int(chosen[np.argmax(item_rows < 0)]))
             raise _outside(items, source="run", path=run.name, **place)
         rows[filled] = item_rows
-        yield RankedItems(picks, rows)
+        yield picks, rows
 
 
 def _outside(items: Items, **fields: Any) -> InputError:

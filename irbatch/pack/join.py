@@ -15,7 +15,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, NDArray, Positions
 from irbatch.data.dicts import NOT_COUNTED, find_in_rankings, is_table
-from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
+from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_alike, check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import (
@@ -289,10 +289,8 @@ def pack_table(
 ) -> Iterator[Block]:
     """Pack as `pack_run` a table; without an ordering its rankings are in order as they stand."""
     if not can_join(qrels, table):
-        place = table.where(int(table.begins[table.begins < table.ends][0]))
-        ours = f"document ids are {KINDS[table.document_kind]}, such as {place['document']!r}"
-        problem = f"{ours}, but the relevant ones are {KINDS[str(qrels.document_kind)]}"
-        raise InputError(problem, source="run", **place)
+        ids = table.documents, qrels.column
+        check_alike("document", *ids, "of relevant documents", source="run", **table.where(0))
     places = qrels.places_in(table, rows)
     begins, ends = np.zeros((2, places.size), np.int64)  # of rankings; of queries missing 0
     present = places >= 0
