@@ -228,7 +228,7 @@ def read_columns(
         firsts = first_rows(query_ids)
         table = QueryTable.from_runs(query_ids.take(firsts), firsts, document_ids, numbers)
         if ranks is not None:
-            _compare_ranks(query_ids, ranks, numbers, name)
+            compare_ranks(query_ids, as_column(ranks, "rank", "run"), numbers, name)
         if repeats != "error":
             return table.merged(repeats)
         if table.repeated >= 0:
@@ -362,23 +362,17 @@ def as_scores(column: Any, source: str) -> Floats:
     return -ranks
 
 
-def _compare_ranks(queries: IdColumn, ranks: Any, scores: Floats, name: str | None) -> None:
+def compare_ranks(queries: IdColumn, ranks: Column, scores: Floats, name: str | None) -> None:
     """Warn of the ranks beside a run's scores, where they contradict these."""
-    ranks = as_column(ranks, "rank", "run")
     if isinstance(ranks, TextColumn) or ranks.dtype.kind not in "iuf" or not ranks.size:
         return
     wrong = (ranks[1:] > ranks[:-1]) & (scores[1:] > scores[:-1])
     wrong |= (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
     wrong[first_rows(queries)[1:] - 1] = False
-    if wrong.any():
-        warn_of_ranks(item_of(queries, int(np.argmax(wrong))), name)
-
-
-def warn_of_ranks(query: Any, name: str | None) -> None:
-    """Warn that a query's ranks and scores contradict each other."""
-    whose = "run" if name is None else f"run {name!r}"
-    problem = f"in query {query!r} ranks and scores contradict each other"
-    warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
+    for row in np.flatnonzero(wrong)[:1].tolist():
+        whose = "run" if name is None else f"run {name!r}"
+        problem = f"in query {item_of(queries, row)!r} ranks and scores contradict each other"
+        warn(f"{whose}: {problem}; scores decide, or ranks with {keyword('order_by', 'rank')}")
 
 
 def as_numbers(column: Any, source: str) -> Floats:

@@ -23,7 +23,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.column_names import VALUE, choose_columns, grade_of_all, rank_beside
-from irbatch.data.columns import warn_of_ranks
+from irbatch.data.columns import as_ids, compare_ranks
 from irbatch.errors import (
     LISTED_PROBLEMS,
     LONGEST_ID,
@@ -308,11 +308,8 @@ class ParsedLines:
         if any(rank % 1 > 0 for rank in ranks):
             warn(f"run {name!r}: ranks are numbers with a point: are rank and score swapped?")
             return
-        for before, row in itertools.pairwise(zip(self.queries, ranks, self.values, strict=False)):
-            rises, gains = row[1] - before[1], row[2] - before[2]
-            if row[0] == before[0] and rises * gains > 0:
-                warn_of_ranks(row[0], name)
-                return
+        columns = as_ids(self.queries, "query", "run"), np.array(ranks), np.array(self.values)
+        compare_ranks(*columns, name)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Return the query and the document of each line."""
