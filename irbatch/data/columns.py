@@ -154,14 +154,15 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         values = self.numbers.copy()
         if repeats != "first":
             (np.maximum if repeats == "max" else np.add).at(values, firsts, values[again])
-        return QueryTable(self.queries, self.starts, self.documents, values).without(again)
+        return self.without(again, values)
 
-    def without(self, rows: Ints) -> QueryTable:
-        """Return the table without some rows."""
+    def without(self, rows: Ints, values: Floats | None = None) -> QueryTable:
+        """Return the table without some rows, perhaps with other values."""
         kept = np.ones(len(self.documents), bool)
         kept[rows] = False
         starts, rows = offsets_of(kept.astype(np.int64))[self.starts], np.flatnonzero(kept)
-        return QueryTable(self.queries, starts, self.documents.take(rows), self.numbers[rows])
+        values = self.numbers if values is None else values
+        return QueryTable(self.queries, starts, self.documents.take(rows), values[rows])
 
     def where(self, row: int) -> dict[str, Any]:
         """Return the query and the document of a row, as the fields of an error."""
