@@ -36,7 +36,7 @@ def show_overlaps(runs: Runs) -> None:
     print("\nOverlap of the rankings (RBO, p=0.9: the first ten ranks weigh 86%):")
     names = list(runs)
     for row, name in enumerate(names):
-        means = [overlap(runs[name], runs[other]).extrapolated.mean() for other in names[:row]]
+        means = [overlap(runs[name], runs[other]).mean() for other in names[:row]]
         print(f"  {name:18}" + "".join(f"{mean:7.2f}" for mean in means) + f"{'1':>7}")
 
 

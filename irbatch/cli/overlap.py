@@ -9,16 +9,16 @@ from collections.abc import Iterable, Sequence
 from irbatch.cli import note
 from irbatch.cli.options import add_columns
 from irbatch.cli.writing import Output, add_output
-from irbatch.comparing.rankings import TIES, overlap, ranking_correlation
+from irbatch.comparing.rankings import TIES, Overlap, RunSimilarity, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
 from irbatch.errors import many
 from irbatch.evaluation.evaluation import as_run
 from irbatch.report import Reported
 from irbatch.report.document import Record
 
-VALUES = ("extrapolated", "minimum", "maximum", "residual", "truncated", "evened", "average")
-NAMES = {name: f"rbo_{name}" for name in VALUES} | {"average": "average_overlap"}
-CORRELATIONS = ("tau", "tau_ap")
+NAMES = {name: f"rbo_{name}" for name in Overlap._fields} | {
+    "average": "average_overlap", "tau": "tau", "tau_ap": "tau_ap",
+}  # fmt: skip
 ALL = "all"  # the row of means
 FORMS = ("tsv", "csv", "json")
 HEADS = ("query", "measure", "value")
@@ -51,18 +51,19 @@ def run(options: argparse.Namespace) -> int:
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
     runs = read(options.first), read(options.second)
-    overlaps = overlap(*runs, options.p, options.depth, options.ties)
-    columns = {NAMES[name]: (overlaps.per_query(name), overlaps.mean(name)) for name in VALUES}
+    found = overlap(*runs, options.p, options.depth, options.ties)
+    values = found.values
     if options.ties != "w":
-        related = ranking_correlation(*runs, options.depth, options.ties)
-        columns |= {name: (related.per_query(name), related.mean(name)) for name in CORRELATIONS}
+        values = values | ranking_correlation(*runs, options.depth, options.ties).values
+    named = {own: values[name] for name, own in NAMES.items() if name in values}
+    found = RunSimilarity(found.query_ids, named)
+    columns = {name: found.per_query(name) for name in named}
     per_query = {
-        str(query): {name: values[query] for name, (values, _) in columns.items()}
-        for query in (overlaps.query_ids if options.per_query else ())
+        str(query): {name: values[query] for name, values in columns.items()}
+        for query in (found.query_ids if options.per_query else ())
     }
-    means = {name: mean for name, (_, mean) in columns.items()}
-    output.write(Values({**per_query, ALL: means}))
-    alone = [len(run) - len(overlaps.query_ids) for run in runs]
+    output.write(Values({**per_query, ALL: {name: found.mean(name) for name in named}}))
+    alone = [len(run) - len(found.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:
             note(f"{many(number, 'query')} only in {path}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from irbatch.data.column_names import Columns, check_columns
 from irbatch.data.columns import QueryTable
 from irbatch.data.ids import first_repeated, same_kind
 from irbatch.engine.concordance import Concordance, compare_pairs
-from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
+from irbatch.engine.overlap import VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.evaluation import Rankings, as_run
@@ -25,11 +26,55 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 from irbatch.statistics.agreement import kendall_tau, tau_ap
 
 __all__ = [
-    "Overlap", "Overlaps", "RankingCorrelations", "kendall_tau", "overlap", "ranking_correlation",
-    "rbo", "tau_ap", "tau_union",
+    "Overlap", "RunSimilarity", "kendall_tau", "overlap", "ranking_correlation", "rbo", "tau_ap",
+    "tau_union",
 ]  # fmt: skip
 
 TIES = ("id", *VARIANTS)
+
+
+class Overlap(NamedTuple):
+    """Rank-biased overlap of two rankings."""
+
+    extrapolated: float  # if the share of common documents stays what it was: the point estimate
+    minimum: float  # if nothing beyond their ends is in both
+    maximum: float  # if all that can be is in both: minimum and residual
+    residual: float  # how much more it could be, whatever comes after their ends
+    truncated: float  # the sum over the ranks that both have, nothing beyond: the base
+    evened: float  # extrapolated, the longer one cut where the shorter one ends (equation 23)
+    average: float  # average overlap, the mean of X_d / d over the ranks that both have, without p
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunSimilarity:
+    """Values of the queries that two runs have, in the order of the first.
+
+    Attributes:
+        query_ids: the queries.
+        values: name to values, float64 ``(queries,)``; NaN where a query has none. Of `overlap`
+            those of `Overlap`; of `ranking_correlation` ``tau``, ``tau_ap``, and how many
+            ``documents`` both rankings have.
+    """
+
+    query_ids: list[Any]
+    values: dict[str, Floats]
+
+    def per_query(self, value: str = "") -> dict[Any, float]:
+        """Return one of the values for each query id; default: the one that stands first."""
+        return dict(zip(self.query_ids, self._column(value), strict=True))
+
+    def mean(self, value: str = "") -> float:
+        """Return the mean of one of the values over queries that have it; NaN of none."""
+        numbers = [number for number in self._column(value) if not math.isnan(number)]
+        return math.fsum(numbers) / len(numbers) if numbers else math.nan
+
+    def _column(self, value: str) -> list[float]:
+        check_choice("value", value, ("", *self.values))
+        return self.values[value or next(iter(self.values))].tolist()
+
+    def __repr__(self) -> str:
+        queries, name = many(len(self.query_ids), "query"), next(iter(self.values))
+        return f"{type(self).__name__} of {queries}: mean {name} {self.mean():.4f}"
 
 
 def _check(depth: int | None, p: float = 0.5, ties: str = "id") -> None:
@@ -52,63 +97,6 @@ def _shared_queries(
         problem = f"the runs have no query in common: one has {samples[0]}, the other {samples[1]}"
         raise InputError(problem, source="run")
     return (one, other), queries
-
-
-class Overlap(NamedTuple):
-    """Rank-biased overlap of two rankings."""
-
-    minimum: float  # if nothing beyond their ends is in both
-    residual: float  # how much more it could be, whatever comes after their ends
-    extrapolated: float  # if the share of common documents stays what it was: the point estimate
-    truncated: float  # the sum over the ranks that both have, nothing beyond: the base
-    evened: float  # extrapolated, the longer one cut where the shorter one ends (equation 23)
-    average: float  # average overlap, the mean of X_d / d over the ranks that both have, without p
-
-    @property
-    def maximum(self) -> float:
-        """If all that can be is in both: minimum and residual."""
-        return self.minimum + self.residual
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _OfQueries:
-    """Values of the queries that two runs have, in the order of the first."""
-
-    query_ids: list[Any]
-
-    def per_query(self, value: str = "") -> dict[Any, float]:
-        """Return one of the values for each query id; default: the one that stands first."""
-        return dict(zip(self.query_ids, self._column(value).tolist(), strict=True))
-
-    def mean(self, value: str = "") -> float:
-        """Return the mean of one of the values over queries that have it; NaN of none."""
-        numbers = [number for number in self._column(value).tolist() if not math.isnan(number)]
-        return math.fsum(numbers) / len(numbers) if numbers else math.nan
-
-    def _column(self, value: str) -> Any:
-        names = [field.name for field in fields(self)][1:]
-        check_choice("value", value, ("", *names))
-        return getattr(self, value or names[0])
-
-    def __repr__(self) -> str:
-        queries = many(len(self.query_ids), "query")
-        return f"{type(self).__name__} of {queries}: mean {fields(self)[1].name} {self.mean():.4f}"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Overlaps(_OfQueries):
-    """Rank-biased overlap of the queries that two runs have: `Overlap`'s, float64 ``(queries,)``.
-
-    `per_query` and `mean` are of the extrapolated one by default.
-    """
-
-    extrapolated: Floats
-    minimum: Floats
-    maximum: Floats
-    residual: Floats
-    truncated: Floats
-    evened: Floats
-    average: Floats
 
 
 def rbo(
@@ -151,14 +139,53 @@ def rbo(
     0.96
     """
     _check(depth, p, ties)
-    sides = [_flatten(*ranking) for ranking in ((first, "first"), (second, "second"))]
-    check_kinds(sides[0][0], sides[1][0])
-    ids, groups = zip(*((documents[:depth], bounds) for documents, bounds in sides), strict=True)
-    values = sum_up(
-        _side(ids[0], ids[1], groups[0]), _side(ids[1], ids[0], groups[1]), p,
-        Tables.of(float(p), len(ids[0]) + len(ids[1])), None if ties == "id" else ties,
-    )  # fmt: skip
-    return Overlap(*(value.item() for value in values))
+    (one, groups), (other, other_groups) = _flatten(first, "first"), _flatten(second, "second")
+    check_kinds(one, other)
+    one, other = one[:depth], other[:depth]
+    sides = _side(one, other, groups[:depth]), _side(other, one, other_groups[:depth])
+    values = sum_up(*sides, p, Tables.of(float(p), len(one) + len(other)), _variant(ties))
+    return Overlap(*(value.item() for value in _in_order(values)))
+
+
+def _variant(ties: str) -> str | None:
+    return None if ties == "id" else ties
+
+
+def _in_order(values: Floats) -> list[Floats]:
+    """Return what is summed up in the order of `Overlap`."""
+    minimum, residual, extrapolated, *others = values
+    return [extrapolated, minimum, minimum + residual, residual, *others]
+
+
+def _flatten(ranking: Any, name: str) -> tuple[list[Any], Ints]:
+    """Return a ranking's ids, and for each which of its groups it is in; reject repeated ids."""
+    if isinstance(ranking, str | bytes) or not isinstance(ranking, Sequence | np.ndarray):
+        problem = f"the {name} ranking is a list of ids, not {kind_of(ranking)}"
+        raise InputError(problem, source=name)
+    items = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
+    groups = [
+        _by_id(list(item), name) if isinstance(item, AbstractSet) else [item] for item in items
+    ]
+    ids = list(itertools.chain.from_iterable(groups))
+    same_kind(ids, "document", name)
+    if (twice := first_repeated(ids)) is not None:
+        raise InputError("the ranking has this document twice", source=name, document=twice)
+    return ids, np.repeat(np.arange(len(groups)), [*map(len, groups)])
+
+
+def _by_id(tied: list[Any], name: str) -> list[Any]:
+    """Order documents of equal rank: by id, descending."""
+    same_kind(tied, "document", name)
+    texts = id_texts(tied)
+    return [tied[i] for i in sorted(range(len(tied)), key=texts.__getitem__, reverse=True)]
+
+
+def _side(own: list[Any], other: list[Any], groups: Ints) -> Side:
+    """Return one side of the pair that two rankings are."""
+    places = dict(zip(other, range(len(other)), strict=True))
+    partners = np.array([places.get(document, -1) for document in own], np.int64)
+    tops, bottoms = (np.searchsorted(groups, groups, side) for side in ("left", "right"))
+    return Side(np.array([0, len(own)]), partners, tops, bottoms - 1)
 
 
 def overlap(
@@ -169,11 +196,11 @@ def overlap(
     ties: str = "id",
     *,
     columns: Columns = None,
-) -> Overlaps:
+) -> RunSimilarity:
     """Compare two systems by the rank-biased overlap of their rankings, query by query.
 
     No judgments are needed. Documents stand in trec_eval's order: by score, then by id, both
-    descending.
+    descending. The value that stands first is the extrapolated one.
 
     Args:
         run_a, run_b, columns: rankings in any form of `irbatch.evaluate`.
@@ -190,59 +217,13 @@ def overlap(
     _check(depth, p, ties)
     runs, queries = _shared_queries(run_a, run_b, depth, columns)
     sizes = sum(ranking_sizes(table, queries, depth) for table in runs)
-    tables = Tables.of(float(p), int(np.max(sizes)))
-    values = np.empty((VALUES, len(queries)))
-    for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
-        values[:, pairs.first : pairs.last] = sum_up(
-            *pairs.sides, p, tables, None if ties == "id" else ties
-        )
-    minimum, residual, extrapolated, *others = values
-    return Overlaps(queries, extrapolated, minimum, minimum + residual, residual, *others)
-
-
-def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]:
-    """Return a ranking's ids, and for each the ranks that its group takes; reject repeated ids."""
-    if isinstance(ranking, str | bytes) or not isinstance(ranking, Sequence | np.ndarray):
-        problem = f"the {name} ranking is a list of ids, not {kind_of(ranking)}"
-        raise InputError(problem, source=name)
-    ids: list[Any] = []
-    groups: list[tuple[int, int]] = []
-    for item in ranking.tolist() if isinstance(ranking, np.ndarray) else ranking:
-        if isinstance(item, AbstractSet):
-            tied = list(item)
-            same_kind(tied, "document", name)
-            texts = id_texts(tied)
-            ids += [tied[i] for i in sorted(range(len(tied)), key=texts.__getitem__, reverse=True)]
-            groups += [(len(ids) - len(tied), len(ids) - 1)] * len(tied)
-        else:
-            ids.append(item)
-            groups.append((len(ids) - 1, len(ids) - 1))
-    same_kind(ids, "document", name)
-    if (twice := first_repeated(ids)) is not None:
-        raise InputError("the ranking has this document twice", source=name, document=twice)
-    return ids, groups
-
-
-def _side(own: list[Any], other: list[Any], groups: list[tuple[int, int]]) -> Side:
-    """Return one side of the pair that two rankings are; what a depth cuts leaves its group."""
-    places = dict(zip(other, range(len(other)), strict=True))
-    partners = np.array([places.get(document, -1) for document in own], np.int64)
-    bounds: Ints = np.array(groups[: len(own)], np.int64).reshape(-1, 2)
-    tops, bottoms = np.ascontiguousarray(np.minimum(bounds, len(own) - 1).T)
-    return Side(np.array([0, len(own)]), partners, tops, bottoms)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RankingCorrelations(_OfQueries):
-    """Rank correlation of the queries that two runs have.
-
-    Values are float64 ``(queries,)``, NaN where fewer than two documents are in both rankings, or
-    (ties b) one ranking has them all at one rank.
-    """
-
-    tau: Floats  # Kendall's, of the documents that both rankings have
-    tau_ap: Floats  # the AP correlation of the second ranking with the first; with ties b symmetric
-    documents: Ints  # how many these are
+    tables, variant = Tables.of(float(p), int(np.max(sizes))), _variant(ties)
+    blocks = [
+        sum_up(*pairs.sides, p, tables, variant)
+        for pairs in pair_rankings(runs, queries, depth, tied=ties != "id")
+    ]
+    values = _in_order(np.concatenate(blocks, axis=1))
+    return RunSimilarity(queries, dict(zip(Overlap._fields, values, strict=True)))
 
 
 def ranking_correlation(
@@ -252,11 +233,12 @@ def ranking_correlation(
     ties: str = "id",
     *,
     columns: Columns = None,
-) -> RankingCorrelations:
+) -> RunSimilarity:
     """Compare two systems by the rank correlation of their rankings, query by query.
 
     Documents that only one of them retrieved are left out; see `rbo` for a comparison that is
-    lower with each of these.
+    lower with each of these. Values are NaN where fewer than two documents are in both rankings, or
+    (ties b) one ranking has them all at one rank.
 
     Args:
         run_a, run_b, columns: rankings in any form of `irbatch.evaluate`; the first is the true one
@@ -274,20 +256,19 @@ def ranking_correlation(
     >>> first = {"q": {"d1": 4.0, "d2": 3.0, "d3": 2.0, "d4": 1.0}}
     >>> second = {"q": {"d2": 9.0, "d1": 8.0, "d7": 7.0, "d3": 6.0, "d4": 5.0}}
     >>> found = ranking_correlation(first, second)
-    >>> found.documents.tolist(), found.tau.round(4).tolist(), found.tau_ap.round(4).tolist()
-    ([4], [0.6667], [0.3333])
+    >>> {name: round(found.mean(name), 4) for name in found.values}
+    {'tau': 0.6667, 'tau_ap': 0.3333, 'documents': 4.0}
     """
     check_choice("ties", ties, ("id", "a", "b"))
     runs, queries = _shared_queries(run_a, run_b, depth, columns)
-    documents, values = np.empty(len(queries), np.int64), np.empty((2, len(queries)))
+    variant = "b" if ties == "b" else "a"
+    blocks = []
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
-        block = slice(pairs.first, pairs.last)
         common = _of_common(pairs, by_score=ties != "id")
-        documents[block] = np.diff(common.starts)
-        variant = "b" if ties == "b" else "a"
-        values[0, block] = common.kendall_tau(variant)
-        values[1, block] = common.ap_correlation(variant)
-    return RankingCorrelations(queries, values[0], values[1], documents)
+        correlations = common.kendall_tau(variant), common.ap_correlation(variant)
+        blocks.append(np.stack([*correlations, np.diff(common.starts)]))
+    values = np.concatenate(blocks, axis=1)
+    return RunSimilarity(queries, dict(zip(("tau", "tau_ap", "documents"), values, strict=True)))
 
 
 def _of_common(pairs: Pairs, *, by_score: bool) -> Concordance:
@@ -337,9 +318,8 @@ def tau_union(
     {'q': 0.3333333333333333}
     """
     runs, queries = _shared_queries(original, reproduced, depth, columns)
-    values = np.empty(len(queries))
-    for pairs in pair_rankings(runs, queries, depth, tied=False):
-        values[pairs.first : pairs.last] = _by_rank(pairs)
+    blocks = pair_rankings(runs, queries, depth, tied=False)
+    values = np.concatenate([_by_rank(pairs) for pairs in blocks])
     return dict(zip(queries, values.tolist(), strict=True))
 
 

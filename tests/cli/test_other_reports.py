@@ -110,9 +110,9 @@ def test_values_of_queries_and_means(cli: Cli, paths: list[Path], ties: str) -> 
     found = overlap(*paths, 0.8, 3, ties)
     assert {query for query, _ in printed} == {"q1", "q2", "all"}
     assert {"rbo_extrapolated", "rbo_minimum", "average_overlap"} < {name for _, name in printed}
-    for value, name in NAMES.items():
-        assert printed["q1", name] == found.per_query(value)["q1"]
-        assert printed["all", name] == found.mean(value)
+    for value in found.values:
+        assert printed["q1", NAMES[value]] == found.per_query(value)["q1"]
+        assert printed["all", NAMES[value]] == found.mean(value)
     if ties == "w":
         assert ("q1", "tau") not in printed
     else:

@@ -113,7 +113,7 @@ def test_rbo_of_identical_and_of_disjoint_rankings_is_exact() -> None:
     # Known of rankings of length 7 at p = 0.9, Webber, Moffat and Zobel's residual (30).
     assert rbo(list("abcdefg"), list("abcdefg"), 0.9).residual == pytest.approx(0.232861, abs=1e-6)
     assert rbo([], []).extrapolated == 1.0
-    assert rbo([], ["d1"])[:3] == (0.0, 1.0, 0.0)
+    assert rbo([], ["d1"])[:4] == (0.0, 0.0, 1.0, 1.0)
 
 
 def test_rbo_to_a_depth_is_that_of_the_beginnings() -> None:
@@ -232,9 +232,9 @@ def test_runs_are_compared_query_by_query(ties: str, depth: int | None, kind: An
     assert found.query_ids == [query for query in runs[0] if query in runs[1]]
     for row, query in enumerate(found.query_ids):
         expected = rbo(*(as_ranking(run[query]) for run in runs), 0.8, depth, ties)
-        alone = [getattr(found, name)[row] for name in expected._fields]
+        alone = [found.values[name][row] for name in expected._fields]
         assert alone == pytest.approx(list(expected), rel=1e-14, abs=1e-15)
-    assert found.mean() == pytest.approx(fmean(found.extrapolated.tolist()))
+    assert found.mean() == pytest.approx(fmean(found.per_query().values()))
     assert found.mean("maximum") == pytest.approx(fmean(found.per_query("maximum").values()))
     with pytest.raises(InputError, match="value='p' must be one of"):
         found.mean("p")
@@ -262,9 +262,9 @@ def test_runs_of_any_form_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_rankings_without_documents(ties: str) -> None:
     empty: dict[str, dict[str, float]] = {"p": {}, "q": {}}
     found = overlap(empty, {"q": {"a": 1.0}, "p": {}}, ties=ties)
-    assert found.extrapolated.tolist() == [1.0, 0.0]
+    assert list(found.per_query().values()) == [1.0, 0.0]
     found = overlap({"p": {"a": 2.0, "b": 1.0}, "q": {}}, empty, ties=ties)
-    assert found.extrapolated.tolist() == [0.0, 1.0]
+    assert list(found.per_query().values()) == [0.0, 1.0]
     assert overlap(Run(empty).prepared(), empty, ties=ties).mean() == 1.0
 
 
@@ -367,14 +367,18 @@ def test_rankings_are_compared_as_lists_of_scores(levels: int, ties: str) -> Non
     assert found.query_ids == list(first)
     for row, query in enumerate(found.query_ids):
         lists = common(first, second, query)
-        assert found.documents[row] == len(lists[0])
+        assert found.values["documents"][row] == len(lists[0])
         defined = len(lists[0]) > 1
-        assert same(found.tau[row], kendall_tau(*lists, ties) if defined else math.nan), query
+        assert same(found.values["tau"][row], kendall_tau(*lists, ties) if defined else math.nan), (
+            query
+        )
         if ties == "b" and defined and min(len(set(each)) for each in lists) == 1:
-            assert math.isnan(found.tau_ap[row])
+            assert math.isnan(found.values["tau_ap"][row])
         else:
-            assert same(found.tau_ap[row], tau_ap(*lists, ties) if defined else math.nan), query
-    known = [each for each in found.tau.tolist() if not math.isnan(each)]
+            assert same(
+                found.values["tau_ap"][row], tau_ap(*lists, ties) if defined else math.nan
+            ), query
+    known = [each for each in found.per_query().values() if not math.isnan(each)]
     assert found.mean() == pytest.approx(fmean(known))
 
 
@@ -391,8 +395,8 @@ def test_ties_of_correlated_runs_are_ordered_by_id_unless_told(depth: int | None
     for row, query in enumerate(found.query_ids):
         lists = common(*ranked, query)
         if len(lists[0]) > 1:
-            assert same(found.tau[row], kendall_tau(*lists))
-            assert same(found.tau_ap[row], tau_ap(*lists))
+            assert same(found.values["tau"][row], kendall_tau(*lists))
+            assert same(found.values["tau_ap"][row], tau_ap(*lists))
 
 
 def test_a_of_tau_is_the_mean_over_all_orders() -> None:
