@@ -215,8 +215,8 @@ def _check_not_input(runs: Iterable[Any]) -> None:
 
 
 def are_partitions(run: Any) -> bool:
-    """Tell whether a run is a list of partitions, rather than of records."""
-    return isinstance(run, list | tuple) and bool(run) and all(map(_is_partition, run))
+    """Tell whether a list is of partitions, rather than of records."""
+    return bool(run) and all(map(_is_partition, run))
 
 
 def _is_partition(part: Any) -> bool:

@@ -74,11 +74,6 @@ class PartialResult:
     def measures(self) -> list[str]:  # noqa: D102 - in the class
         return [str(measure) for measure in self.evaluation.measures]
 
-    @property
-    def apart(self) -> bool:
-        """Whether each partition had the judgments of its queries alone."""
-        return self.judgments is None
-
     def __len__(self) -> int:
         return len(self.kept)
 
@@ -101,10 +96,11 @@ class PartialResult:
             InputError: if judgments are others, if no query is judged, or a judged one is missing
                 with ``missing="error"``.
         """
-        if self.apart != (qrels is None):
+        if self.judgments is None and qrels is not None:
+            problem = "each partition had its own judgments (apart=True): there are none to add"
+            raise InputError(problem, source="qrels")
+        if self.judgments is not None and qrels is None:
             problem = "give the judgments that partitions were evaluated with"
-            if self.apart:
-                problem = "each partition had its own judgments (apart=True): there are none to add"
             raise InputError(problem, source="qrels")
         kept, settings, document = self.kept, self.evaluation.settings, None
         if qrels is None:
@@ -132,7 +128,7 @@ class PartialResult:
         answers = Queries(answered + extra, ())
         check_answered(judged, Queries(missing, absent), answers, settings.missing, name)
         warn(*self.warnings, *notes_on(results))
-        if not self.any_judged and (self.apart or document is not None):
+        if not self.any_judged and (qrels is None or document is not None):
             warn_of_unjudged(document, answered, name)
         return results
 

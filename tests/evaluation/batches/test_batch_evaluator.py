@@ -421,14 +421,6 @@ def test_keys_that_are_missing(keep: str) -> None:
         input_error(lambda bad=bad: evaluator(keep).load_state_dict(bad), repr(key))
 
 
-def test_sums_that_no_memory_holds_are_refused() -> None:
-    state = evaluator("sums").state_dict()
-    many = 2**62 - 1
-    state |= {"counts": [many, many, many, 0, 0, 0, 0, 0], "counted": [many] * 4}
-    evaluator("sums").load_state_dict(state)
-    input_error(lambda: evaluator("sums").merge(state, state), "counts", "64 bits")
-
-
 def test_values_that_are_not_averaged_may_be_kept() -> None:
     for options in ({"no_relevant": "skip"}, {}):
         made = evaluator(**options)
