@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from irbatch.engine.kinds import Probabilities, Strata, Subtopics
 
 MarkStatistics: TypeAlias = "Probabilities | Strata | Subtopics"
+# Judgments from a least relevant grade on; and what their kinds count as, `(kinds,)`, if as others.
+View: TypeAlias = "tuple[MarkStatistics, Floats | None]"
 
 SOURCE = "qrels"  # what errors call them
 AD_HOC = (["0"], ["Q0"], [0])
@@ -36,13 +38,6 @@ NESTED = {
     "strata": "strata to documents to grades",
     "probabilities": "documents to pairs of grade and probability",
 }
-
-
-class View(NamedTuple):
-    """Judgments from a least relevant grade on."""
-
-    statistics: MarkStatistics
-    kinds: Floats | None = None  # (kinds,): what the kinds of judgments count as, if as others
 
 
 def read_nested(judgments: Mapping[Any, Any], reads: str, name: str | None) -> Marks:
@@ -187,14 +182,14 @@ class Marks:
         }[self.reads]  # fmt: skip
         kinds, statistics = zip(*(view(rel, min(rels)) for rel in rels), strict=True)
         if all((numbers == kinds[0]).all() for numbers in kinds):
-            return kinds[0], dict(zip(rels, map(View, statistics), strict=True))
+            return kinds[0], {rel: (own, None) for rel, own in zip(rels, statistics, strict=True)}
         # Each combination of kinds is one, and that of no kinds is the first.
         none = np.zeros((len(rels), 1), np.int64)
         combinations, joined = np.unique(
             np.concatenate([none, np.stack(kinds)], axis=1), axis=1, return_inverse=True
         )
-        views = zip(rels, map(View, statistics, combinations.astype(np.float64)), strict=True)
-        return joined.reshape(-1)[1:], dict(views)
+        views = zip(statistics, combinations.astype(np.float64), strict=True)
+        return joined.reshape(-1)[1:], dict(zip(rels, views, strict=True))
 
     def _subtopics(self, rel: float, _: float) -> tuple[Ints, Subtopics]:
         """Give numbers to the sets of subtopics that documents are relevant to, 0 the empty one."""
