@@ -608,6 +608,8 @@ def compare_aligned(
     if options.alternative != "two-sided":  # open to the side that the test does not look at
         is_greater = options.alternative == "greater"
         of_differences[..., int(is_greater)] = np.inf if is_greater else -np.inf
+    varies = find(lambda sample: sample.find(lambda flat: np.ptp(flat, axis=0))) > 0
+    of_differences[~varies] = np.nan
     settings = {**aligned.settings, **options.described}
     if strata is not None and options.interval != "t":
         settings["draws"] += ", of each group apart"
@@ -633,7 +635,6 @@ def compare_aligned(
         scaled=scaled,
         **options.options,
     )
-    of_differences[~comparison.varies] = np.nan
     for array in (aligned.values, scaled.values, *vars(comparison).values()):
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

@@ -302,7 +302,7 @@ def judge_limit(
         holds = known and OPERATORS[limit.operator](limit.limit if near else value, limit.limit)
         # As many digits as tell it from the limit.
         texts = [f"{value:.{digits}g}" for digits in (4, 6, 9, 17)]
-        number = next((text for text in texts if float(text) != limit.limit), texts[0])
+        number = next((digits for digits in texts if float(digits) != limit.limit), texts[0])
         told = lack or f"{which}{limit.name} is {number}, {'' if holds else 'not '}{than}"
         told = f"{printable(name)}: {told}"
         yield Outcome(text, name, known and holds == required, value, limit.limit, None, told)

@@ -101,12 +101,17 @@ def plot_forest(comparison: Comparison, measure: str, *, ax: axes.Axes | None = 
     width = float(np.clip(4.6 + 0.085 * max(map(len, labels)), 7, 9.5))
     ax = axes.new_axes(ax, 1.3 + max(0.27 * len(pairs), 0.6), width)
     ax.axvline(0, color=axes.INK, linewidth=1)
+    middles, bounds = (
+        np.where(np.abs(numbers) <= axes.LARGEST, numbers, np.nan)
+        for numbers in (differences, comparison.difference_intervals[:, column])
+    )
+    reach = np.abs(bounds.T - middles)
     for row, pair in enumerate(kept.tolist()):
         significant = bool(comparison.significant[pair, column])
         colour = axes.BETTER if significant else axes.MUTED
-        axes.draw_intervals(
-            ax, [row], differences[[pair]], comparison.difference_intervals[[pair], column],
-            fmt="o", color=colour, elinewidth=2 if significant else 1.2,
+        ax.errorbar(
+            middles[[pair]], [row], xerr=reach[:, [pair]], fmt="o", markersize=6, color=colour,
+            elinewidth=2 if significant else 1.2,
             markerfacecolor=colour if significant else "white",
         )  # fmt: skip
         p = show_p(comparison.corrected[pair, column], comparison.level)

@@ -144,15 +144,6 @@ def write_beside(ax: Axes, row: float, text: str, strong: bool = False) -> None:
     ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5, **look)
 
 
-def draw_intervals(ax: Axes, rows: Any, values: Any, bounds: Any, **look: Any) -> Any:
-    """Draw values across the axes, one a row, with their `bounds` ``(rows, 2)``, where drawable."""
-    values, bounds = (np.array(numbers, np.float64) for numbers in (values, bounds))
-    for numbers in (values, bounds):
-        numbers[~(np.abs(numbers) <= LARGEST)] = np.nan
-    reach = np.abs(bounds.T - values)
-    return ax.errorbar(values, rows, xerr=reach, **{"markersize": 6, "linestyle": "", **look})
-
-
 def log_scale(ax: Axes) -> None:
     """Make the x axis logarithmic, with round numbers that fit under it; what is drawn is there."""
     ticker: Any = imported("plots", "plot", "matplotlib.ticker")
