@@ -127,19 +127,7 @@ class Evaluation(NamedTuple):
 
     @classmethod
     def choose(
-        cls,
-        measures: Measures,
-        cutoffs: Cutoffs = None,
-        *,
-        order_by: str = "score",
-        items: Items | None = None,
-        costs: Any = None,
-        threads: int | None = None,
-        columns: Columns = None,
-        exclude: Any = None,
-        in_order: bool = False,
-        marks: bool = True,
-        **settings: Any,
+        cls, measures: Measures, cutoffs: Cutoffs = None, *, marks: bool = True, **options: Any
     ) -> Evaluation:
         """Return what `irbatch.evaluate` is asked for by these arguments; perhaps without `marks`.
 
@@ -147,24 +135,26 @@ class Evaluation(NamedTuple):
             InputError: if there is no such measure, or an option has another value than it can
                 have.
         """
-        chosen = Settings.choose(**settings)
-        parsed, defaults = parse_measures(measures, cutoffs), chosen.open_parameters()
-        plan = plan_of(parsed, defaults, items=items is not None, marks=marks)
-        check_choice("order_by", order_by, ORDERS)
-        if columns is not None:
+        own = {name: options.pop(name) for name in Settings._fields if name in options}
+        settings = Settings.choose(**own)
+        known = {"items": options.get("items") is not None, "marks": marks}
+        plan = plan_of(parse_measures(measures, cutoffs), settings.open_parameters(), **known)
+        asked = cls(plan, settings, **options)
+        check_choice("order_by", asked.order_by, ORDERS)
+        if asked.columns is not None:
             from irbatch.data.column_names import check_columns
 
-            check_columns(columns)
-        check_threads(threads)
-        if costs is not None:
+            check_columns(asked.columns)
+        check_threads(asked.threads)
+        if asked.costs is not None:
             from irbatch.evaluation.items import read_costs  # for those who have costs
 
-            costs = read_costs(costs, chosen.ties, plan.marks)
-        if exclude is not None:
+            asked = asked._replace(costs=read_costs(asked.costs, settings.ties, plan.marks))
+        if asked.exclude is not None:
             from irbatch.data.items import read_seen  # for those who leave out what was seen
 
-            exclude = read_seen(exclude)
-        return cls(plan, chosen, order_by, items, costs, threads, columns, exclude, in_order)
+            asked = asked._replace(exclude=read_seen(asked.exclude))
+        return asked
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -38,8 +38,7 @@ class ItemMeasures:
     def __init__(
         self, plan: Plan, items: object, settings: Settings, threads: int | None = None
     ) -> None:
-        self.known = check_items(items)
-        self._threads, self._width = threads, plan.columns
+        self.known, self._threads = check_items(items), threads
         self._skips = settings.no_relevant == "skip"
         self._places = [(position, plan.filled[position]) for position in plan.of_items]
         weighted = [measure for measure in plan.measures if measure.aggregate == "weighted"]
@@ -53,32 +52,77 @@ class ItemMeasures:
         if deepest is not None:
             cutoffs = [deepest if cutoff is None else min(deepest, cutoff) for cutoff in cutoffs]
         in_order = any(measure.declaration.in_order for _, measure in self._places)
-        self.wanted = Wanted(tuple(dict.fromkeys(cutoffs)), in_order)
+        self._wanted = Wanted(tuple(dict.fromkeys(cutoffs)), in_order)
         of_run = [of.cutoff for _, of in self._places if of.aggregate == "run"]
         self._kept = None if None in of_run else max(filter(None, of_run), default=0)
 
-    def compute(
+    def of_scores(
+        self,
+        of_queries: Rows,
+        candidates: Candidates,
+        graded: GradedCandidates,
+        policy: TiePolicy,
+        document_ids: Any,
+    ) -> None:
+        """Add items, and values that read them, of the queries of a matrix of scores."""
+        rows = rank_columns(self.known, candidates, self._wanted, policy, document_ids)
+        judged = JudgedItems(graded.starts, graded.columns, graded.grades)
+        lists = self._compute(candidates.queries, [rows], lambda: judged, of_queries.values)
+        of_queries.items = RunItems(self.known.arrays, lists)
+
+    def of_run(
+        self,
+        of_queries: Rows,
+        qrels: Qrels,
+        rows: Positions,
+        run: Run,
+        ordering: Ordering | None,
+        repeated: Sequence[Run] = (),
+    ) -> None:
+        """Do so for the queries at `rows` of the judgments.
+
+        `ordering` is what documents are ordered by, None where they are in order; `repeated` are
+        the rankings that a query has several of, of which the run has one.
+        """
+        queries = [qrels.queries[row] for row in rows.tolist()]
+        lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
+        for places, ranked in rank_run(self.known, run, queries, self._wanted, ordering):
+            some = [queries[place] for place in places.tolist()]
+            values = of_queries.values[places]
+            judged = functools.partial(judged_items, self.known, qrels, rows[places])
+            rankings = [self._rows_of(other, some, ordering) for other in repeated] or [ranked]
+            listed = self._compute(some, rankings, judged, values)
+            for place, items in zip(places.tolist(), listed, strict=True):
+                lists[place] = items
+            of_queries.values[places] = values
+        of_queries.items = RunItems(self.known.arrays, lists)
+
+    def _rows_of(self, run: Run, queries: Sequence[Any], ordering: Ordering | None) -> Ints:
+        """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
+        parts = [*rank_run(self.known, run, queries, self._wanted, ordering)]
+        depth = max((some.shape[1] for _, some in parts), default=0)
+        rows = np.full((len(queries), depth), PAST_END, np.int64)
+        for places, some in parts:
+            rows[places, : some.shape[1]] = some
+        return rows
+
+    def _compute(
         self,
         queries: Sequence[Any],
         rankings: Sequence[Ints],
-        judged: Callable[[], JudgedItems],
+        read_judged: Callable[[], JudgedItems],
         values: Floats,
     ) -> list[ItemRows]:
-        """Write the values of some queries, each with one ranking or several.
+        """Write the values of some queries, ``(queries, columns)``, each with rankings.
 
-        Values are ``(queries, measures)``. Returns the lists that measures of the whole run read.
+        Returns the lists that measures of the whole run read.
         """
-        judged = functools.cache(judged)
-        first, *others = (
+        judged = functools.cache(read_judged)
+        ranks, *others = (
             ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
             for rows in rankings
         )
-        first.others = others
-        self._write(first, values)
-        return lists_of(first.rows[:, : self._kept])
-
-    def _write(self, ranks: ItemRanks, values: Floats) -> None:
-        """Write the values of some queries that are not of the whole run."""
+        ranks.others = others
         at = functools.cache(ranks.at)
         for position, measure in self._places:
             if measure.aggregate == "run":
@@ -94,52 +138,7 @@ class ItemMeasures:
                 starts, _, grades = ranks.judged
                 relevant = np.bincount(row_index_of(starts), grades >= rel, len(values))
                 values[relevant == 0, position] = np.nan
-
-    def of_scores(
-        self, candidates: Candidates, graded: GradedCandidates, policy: TiePolicy, document_ids: Any
-    ) -> tuple[Floats, RunItems]:
-        """Return values ``(queries, measures)``, NaN of others, and the items of each query."""
-        rows = rank_columns(self.known, candidates, self.wanted, policy, document_ids)
-        values = np.full((len(rows), self._width), np.nan)
-        judged = JudgedItems(graded.starts, graded.columns, graded.grades)
-        lists = self.compute(candidates.queries, [rows], lambda: judged, values)
-        return values, RunItems(self.known.arrays, lists)
-
-    def of_run(
-        self,
-        of_queries: Rows,
-        qrels: Qrels,
-        rows: Positions,
-        run: Run,
-        ordering: Ordering | None,
-        repeated: Sequence[Run] = (),
-    ) -> None:
-        """Add items, and values that read them, of the queries at `rows` of the judgments.
-
-        `ordering` is what documents are ordered by, None where they are in order; `repeated` are
-        the rankings that a query has several of, of which the run has one.
-        """
-        queries = [qrels.queries[row] for row in rows.tolist()]
-        lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
-        for places, ranked in rank_run(self.known, run, queries, self.wanted, ordering):
-            some = [queries[place] for place in places.tolist()]
-            values = of_queries.values[places]
-            judged = functools.partial(judged_items, self.known, qrels, rows[places])
-            rankings = [self._rows_of(other, some, ordering) for other in repeated] or [ranked]
-            listed = self.compute(some, rankings, judged, values)
-            for place, items in zip(places.tolist(), listed, strict=True):
-                lists[place] = items
-            of_queries.values[places] = values
-        of_queries.items = RunItems(self.known.arrays, lists)
-
-    def _rows_of(self, run: Run, queries: Sequence[Any], ordering: Ordering | None) -> Ints:
-        """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
-        parts = [*rank_run(self.known, run, queries, self.wanted, ordering)]
-        depth = max((some.shape[1] for _, some in parts), default=0)
-        rows = np.full((len(queries), depth), PAST_END, np.int64)
-        for places, some in parts:
-            rows[places, : some.shape[1]] = some
-        return rows
+        return lists_of(ranks.rows[:, : self._kept])
 
 
 def read_costs(costs: Any, ties: str, marks: str | None) -> DocumentCosts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +14,7 @@ from irbatch.array_types import Bools, Bytes, Floats, NDArray, Positions
 from irbatch.data.ids import KINDS, form_hint, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, keyword, many, warn
-from irbatch.measures import Measure
+from irbatch.measures import Measure, call_formula
 
 if TYPE_CHECKING:
     from irbatch.engine.items import ItemArrays, ItemCounts, ItemRows
@@ -147,19 +146,10 @@ class Rows:
 
 def value_of(measure: Measure, counts: ItemCounts) -> float:
     """Return the value of a measure of a whole run, checked, since users write formulas."""
-    declaration = measure.declaration
-    own = {name: measure[name] for name in declaration.parameters}
-    try:
-        with np.errstate(all="ignore"):
-            value = float(declaration.formula(counts, **own))
-    except (InputError, MemoryError):
-        raise
-    except Exception as problem:
-        text = f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}"
-        raise InputError(text, source="measures") from problem
-    if not math.isfinite(value):
-        raise InputError(f"the formula of {measure.name} returned {value}", source="measures")
-    return value
+    if (value := call_formula(measure, counts)).shape:
+        problem = f"the formula of {measure.name} returned shape {value.shape}, not a number"
+        raise InputError(problem, source="measures")
+    return float(value)
 
 
 def with_weights(measures: Sequence[Measure]) -> list[Measure]:
@@ -184,10 +174,8 @@ class Queries(NamedTuple):
         return cls(len(ids), list(itertools.islice(ids, SAMPLES + 1)))
 
     def __str__(self) -> str:
-        if not self.ids:
-            return many(self.number, "query")
-        shown = ", ".join(map(repr, self.ids[:SAMPLES]))
-        return shown + (", …" if len(self.ids) > SAMPLES else "")
+        more = ["…"] if len(self.ids) > SAMPLES else []
+        return ", ".join([*map(repr, self.ids[:SAMPLES]), *more]) or many(self.number, "query")
 
     @property
     def kind(self) -> str:
@@ -206,13 +194,11 @@ def choose_queries(
         InputError: if none of them is judged, or one is missing with ``missing="error"``.
     """
     all_rows = np.arange(len(qrels))
-    if ranked_rows.size < all_rows.size or not ranked_rows.size:
+    if ranked_rows.size < all_rows.size:
         absent = np.setdiff1d(all_rows, ranked_rows, assume_unique=True)
         samples = [qrels.queries[row] for row in absent[: SAMPLES + 1].tolist()]
-        of_run = Queries.of(answered)
-        check_answered(
-            Queries.of(qrels.queries), Queries(absent.size, samples), of_run, missing, name
-        )
+        judged, run = Queries.of(qrels.queries), Queries.of(answered)
+        check_answered(judged, Queries(absent.size, samples), run, missing, name)
     return ranked_rows if missing == "skip" else all_rows
 
 
@@ -223,26 +209,22 @@ def check_answered(
 
     `absent` are those of the judged queries that the run doesn't answer.
     """
-    reject = functools.partial(InputError, source="run", path=name)
-    if absent.number == judged.number and run.number:
-        kinds = form_hint([*judged.ids, *run.ids])
-        if judged.ids and run.ids and judged.kind != run.kind:
-            kinds = (
-                f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text, "
-                "as they are in text files"
-            )
-        raise reject(
-            f"no query of it is judged (of {run.number}): qrels have {judged}, the run has "
-            f"{run}{kinds}"
-        )
+    problem = ""
     if not run.number:
         warn(f"{name_run(name)} is empty: every query scores 0")
-    if absent.number and missing == "error":
+    elif absent.number == judged.number:
+        hint = form_hint([*judged.ids, *run.ids])
+        if judged.ids and run.ids and judged.kind != run.kind:
+            hint = f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text"
+            hint += ", as they are in text files"
+        problem = f"no query of it is judged (of {run.number}): qrels have {judged}, the run has "
+        problem += f"{run}{hint}"
+    if absent.number and missing == "error" and not problem:
         such = f", such as {absent}" if absent.ids else ""
-        raise reject(
-            f"{absent.number} of {judged.number} judged queries are missing{such}; "
-            f"{keyword('missing', 'zero')} scores them 0, 'skip' leaves them out"
-        )
+        problem = f"{absent.number} of {judged.number} judged queries are missing{such}; "
+        problem += f"{keyword('missing', 'zero')} scores them 0, 'skip' leaves them out"
+    if problem:
+        raise InputError(problem, source="run", path=name)
 
 
 def level_of(settings: Mapping[str, str]) -> str:
@@ -264,26 +246,31 @@ def name_run(name: str | None) -> str:
 
 def notes_on(results: Any) -> list[str]:
     """Say what means leave out, and whether nothing is relevant; without numbers: once."""
-    return [*left_out(results), *nothing_relevant(results)]
-
-
-def left_out(results: Any) -> list[str]:
-    """Name measures whose means leave out queries without a ranking, as no rank is the worst."""
-    ranks = [
+    notes, settings = [], results.settings
+    ranks = [  # of which none is the worst
         column
         for column, measure in enumerate(results.columns)
         if measure.declaration.reads == "relevant" and measure.declaration.builtin
     ]
-    if not ranks or not results.has_values:  # values may wait to be computed
-        return []
-    counted = np.ones(len(results.marks), bool)
-    if results.settings.get("queries without relevant documents") == "skip":
-        counted = (results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)
-    values = results.values[counted]
-    names = [str(results.columns[i]) for i in ranks if np.isnan(values[:, i]).any()]
-    left = "queries without a ranking are left out of the mean"
-    hint = "; at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
-    return [f"{', '.join(names)}: {left}{hint}"] if names else []
+    if ranks and results.has_values:  # which may wait to be computed
+        values = results.values
+        if settings.get("queries without relevant documents") == "skip":
+            values = values[(results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)]
+        if names := [str(results.columns[i]) for i in ranks if np.isnan(values[:, i]).any()]:
+            left = "queries without a ranking are left out of the mean"
+            hint = "at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"
+            notes.append(f"{', '.join(names)}: {left}; {hint}")
+    if results.counts.no_relevant >= max(results.counts.queries, ENOUGH):
+        judging = [of for of in results.columns if of.aggregate != "sum" and of.sign]
+        means = [results[of] for of in judging if of.name != "Judged"]
+        # Gains below 1 are those of relevant documents, too, if a measure finds any.
+        if all(mean in (0, math.inf) or math.isnan(mean) for mean in means):
+            level = level_of(settings)
+            what = f"no query has a relevant document (of grade {level} or more)"
+            check = "check the labels" if level == "1" else f"check the labels and rel={level}"
+            undefined = "so measures are 0 or undefined, however good rankings are"
+            notes.append(f"{what}, {undefined}: {check}")
+    return notes
 
 
 def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
@@ -297,20 +284,3 @@ def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
 def first_document(qrels: Qrels) -> Any:
     """Return a judged document; None if there is none."""
     return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
-
-
-def nothing_relevant(results: Any) -> list[str]:
-    """Say so, where none of many queries has a relevant document.
-
-    Gains below 1 are those of relevant documents, too, if a measure finds any.
-    """
-    if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
-        return []
-    judging = [column for column in results.columns if column.aggregate != "sum" and column.sign]
-    means = [results[column] for column in judging if column.name != "Judged"]
-    if any(mean not in (0, math.inf) and mean == mean for mean in means):
-        return []
-    level = level_of(results.settings)
-    what = f"no query has a relevant document (of grade {level} or more)"
-    check = "check the labels" if level == "1" else f"check the labels and rel={level}"
-    return [f"{what}, so measures are 0 or undefined, however good rankings are: {check}"]

@@ -150,11 +150,9 @@ class ScoreEvaluator:
             candidates.sizes, candidates.shape[1], *grades, above, equal, before
         )
         ranked = ScoreBatch(self, counted, in_all, candidates.queries)
-        listed = None
-        if self._of_items is not None:
-            listed = self._of_items.of_scores(candidates, graded, policy, document_ids)
+        of_items = self._of_items
         try:
-            if listed is not None or not ranked.can_wait():
+            if of_items is not None or not ranked.can_wait():
                 ranked.rows()
         except TieError as problem:
             row, column = graded.row_index[problem.place], graded.columns[problem.place]
@@ -165,9 +163,8 @@ class ScoreEvaluator:
             )
             query = candidates.queries[row]
             raise InputError(text, source="scores", query=query, value=score) from None
-        if listed is not None:
-            values, ranked.rows().items = listed
-            ranked.rows().values[:, self.plan.of_items] = values[:, self.plan.of_items]
+        if of_items is not None:
+            of_items.of_scores(ranked.rows(), candidates, graded, policy, document_ids)
         return ranked
 
     def results(self, of_queries: Rows | Callable[[], Rows], queries: Sequence[Any]) -> Results:

@@ -32,6 +32,7 @@ from irbatch.measures.plan import (
     FormulaError,
     Plan,
     apply_formula,
+    call_formula,
     needs_relevant,
     plan_of,
     relevant_levels,
@@ -41,7 +42,7 @@ from irbatch.measures.table import NICKNAMES, VERSIONS
 __all__ = [
     "CATALOGUE", "DISCOUNTS", "GAINS", "GRADED", "MARKED", "NICKNAMES", "REL", "VERSIONS", "Choice",
     "Declaration", "Flag", "FormulaError", "Gain", "Measure", "Number", "Plan", "Points",
-    "PrefixStatistics", "RelevanceMatrix", "apply_formula",
-    "define_discount", "define_gain", "define_measure", "measure", "needs_relevant",
+    "PrefixStatistics", "RelevanceMatrix", "apply_formula", "call_formula", "define_discount",
+    "define_gain", "define_measure", "measure", "needs_relevant",
     "parse_measures", "plan_of", "relevant_levels", "styles",
 ]  # fmt: skip

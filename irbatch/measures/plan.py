@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,25 @@ class FormulaError(InputError):
 
 def apply_formula(measure: Measure, statistics: Any, at: tuple[int, ...]) -> Floats:
     """Return a formula's values of what it reads, float64 ``(queries, *at)``, checked."""
+    shape = (statistics.retrieved.shape[0], *at)
+    # Gains and relevance are in the statistics; of items only relevance.
+    values = call_formula(
+        measure, statistics, ("rel",) if measure.declaration.reads == "items" else GRADED
+    )
+    if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
+        who = f"the formula of {measure.name}"
+        raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
+    return values if values.shape == shape else np.broadcast_to(values, shape)
+
+
+def call_formula(measure: Measure, statistics: Any, skipped: Collection[str] = ()) -> Floats:
+    """Return what a formula does, whose values may be NaN only where one is undefined.
+
+    It takes the measure's parameters, but for those `skipped`.
+    """
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
-    # Gains and relevance are in the statistics; of items only relevance.
-    skipped = ("rel",) if declaration.reads == "items" else GRADED
     own = {name: measure[name] for name in declaration.parameters if name not in skipped}
-    shape = (statistics.retrieved.shape[0], *at)
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are rejected below
             returned = declaration.formula(statistics, **own)
@@ -57,8 +70,6 @@ def apply_formula(measure: Measure, statistics: Any, at: tuple[int, ...]) -> Flo
         raise FormulaError(message, source="measures") from problem
     if returned is None:
         raise InputError(f"{who} returned None: has it a return?", source="measures")
-    if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
-        raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
     fine = np.isfinite(values)
     if declaration.undefined is not None:
         fine |= np.isnan(values)
@@ -68,7 +79,7 @@ def apply_formula(measure: Measure, statistics: Any, at: tuple[int, ...]) -> Flo
         summed = declaration.builtin and declaration.graded
         why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
         raise FormulaError(f"{who} returned {shown}{why}", source="measures")
-    return values if values.shape == shape else np.broadcast_to(values, shape)
+    return values
 
 
 class Group:
