@@ -252,12 +252,11 @@ class Comparison(Reported, ComparisonSettings):
     @property
     def undecided(self) -> str:
         """Say why corrected p-values are not below `least_p`, however clear differences are."""
-        queries = many(len(self.query_ids), "query")
-        of = many(self.draws, "draw") if self.test in DRAWN else queries
-        pairs = "" if self.correction == "none" else f" and {many(self._together, 'pair')}"
-        return (
-            f"With {of}{pairs} no {'corrected ' * bool(pairs)}p-value is below {self.least_p:.2g}."
-        )
+        sizes = (self.draws, "draw") if self.test in DRAWN else (len(self.query_ids), "query")
+        of, least = many(*sizes), f"p-value is below {self.least_p:.2g}."
+        if self.correction == "none":
+            return f"With {of} no {least}"
+        return f"With {of} and {many(self._together, 'pair')} no corrected {least}"
 
     @cached_property
     def not_worse_p(self) -> Floats | None:
@@ -292,15 +291,12 @@ class Comparison(Reported, ComparisonSettings):
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true differences that the t-test shows, with a power of 0.8.
-
-        At `levels`, in the measure's own unit, ``(pairs, measures)``.
-        """
+        """The least true differences that a t-test at `levels` shows, with a power of 0.8."""
         return self._of_t_test(detectable_difference)
 
     @cached_property
     def queries_needed(self) -> Floats:
-        """How many queries would show the observed differences with that power, likewise."""
+        """How many queries would show the observed differences with that power."""
         return self._of_t_test(queries_needed)
 
     def _of_t_test(self, find: Callable[[Floats, Floats], Floats]) -> Floats:
@@ -568,7 +564,7 @@ def _strata(rows: Iterable[list[int]]) -> list[Positions] | None:
 def compare_aligned(
     aligned: Aligned, options: ComparisonSettings, groups: Mapping[Any, str] | None = None
 ) -> Comparison:
-    """Compare systems on all queries and on each group, each measure on those that have a value."""
+    """Compare systems on all queries and on each group of them."""
     if options.test in FAMILY_WISE:
         options = replace(options, correction="none")
     compared: dict[str, Comparison] = {}
@@ -579,7 +575,16 @@ def compare_aligned(
             warn(f"group {name!r} has one query: it is not compared apart")
         else:
             compared[name] = compare_aligned(part, options)
-    strata = _strata(rows_of_groups)
+    return _compare(aligned, options, _strata(rows_of_groups), compared)
+
+
+def _compare(
+    aligned: Aligned,
+    options: ComparisonSettings,
+    strata: Sequence[Positions] | None,
+    groups: Mapping[str, Comparison],
+) -> Comparison:
+    """Compare systems on all queries, each measure on those that have a value of it."""
     ranges = np.array([column.range for column in aligned.columns]).T
     scaled = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
@@ -601,13 +606,13 @@ def compare_aligned(
     if options.simultaneous and options.test in FAMILY_WISE:
         reach = find(lambda sample: [honest_difference(sample, options.test, options.level)])
         honest = np.stack([differences - reach, differences + reach], axis=-1)
-        plain = ~scaled.geometric
-        bounds.differences[:, plain] = honest[:, plain]
+        bounds.differences[:, ~scaled.geometric] = honest[:, ~scaled.geometric]
     reach = np.subtract(*ranges[::-1])
     of_differences = cut_intervals(bounds.differences, differences, -reach, reach)
-    if options.alternative != "two-sided":  # open to the side that the test does not look at
-        is_greater = options.alternative == "greater"
-        of_differences[..., int(is_greater)] = np.inf if is_greater else -np.inf
+    if options.alternative == "greater":  # open to the side that the test does not look at
+        of_differences[..., 1] = np.inf
+    elif options.alternative == "less":
+        of_differences[..., 0] = -np.inf
     varies = find(lambda sample: sample.find(lambda flat: np.ptp(flat, axis=0))) > 0
     of_differences[~varies] = np.nan
     settings = {**aligned.settings, **options.described}
@@ -629,7 +634,7 @@ def compare_aligned(
         settings=settings,
         missing=aligned.missing,
         unanswered=aligned.unanswered,
-        groups=compared,
+        groups=groups,
         signs=np.array([float(column.sign) for column in aligned.columns]),
         ranges=ranges if is_plain else np.add(ranges, [[-np.inf], [np.inf]]),
         scaled=scaled,
