@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
+from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError, imported, shown
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.intervals import above_zero_bounded_p, normal_tail, student_tails
@@ -57,16 +57,12 @@ def p_values(sample: Sample, test: str) -> Floats:
     return sample.find(lambda flat: PAIRED[test](-flat if turn else flat, sample))
 
 
-def _randomise(flat: Floats, sample: Sample) -> Floats:
-    """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007)."""
-    return randomised_p(flat, sample.draws, sample.seed, one_sided=sample.one_sided)
-
-
 def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Floats:
     """Test whether means of ``(queries, columns)`` are 0, or `one_sided` whether at most 0.
 
     All signs are tried where few queries differ, else some are drawn; where hardly any draw is as
-    extreme p is approximated, as draws cannot tell how small it is.
+    extreme p is approximated, as draws cannot tell how small it is (Fisher 1935; Smucker, Allan &
+    Carterette 2007).
     """
     differ = np.count_nonzero(flat, axis=0)
     p = np.ones(differ.size)
@@ -126,11 +122,6 @@ def _student(flat: Floats, sample: Sample) -> Floats:
     return np.where(flat.any(axis=0), p, 1.0)
 
 
-def _wilcoxon(flat: Floats, sample: Sample) -> Any:
-    """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
-    return [signed_ranks_p(column, one_sided=sample.one_sided) for column in flat.T]
-
-
 def _sign(flat: Floats, sample: Sample) -> Any:
     """Test by the number of queries won, ties left out (Arbuthnot 1710)."""
     binomial = import_scipy("sign").binom
@@ -188,10 +179,14 @@ def honest_difference(sample: Sample, test: str, level: float) -> Floats:
 
 
 PAIRED: dict[str, Callable[[Floats, Sample], Any]] = {
-    "randomisation": _randomise,
+    "randomisation": lambda flat, sample: randomised_p(
+        flat, sample.draws, sample.seed, one_sided=sample.one_sided
+    ),
     "bootstrap": _bootstrap,
     "t": _student,
-    "wilcoxon": _wilcoxon,
+    "wilcoxon": lambda flat, sample: [
+        signed_ranks_p(column, one_sided=sample.one_sided) for column in flat.T
+    ],
     "sign": _sign,
 }
 # Their p-values are of all pairs together: there is nothing to correct, and no side to take.
@@ -338,7 +333,7 @@ MOST_RANKED = 100  # queries that differ, of which all signs of ranks are counte
 
 
 def signed_ranks_p(differences: Floats, *, one_sided: bool = False) -> float:
-    """Return the p-value of differences ``(queries,)``, of which zeros are left out.
+    """Return the p-value of differences ``(queries,)``, without zeros (Wilcoxon 1945).
 
     Differences of one size share the mean of their ranks. Up to `MOST_RANKED` queries the p-value
     is the share of all assignments of signs whose sum of ranks is as far from its mean, or
@@ -348,9 +343,13 @@ def signed_ranks_p(differences: Floats, *, one_sided: bool = False) -> float:
     differing = differences[differences != 0]
     if not differing.size:
         return 1.0
-    doubled = _doubled_ranks(np.abs(differing))
+    _, place, counts = np.unique(np.abs(differing), return_inverse=True, return_counts=True)
+    doubled = (2 * np.cumsum(counts) - counts + 1)[place]  # ranks, twice: those of equals are means
     if differing.size > MOST_RANKED:
-        return _approximate_p(doubled, differing > 0, one_sided=one_sided)
+        ranks = doubled.astype(np.float64)
+        z = (2.0 * ranks[differing > 0].sum() - ranks.sum()) / math.sqrt(np.square(ranks).sum())
+        tail = float(normal_tail(np.array(z if one_sided else abs(z))))
+        return tail if one_sided else 2.0 * tail
     positive, total = int(doubled[differing > 0].sum()), int(doubled.sum())
     shares = _shares_up_to(tuple(np.sort(doubled).tolist()))
     if not one_sided:
@@ -359,19 +358,6 @@ def signed_ranks_p(differences: Floats, *, one_sided: bool = False) -> float:
     if 2 * opposed <= total:
         return float(shares[opposed])
     return float(1.0 - shares[total - opposed - 1]) if opposed < total else 1.0
-
-
-def _approximate_p(doubled: Ints, positive: Bools, *, one_sided: bool) -> float:
-    ranks = doubled.astype(np.float64)
-    z = (2.0 * ranks[positive].sum() - ranks.sum()) / math.sqrt(np.square(ranks).sum())
-    tail = float(normal_tail(np.array(z if one_sided else abs(z))))
-    return tail if one_sided else 2.0 * tail
-
-
-def _doubled_ranks(sizes: Floats) -> Ints:
-    """Return twice the ranks of sizes, from 1; whole numbers, as those of equals are means."""
-    _, place, counts = np.unique(sizes, return_inverse=True, return_counts=True)
-    return np.asarray((2 * np.cumsum(counts) - counts + 1)[place], np.int64)
 
 
 @functools.lru_cache(64)  # without ties all samples of a size share it
