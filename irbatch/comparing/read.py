@@ -13,7 +13,7 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.column_names import QUERIES, find_name
 from irbatch.data.columns import as_ids
 from irbatch.data.frames import read_all
-from irbatch.data.ids import check_id, same_kind
+from irbatch.data.ids import check_id, first_repeated, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
 from irbatch.evaluation.queries import Counted, QueryMark, Rows, level_of, weight_column
 from irbatch.evaluation.results import JUDGED, Results, is_saved
@@ -70,34 +70,36 @@ def align(by_system: Mapping[str, Results], measures: Sequence[str] | None = Non
     if len(by_system) < 2:
         problem = f"a comparison is of two systems or more, not {len(by_system)}"
         raise InputError(problem, source=SOURCE)
-    systems, of_systems = list(by_system), list(by_system.values())
+    of_systems = list(by_system.values())
     columns = _shared_columns(by_system, measures)
     queries = _shared_queries(by_system)
-    rows = [_rows_of(own, queries) for own in of_systems]
+    parts = [
+        own.of_queries if own.query_ids == queries
+        else own.of_queries.take([own.rows[query] for query in queries])
+        for own in of_systems
+    ]  # fmt: skip
     values = np.stack([
-        own.values[at][:, [own.measures.index(str(column)) for column in columns]]
-        for own, at in zip(of_systems, rows, strict=True)
+        part.values[:, [own.measures.index(str(column)) for column in columns]]
+        for own, part in zip(of_systems, parts, strict=True)
     ])  # fmt: skip
     lacking: Bools = np.asarray(np.isnan(values).any(axis=0))
     if lacking.any():
         values[:, lacking] = np.nan
         kept = np.flatnonzero(~lacking.all(axis=1))
         queries, values = [queries[row] for row in kept.tolist()], values[:, kept]
-        rows = [own[kept] for own in rows]
+        parts = [part.take(kept) for part in parts]
     for column, count in zip(columns, (~np.isnan(values[0])).sum(axis=0), strict=True):
         if count < 2:
             problem = f"fewer than two queries have a value of {column} for every system"
             raise InputError(problem, source=SOURCE, value=str(column))
-    _check_judgments(by_system, queries)
-    unanswered = np.array(
-        [QueryMark.MISSING.holds(own.marks[at]) for own, at in zip(of_systems, rows, strict=True)]
-    )
+    _check_judgments(by_system, parts, queries)
     if question := ask_about_parts(by_system):
         warn(question)
     alike = all(own.query_ids == of_systems[0].query_ids for own in of_systems)
     all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
+    unanswered = [np.flatnonzero(QueryMark.MISSING.holds(part.marks)).tolist() for part in parts]
     return Aligned(
-        systems=systems,
+        systems=list(by_system),
         columns=columns,
         query_ids=list(queries),
         values=values,
@@ -107,10 +109,10 @@ def align(by_system: Mapping[str, Results], measures: Sequence[str] | None = Non
             for system, own in by_system.items()
         },
         unanswered={
-            system: [queries[row] for row in np.flatnonzero(missing).tolist()]
-            for system, missing in zip(systems, unanswered, strict=True)
+            system: [queries[row] for row in rows]
+            for system, rows in zip(by_system, unanswered, strict=True)
         },
-        weights=_weights(by_system, rows, queries, columns),
+        weights=_weights(by_system, parts, queries, columns),
     )
 
 
@@ -162,37 +164,28 @@ def _shared_queries(by_system: Mapping[str, Results]) -> list[Any]:
     return [query for query in first if query in shared]
 
 
-def _rows_of(results: Results, queries: Sequence[Any]) -> Ints:
-    """Return where some queries stand."""
-    if queries == results.query_ids:
-        return np.arange(len(queries))
-    return np.array([results.rows[query] for query in queries], np.int64)
-
-
 def _weights(
     by_system: Mapping[str, Results],
-    rows: Sequence[Ints],
+    parts: Sequence[Rows],
     queries: Sequence[Any],
     columns: Sequence[Measure],
 ) -> Floats | None:
     """Return what weighted means, if there are any, weigh queries by: alike for all systems."""
     weighted = [k for k, column in enumerate(columns) if column.aggregate == "weighted"]
-    if not weighted:
-        return None
     weights = np.ones((len(queries), len(columns)))
     for k in weighted:
         name = str(columns[k])
         of_systems = [
-            own.of_queries.values[at, weight_column(own.columns, own.column_of(name))]
-            for own, at in zip(by_system.values(), rows, strict=True)
+            part.values[:, weight_column(own.columns, own.column_of(name))]
+            for own, part in zip(by_system.values(), parts, strict=True)
         ]
         weights[:, k] = of_systems[0]
-        for system, own in zip(by_system, of_systems, strict=True):
-            for row in np.flatnonzero(own != weights[:, k])[:1].tolist():
-                problem = f"the mean of {name} weighs it {own[row]:g} for {system!r}, and "
+        for system, weight in zip(by_system, of_systems, strict=True):
+            for row in np.flatnonzero(weight != weights[:, k])[:1].tolist():
+                problem = f"the mean of {name} weighs it {weight[row]:g} for {system!r}, and "
                 problem += f"{weights[row, k]:g} for {next(iter(by_system))!r}"
                 raise InputError(problem, source="measures", query=queries[row], value=name)
-    return weights
+    return weights if weighted else None
 
 
 def _join_settings(of_systems: Sequence[Results]) -> dict[str, str]:
@@ -217,34 +210,37 @@ def is_read(system: Any) -> bool:
 def read_results(systems: Mapping[str, Any] | Iterable[Any]) -> dict[str, Results]:
     """Return values by query of several systems as `Results`; `irbatch.compare` tells the forms.
 
-    Systems of the same queries share one list of ids, in the order of the first: little more than
-    values is held.
+    Tables of the same queries share their ids, in the order of the first: little more than values
+    is held.
     """
     by_system: dict[str, Results] = {}
     for name, system in name_systems(systems, "result").items():
         if not isinstance(name, str):
             raise InputError(f"systems have names that are text, not {name!r}", source=SOURCE)
-        if isinstance(system, Results):
-            by_system[name] = system
-            continue
         with ErrorsIn(source=SOURCE):
-            own = _read(system, name)
-        by_system[name] = _in_order_of(next(iter(by_system.values())), own) if by_system else own
+            if isinstance(system, Results):
+                by_system[name] = system
+            elif is_read(system):
+                by_system[name] = Results.from_json(system)
+            else:
+                first = next(iter(by_system.values()), None)
+                by_system[name] = _make(name, *_read(system, name), first)
     return by_system
 
 
-def _read(values: Any, name: str) -> Results:
+Values = tuple[Floats, list[Any], Sequence[str]]  # (queries, measures); queries; measures' names
+
+
+def _read(values: Any, name: str) -> Values:
     """Read the values of one system."""
     if isinstance(values, Mapping):
         return _of_dicts(values, name)
     if hasattr(values, "__arrow_c_stream__"):
-        return _of_tables([(values, name)], name)
+        return _of_tables([(values, name)])
     if not isinstance(values, str | os.PathLike):
         problem = f"values are Results, dicts, a table or a path, not {kind_of(values)}"
         raise InputError(problem, path=name)
-    if is_saved(values):
-        return Results.from_json(values)
-    return _of_tables(_read_parquet(values), name)
+    return _of_tables(_read_parquet(values))
 
 
 def _read_parquet(values: Any) -> Iterator[tuple[Any, str]]:
@@ -260,7 +256,7 @@ def _read_parquet(values: Any) -> Iterator[tuple[Any, str]]:
         yield table, path
 
 
-def _of_tables(tables: Iterable[tuple[Any, str]], name: str) -> Results:
+def _of_tables(tables: Iterable[tuple[Any, str]]) -> Values:
     """Put together tables of a column of queries and a column a measure."""
     ids: list[Any] = []
     blocks: list[Floats] = []
@@ -284,10 +280,10 @@ def _of_tables(tables: Iterable[tuple[Any, str]], name: str) -> Results:
                 if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "fiu":
                     raise InputError(f"column {shown(column)} holds no numbers", value=column)
             blocks.append(np.stack([np.asarray(own, np.float64) for own in columns.values()], 1))
-    return _make(np.concatenate(blocks) if len(blocks) > 1 else blocks[0], ids, measures, name)
+    return np.concatenate(blocks) if len(blocks) > 1 else blocks[0], ids, measures
 
 
-def _of_dicts(values: Mapping[Any, Any], name: str) -> Results:
+def _of_dicts(values: Mapping[Any, Any], name: str) -> Values:
     """Put together query to measure to value, as pytrec_eval returns them."""
     if not values:
         raise InputError("there are no values", path=name)
@@ -300,12 +296,19 @@ def _of_dicts(values: Mapping[Any, Any], name: str) -> Results:
         if odd := sorted(map(str, row.keys() ^ first.keys())):
             raise InputError(f"{odd[0]} is not of every query", path=name, query=query)
     table = [[row[measure] for measure in first] for row in values.values()]
-    return _make(np.array(table, np.float64), list(values), list(first), name)
+    return np.array(table, np.float64), list(values), list(first)
 
 
-def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Results:
-    """Return values ``(queries, measures)`` of which no more is known than names as results."""
+def _make(
+    name: str, values: Floats, ids: list[Any], names: Sequence[str], first: Results | None
+) -> Results:
+    """Return values of which no more is known as results; of the queries of others in their order.
+
+    These are the `first`, if there are any.
+    """
     same_kind(ids, "query", SOURCE)
+    if (twice := first_repeated(ids)) is not None:
+        raise InputError("it stands there twice", path=name, query=twice)
     measures: list[Measure] = []
     for column in names:
         try:
@@ -316,38 +319,24 @@ def _make(values: Floats, ids: list[Any], names: Sequence[str], name: str) -> Re
         if measures[-1].aggregate == "weighted":
             problem = f"the mean of {column} is weighted, and weights come with Results"
             raise InputError(problem, value=column)
-    results = Results(Rows(values), ids, measures, None, {}, name)
-    if len(results.rows) < len(ids):
-        twice = next(query for row, query in enumerate(ids) if results.rows[query] != row)
-        raise InputError("it stands there twice", path=name, query=twice)
-    return results
+    if first is not None and first.has_ids and len(first.query_ids) == len(ids):
+        rows = [first.rows.get(query, -1) for query in ids]
+        if -1 not in rows:
+            values, ids = values[np.argsort(rows)], first.query_ids
+    return Results(Rows(values), ids, measures, None, {}, name)
 
 
-def _in_order_of(first: Results, results: Results) -> Results:
-    """Return results with rows, and the very ids, of others that have the same queries."""
-    have_ids = first.has_ids and results.has_ids and results.has_values
-    if not have_ids or first.rows.keys() != results.rows.keys():
-        return results
-    of_queries = results.of_queries
-    if results.query_ids != first.query_ids:
-        of_queries = of_queries.take(_rows_of(results, first.query_ids))
-    more = first.query_ids, results.columns, results.counts, results.settings, results.name
-    joined = Results(of_queries, *more)
-    joined.query_ids, joined.rows = first.query_ids, first.rows
-    return joined
-
-
-def _check_judgments(systems: Mapping[str, Results], queries: Sequence[Any]) -> None:
+def _check_judgments(
+    systems: Mapping[str, Results], parts: Sequence[Rows], queries: Sequence[Any]
+) -> None:
     """Reject results of other judgments of `queries`, which all have.
 
     They are told apart by how many each query has: results without such numbers pass.
     """
     first: tuple[str, str, Counted] | None = None
-    for name, results in systems.items():
-        if (judgments := results.of_queries.judgment_counts) is None:
+    for (name, results), part in zip(systems.items(), parts, strict=True):
+        if (judgments := part.judgment_counts) is None:
             continue
-        if queries != results.query_ids:
-            judgments = judgments[[results.rows[query] for query in queries]]
         level = level_of(results.settings)
         first = first or (name, level, judgments)
         differs = judgments != first[2]
