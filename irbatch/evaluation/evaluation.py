@@ -37,9 +37,6 @@ Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
 
 
-# What reads files and tables is imported where there is one.
-
-
 def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
     """Tell whether judgments or rankings are to be read from a path."""
     return isinstance(value, str | os.PathLike)

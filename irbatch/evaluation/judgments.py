@@ -18,8 +18,6 @@ from irbatch.errors import InputError, keyword
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
 
-DECIDED_BY_GRADES = ("pessimistic", "optimistic")
-
 
 class MarkedValues:
     """The values of measures that read marks: all share a join, with those that read grades.
@@ -30,7 +28,7 @@ class MarkedValues:
     """
 
     def __init__(self, qrels: Qrels, marks: Marks, plan: Plan, settings: Settings) -> None:
-        if settings.ties in DECIDED_BY_GRADES:
+        if settings.ties in ("pessimistic", "optimistic"):
             how = keyword("ties", settings.ties)
             problem = f"{how} goes by grades, {marks.reads} have no such order"
             raise InputError(problem, source="ties", value=settings.ties)

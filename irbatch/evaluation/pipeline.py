@@ -102,14 +102,14 @@ class Computed:
             self.put(pack_run(qrels, short, rows, ordering), rows, progress)
             if self.any_judged:  # or one may be further down, which is to be known
                 return
-        if evaluation.costs is not None:
-            run = run.prepared()
-        blocks: Iterable[Block] = pack_run(qrels, run, rows, ordering)
-        if evaluation.costs is not None:
-            from irbatch.evaluation.items import add_costs  # for those who have costs
+        if evaluation.costs is None:
+            self.put(pack_run(qrels, run, rows, ordering), rows, progress)
+            return
+        from irbatch.evaluation.items import add_costs  # for those who have costs
 
-            blocks = add_costs(blocks, evaluation.costs, qrels, rows, run, ordering)
-        self.put(blocks, rows, progress)
+        run = run.prepared()
+        blocks = pack_run(qrels, run, rows, ordering)
+        self.put(add_costs(blocks, evaluation.costs, qrels, rows, run, ordering), rows, progress)
 
     def put_read(self, reader: TableReader) -> None:
         """Compute a file as it is read; a query that comes once more is computed once more."""

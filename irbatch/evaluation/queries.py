@@ -255,7 +255,7 @@ def notes_on(results: Any) -> list[str]:
     if ranks and results.has_values:  # which may wait to be computed
         values = results.values
         if settings.get("queries without relevant documents") == "skip":
-            values = values[(results.marks & (QueryMark.MISSING | QueryMark.EMPTY)).astype(bool)]
+            values = values[(QueryMark.MISSING | QueryMark.EMPTY).holds(results.marks)]
         if names := [str(results.columns[i]) for i in ranks if np.isnan(values[:, i]).any()]:
             left = "queries without a ranking are left out of the mean"
             hint = "at a cutoff k, FirstRank, MeanRank and MedianRank are k + 1 there"

@@ -47,8 +47,9 @@ def evaluate_ids(
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id, and so do two series of pandas, by their
             index; one alone is rejected if that is not 0, 1, …. Also a sparse matrix of queries by
-            documents, whose values are grades; or `Qrels`, all of whose queries are averaged. None,
-            for measures of items that read no judgments: all rankings are averaged then.
+            documents, whose values are grades; or `Qrels`, with marks where measures read them, all
+            of whose queries are averaged. None, for measures of items that read no judgments: all
+            rankings are averaged then.
         measures, cutoffs, missing, no_relevant, judged_only, rel, items, threads: as in
             `irbatch.evaluate`.
         exclude: as in `irbatch.evaluate`; or lists of ids that pair with `ranked` by position.

@@ -466,10 +466,10 @@ def test_statap_outputs() -> None:
 @pytest.mark.parametrize("missing", ["zero", "skip"])
 def test_measures_of_grades_beside_subtopics(missing: str, tmp_path: Path) -> None:
     """They read the largest grade of a document, in the same call."""
-    subtopics = {"q": {1: {"a": 1, "b": 2, "c": 0}, 2: {"b": 1, "c": 1}}, "p": {1: {"d": 1}},
-                 "m": {1: {"a": 1}}}  # fmt: skip
-    graded = {"q": {"a": 1, "b": 2, "c": 1}, "p": {"d": 1}, "m": {"a": 1}}
-    run = {"q": {"a": 2.0, "x": 1.5, "b": 1.0}, "p": {"e": 2.0, "d": 1.0}}
+    subtopics = {"q": {1: {"a": 1, "b": 2, "c": 0, "n": -1}, 2: {"b": 1, "c": 1}},
+                 "p": {1: {"d": 1}}, "m": {1: {"a": 1}}}  # fmt: skip
+    graded = {"q": {"a": 1, "b": 2, "c": 1, "n": -1}, "p": {"d": 1}, "m": {"a": 1}}
+    run = {"q": {"a": 2.0, "x": 1.5, "n": 1.25, "b": 1.0}, "p": {"e": 2.0, "d": 1.0}}
     names = ["nDCG@10", "alpha_nDCG@10", "GAUC", "StRecall@1", "AP"]
     marked = irbatch.evaluate(subtopics, run, names[1::2], missing=missing).to_dict()
     plain = irbatch.evaluate(graded, run, names[::2], missing=missing)
@@ -482,4 +482,9 @@ def test_measures_of_grades_beside_subtopics(missing: str, tmp_path: Path) -> No
     assert (found.settings, found.counts) == (plain.settings, plain.counts)
     irbatch.Run(run).to_trec(tmp_path / "a.run")
     again = irbatch.evaluate_runs(subtopics, [tmp_path / "a.run"], names, missing=missing)["a"]
-    assert again.to_dict() == expected
+    lists, qrels = (
+        {q: [*own] for q, own in run.items()},
+        irbatch.Qrels(subtopics, marks="subtopics"),
+    )
+    of_lists = irbatch.evaluate_ids(lists, qrels, names, missing=missing)
+    assert again.to_dict() == of_lists.to_dict() == expected
