@@ -25,8 +25,6 @@ from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Measures
 from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.queries import Rows, notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import parse_measures, plan_of
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import (
     CountedCandidates,
@@ -39,7 +37,6 @@ from irbatch.pack.counting import (
 )
 from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords
-from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -87,28 +84,26 @@ class ScoreEvaluator:
         threads: int | None = None,
         scored_by: str = "score",
     ) -> None:
-        check_threads(threads)
         check_choice("nan", nan, NAN)
         if measures is None:
             hint = "by keyword, or behind scores and relevance"
             raise InputError(f"say which: measures='nDCG@10', {hint}", source="measures")
         if ties is None:
             ties = "expected" if document_ids is None else "id"
-        self.settings = Settings.choose(no_relevant=no_relevant, rel=rel, ties=ties)
-        defaults, parsed = self.settings.open_parameters(), parse_measures(measures, cutoffs)
-        self.plan = plan_of(parsed, defaults, items=items is not None)
-        self.policy, self.nan, self.threads = TiePolicy(ties), nan, threads
+        self.evaluation = Evaluation.choose(
+            measures, cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
+            items=items, threads=threads, marks=False,
+        )  # fmt: skip
+        self.plan, self.policy, self.nan = self.evaluation.plan, TiePolicy(ties), nan
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
-        known = None
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
-            self._of_items = ItemMeasures(self.plan, items, self.settings, threads)
-            known = self._of_items.known.arrays
+            self._of_items = ItemMeasures(self.plan, items, self.evaluation.settings, threads)
         last = ", NaN last" if nan == "last" else ""
         order = f"{scored_by} descending{last}, ties: {ties}"
-        self.signature = self.settings.signature(order, items=known)
+        self.signature = self.evaluation.signature() | {"order": order}
 
     def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`; its arrays may be used again afterwards."""
@@ -117,7 +112,7 @@ class ScoreEvaluator:
             what = "neither is given" if relevance is None else "both are given"
             problem = f"say what is relevant by labels or by positives=: {what}"
             raise InputError(problem, source="relevance")
-        policy, settings = self.policy, self.settings
+        policy, settings = self.policy, self.evaluation.settings
         if policy.by_id != (document_ids is not None):
             needed, unused = f"needed for ties='{policy}'", "for ties='id' or 'id_ascending'"
             problem = f"are {needed if document_ids is None else unused}"
@@ -142,7 +137,7 @@ class ScoreEvaluator:
             graded = shown
         graded = graded.as_grades(candidates.queries)
         in_all = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
-        above, equal = count_candidates(candidates, graded, self.threads)
+        above, equal = count_candidates(candidates, graded, self.evaluation.threads)
         keys = read_tie_keys(policy, document_ids, candidates.shape)
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
         grades = graded.starts, graded.grades, graded.all_one
@@ -221,8 +216,7 @@ class ScoreBatch:
             ranked = rank_candidates(self.counted, asked.policy)
             every_cell = asked.plan.reads_cells(ties=ranked.ties is not None)
             blocks = pack_candidates(ranked, self.n_relevant, every_cell=every_cell)
-            evaluation = Evaluation(asked.plan, asked.settings, threads=asked.threads)
-            self.computed = compute_blocks(evaluation, blocks, self.queries).of_queries
+            self.computed = compute_blocks(asked.evaluation, blocks, self.queries).of_queries
         return self.computed
 
 

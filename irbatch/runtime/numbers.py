@@ -169,7 +169,7 @@ def missed_limit(
 def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
     """Reject a value that is not one of the options."""
     plain = value is None or isinstance(value, str | int | float)  # not an array of answers
-    if not plain or not any(value is option or value == option for option in options):
+    if not plain or value not in options:
         choices = ", ".join(map(repr, options))
         raise InputError(f"{keyword(name, value)} must be one of {choices}", value=value)
 
