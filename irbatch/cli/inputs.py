@@ -60,9 +60,6 @@ def read_groups(path: str) -> dict[str, str]:
     """Read lines of a query and the name of its group, which may hold spaces.
 
     In a file named ``.csv`` a comma is between them, and a first line may name the columns.
-
-    Raises:
-        InputError: naming the line, if one has no group, or a query has two.
     """
     import csv  # here: few have groups
 
@@ -84,11 +81,7 @@ def read_groups(path: str) -> dict[str, str]:
 
 
 def read_items(table: str | None, interactions: str | None, outside: str) -> Items | None:
-    """Read both files, those that there are; None without any.
-
-    Raises:
-        InputError: naming the line of an item that is there twice, or lacks a number.
-    """
+    """Read both files, those that there are; None without any."""
     if table is None and interactions is None:
         return None
     from irbatch.data.items import Items  # for those who have items

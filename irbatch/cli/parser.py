@@ -45,11 +45,7 @@ def complete(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def parse_words(words: Sequence[str]) -> argparse.Namespace:
-    """Parse the words after ``irbatch``, importing no more than the command that they begin with.
-
-    Raises:
-        SystemExit: after printing help, or what is wrong with them.
-    """
+    """Parse the words after ``irbatch``, importing no more than the command they begin with."""
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
         complete(parser, words[0])

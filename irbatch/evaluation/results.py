@@ -570,11 +570,7 @@ JUDGED = ("relevant", "judged")  # what is counted of each query's judgments
 
 
 def read_saved(source: str | PathLike[str]) -> dict[str, Results]:
-    """Return results of one system or several, by name, of JSON's text or a file of it.
-
-    Raises:
-        InputError: if it is not what `Results.to_json` or `SystemResults.to_json` wrote.
-    """
+    """Return results of one system or several, by name, of JSON's text or a file of it."""
     import json  # with pathlib: for those who have such a file
     from pathlib import Path
 

@@ -67,11 +67,7 @@ class Task:
         return choose_columns(list(names), kind, names_for(self.evaluation.columns, kind))
 
     def evaluate_bucket(self, judged: Any, ranked: Any) -> PartialResult:
-        """Return what a bucket comes to: tables of its judgments, if they are in it, and rankings.
-
-        Raises:
-            InputError: naming query, document and value of what cannot be evaluated.
-        """
+        """Return what a bucket comes to: a table of rankings, and of judgments if it has them."""
         apart = self.judgments is None
         qrels = (judged if len(judged) else None) if apart else self.judgments
         run = ranked if len(ranked) else Run({})
