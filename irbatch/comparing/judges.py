@@ -20,14 +20,7 @@ from irbatch.evaluation.evaluation import Judgments, Measures, Rankings, as_qrel
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.report import Reported
-from irbatch.report.document import (
-    Column,
-    Document,
-    Heading,
-    Part,
-    Record,
-    make_table,
-)
+from irbatch.report.document import Column, Document, Heading, Part, Record, make_table
 from irbatch.report.text import best_first, show, show_change, show_interval
 from irbatch.runtime.numbers import check_number
 from irbatch.statistics.agreement import (

@@ -164,11 +164,7 @@ class CombinedMeans(NamedTuple):
 
 
 def combine_means(
-    people: Floats,
-    model: Floats,
-    others: Floats,
-    level: float = 0.05,
-    ranges: Floats = UNBOUNDED,
+    people: Floats, model: Floats, others: Floats, level: float = 0.05, ranges: Floats = UNBOUNDED
 ) -> CombinedMeans:
     """Estimate means of queries of which people judged a few, and a model all.
 

@@ -65,7 +65,10 @@ def find_intervals(
         means.reshape(n, values.shape[2], -1) for means in draw_means(flat, draws, seed, strata)
     )
     if weights is not None:
-        drawn = _divide(drawn, observed, draw_means(weights, draws, seed, strata)[1])
+        # Of draws in which no query weighs anything nothing is known.
+        drawn_weights = draw_means(weights, draws, seed, strata)[1]
+        quotients = drawn / np.where(drawn_weights > 0, drawn_weights, 1.0)
+        drawn = np.where(drawn_weights > 0, quotients, observed)
     for means in observed, drawn:
         means[:, geometric] = np.exp(means[:, geometric])
     for row, (first, second) in enumerate([*((system, None) for system in range(n)), *pairs]):
@@ -81,13 +84,6 @@ def cut_intervals(bounds: Floats, estimates: Floats, lowest: Floats, highest: Fl
     """Cut intervals to what can be, but not beyond what was seen."""
     low = np.maximum(bounds[..., 0], np.minimum(lowest, estimates))
     return np.stack([low, np.minimum(bounds[..., 1], np.maximum(highest, estimates))], axis=-1)
-
-
-def _divide(drawn: Floats, observed: Floats, weights: Floats) -> Floats:
-    """Divide means by the weights drawn with them; where these are 0 there is nothing to tell."""
-    has_weight = np.broadcast_to(weights > 0, drawn.shape)
-    means = np.broadcast_to(observed, drawn.shape).copy()
-    return np.divide(drawn, weights, out=means, where=has_weight)
 
 
 def as_linear(values: Floats, geometric: Bools, weights: Floats | None = None) -> Floats:
