@@ -27,7 +27,7 @@ def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: b
     """Add the options that choose measures, and the `names` they have; return what adds others."""
     add = parser.add_argument_group("measures").add_argument
     default = default or " ".join(DEFAULT_MEASURES)
-    text = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP -m nDCG@10 or -m AP,nDCG@10 "
+    text = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP nDCG@10 or -m AP,nDCG@10 "
     text = f"{text}(default: {default})"
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=text)
     if names:

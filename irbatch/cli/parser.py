@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from irbatch.errors import printable
+from irbatch.errors import InputError, printable
+from irbatch.measures import parse_measures
 from irbatch.version import __version__
 
 
@@ -49,8 +51,32 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
         complete(parser, words[0])
-        return parser.parse_intermixed_args(words[1:])  # runs may stand anywhere
+        own = words[1:] if words[0] == "trec_eval" else list(_one_by_one(words[1:]))
+        return parser.parse_intermixed_args(own)  # runs may stand anywhere
     return parser_of_all().parse_args(words)
+
+
+def _one_by_one(words: Sequence[str]) -> Iterator[str]:
+    """Yield words with the option before each of several measures: ``-m AP nDCG@10 bm25.run``."""
+    values = -1  # since the option; below 0 where something else came between
+    for word in words:
+        if word in ("-m", "--measure"):
+            values = 0
+        elif values > 0 and _is_measure(word):
+            yield "-m"
+        else:
+            values = 1 if values == 0 else -1
+        yield word
+
+
+def _is_measure(word: str) -> bool:
+    """Tell whether a word is a measure, perhaps a wrong one, and neither option nor file."""
+    if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib takes 5 ms to import
+        return False
+    try:
+        return bool(parse_measures(word))
+    except InputError:
+        return "@" in word and "=" not in word.partition("@")[0]
 
 
 def parser_of_all() -> argparse.ArgumentParser:

@@ -21,7 +21,7 @@ TWICE = "standard input cannot be two files"
 REJECTED: list[tuple[str, str | list[str], str]] = [
     # Before anything is read
     (EVAL, "-m nDG@10 -m qqq", "did you mean nDCG@10?"),
-    (EVAL, "-m AP,nDCQ@10", "'nDCQ@10' (did you mean nDCG@10?)"),
+    (EVAL, "-m AP nDCQ@10", "'nDCQ@10' (did you mean nDCG@10?)"),
     (EVAL, "-m P@0", "cutoff '0' in 'P@0' must be a whole number of at least 1"),
     (EVAL, "--format xml", "invalid choice: 'xml'"),
     ("eval qrels.txt old.run", "--format latex --digits 18", "a whole number from 0 to 17"),
@@ -74,8 +74,8 @@ REJECTED: list[tuple[str, str | list[str], str]] = [
     ("eval", "none.qrels none.run", "qrels 'none.qrels': No such file or directory"),
     ("eval", "qrels.txt old.run P@1",
      "run 'P@1': No such file or directory"),
-    ("eval", "qrels.txt old.run -m RR nDCG",
-     "run 'nDCG': No such file or directory"),
+    ("eval", "qrels.txt old.run -m RR nDGC",
+     "run 'nDGC': No such file or directory"),
     ("eval", "qrels.txt old.run -m RR none.run", "run 'none.run': No such file or directory"),
     (COMPARE, "none.run", "none.run"),
     ("explain", "qrels.txt old.run none.run", "run 'none.run': No such file or directory"),

@@ -38,11 +38,13 @@ def asked(words: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str
 @pytest.mark.parametrize(
     ("words", "measures"),
     [
+        ("eval qrels one.run -m RR P@5,10", "RR P@5 P@10"),
         ("eval qrels one.run -m RR,P@{5,10} -m R@3", "RR P@5 P@10 R@3"),
-        ("eval -m RR -q qrels one.run --measure=R@3 -m P@1,P@2", "RR R@3 P@1 P@2"),
+        ("eval -m RR R@3 qrels one.run", "RR R@3"),
+        ("eval -m RR -q qrels one.run --measure=R@3 -m P@1 P@2", "RR R@3 P@1 P@2"),
         ("eval qrels -m RR one.run", "RR"),
         ("eval -m RR qrels AP", "RR"),  # the file
-        ("eval qrels -m RR one.run two.run", "RR"),
+        ("eval qrels -m RR P@1 one.run two.run", "RR P@1"),
         ("eval qrels one.run -m RR two.run -q", "RR"),
         ("eval -m RR@3 qrels one.run -j 1 two.run", "RR@3"),
     ],
