@@ -1,4 +1,11 @@
-"""`irbatch compare`: systems against each other, on screen, in files, and as a gate."""
+"""Tell which differences between runs are more than chance.
+
+All queries of the qrels count, of which those that a run lacks are 0 (--missing says otherwise):
+means with intervals, differences, tests, corrected p-values.
+
+example: irbatch compare qrels.txt old.run new.run -m nDCG@10 --baseline old
+--fail-if 'nDCG@10 drops 1% p<0.05' (exit status 3 if so)
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,6 @@ from irbatch import compare
 from irbatch.cli.inputs import name_runs, read_groups
 from irbatch.cli.options import (
     DEFAULT_MEASURES,
-    GATE_FAILED,
     SETTINGS,
     add_gate,
     add_measures,
@@ -28,14 +34,6 @@ from irbatch.report import axes
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch compare QRELS RUN RUN [RUN ...] [-m MEASURE ...] [options]"
-    parser.description = (
-        "Compare run files on the queries of the qrels, of which those that a run lacks count 0 "
-        "(--missing says otherwise): means with intervals, differences, tests, corrected p-values."
-    )
-    parser.epilog = (
-        "example: irbatch compare qrels.txt old.run new.run -m nDCG@10 --baseline old "
-        f"--fail-if 'nDCG@10 drops 1% p<0.05' (exit status {GATE_FAILED} if so)"
-    )
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")

@@ -1,4 +1,7 @@
-"""`irbatch completion`: what shells are to know of the other commands."""
+"""Print a script that completes irbatch's commands, options, measures and files.
+
+example: eval "$(irbatch completion bash)", in ~/.bashrc
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,6 @@ FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is calle
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Print a script that completes irbatch's commands, options, measures and files."
-    )
-    parser.epilog = 'example: eval "$(irbatch completion bash)", in ~/.bashrc'
     parser.add_argument("shell", metavar="SHELL", help="bash, zsh, tcsh; newer shtabs know more")
 
 

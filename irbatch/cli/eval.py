@@ -1,4 +1,11 @@
-"""`irbatch eval`: read, evaluate, print."""
+"""Evaluate runs against judgments.
+
+Files are in TREC's, BEIR's or MS MARCO's form, JSON lines or Parquet; a folder or a quoted pattern
+of names is one run. Text files may be compressed (gzip, bzip2, xz, zstd); - is standard input. All
+queries of the qrels are averaged.
+
+example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q
+"""
 
 from __future__ import annotations
 
@@ -38,13 +45,6 @@ FORMS = (*TABLES, "tsv", "csv", "json")
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch eval QRELS RUN [RUN ...] [-m MEASURE ...] [options]"
-    parser.description = (
-        "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
-        "or Parquet, of which a folder or a quoted pattern of names is one run. Text files may be "
-        "compressed (gzip, bzip2, xz, zstd); - is standard input. All queries of the qrels are "
-        "averaged."
-    )
-    parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
     add = parser.add_argument
     text = "lines of: query iter document grade; or as measures read them, of subtopics or samples"
     add("qrels", metavar="QRELS", help=text)

@@ -1,4 +1,10 @@
-"""`irbatch explain`: the queries on which two systems differ, and why."""
+"""Show the queries that changed most from one run to another, and why.
+
+These are the documents that moved, were lost or missed, and what each adds to the value.
+
+example: irbatch explain qrels.txt old.run new.run -m nDCG@10
+--topics queries.tsv --documents corpus.jsonl -o why.html
+"""
 
 from __future__ import annotations
 
@@ -16,14 +22,6 @@ OPTIONS = ("queries", "most", "depth", "topics", "documents", *SETTINGS)
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch explain QRELS A B [-m MEASURE] [options]"
-    parser.description = (
-        "Show the queries whose values changed most from one run to another, the documents that "
-        "moved, were lost or missed, and what each adds to the value."
-    )
-    parser.epilog = (
-        "example: irbatch explain qrels.txt old.run new.run -m nDCG@10 "
-        "--topics queries.tsv --documents corpus.jsonl -o why.html"
-    )
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("a", metavar="A", help="a run: lines of query Q0 document rank score tag")

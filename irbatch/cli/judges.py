@@ -1,4 +1,11 @@
-"""`irbatch judges`: judgments of people and of models, side by side and together."""
+"""Compare judgments of the same documents with the first ones, people's and models'.
+
+That is by kappa, Krippendorff's alpha, grades against grades. With runs: the order of systems under
+each judge, whom a judge is kinder to, and means of people's judgments of some queries and a model's
+of all together.
+
+example: irbatch judges people.qrels model.qrels --runs bm25.run dense.run
+"""
 
 from __future__ import annotations
 
@@ -13,12 +20,6 @@ from irbatch.measures import parse_measures
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch judges QRELS QRELS [QRELS ...] [--runs RUN ...] [options]"
-    parser.description = (
-        "Compare judgments of the same documents with the first ones: kappa, Krippendorff's alpha, "
-        "grades against grades. With runs: the order of systems under each judge, whom a judge is "
-        "kinder to, and means of people's judgments of some queries and a model's of all together."
-    )
-    parser.epilog = "example: irbatch judges people.qrels model.qrels --runs bm25.run dense.run"
     add = parser.add_argument
     add("judges", metavar="QRELS", nargs="+", help="judgments, people's first; or NAME=QRELS")
     add("--runs", metavar="RUN", nargs="+", default=[], help="systems that were judged")

@@ -1,4 +1,12 @@
-"""`irbatch leaderboard`: systems with their accuracy and what they take, on screen and in files."""
+"""Show systems by accuracy, latency and cost, and those that no other beats.
+
+Of SYSTEMS' JSON each system has the keys of an efficiency record, and its accuracy, or a run to
+evaluate. AXIS is a measure or a quantity: latency_p95, throughput, peak_memory, index_disk,
+cost_per_million …
+
+example: irbatch leaderboard systems.json --x cost_per_million --plot frontier.svg
+--where 'latency_p95 < 50'
+"""
 
 from __future__ import annotations
 
@@ -27,16 +35,6 @@ SHAPED = {**SHAPING, "columns": TABLES, "frontier": TABLES}
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch leaderboard SYSTEMS [--qrels QRELS] [-m MEASURE ...] [options]"
-    parser.description = (
-        "Show systems by accuracy, latency, throughput, memory, energy and cost; find those that "
-        "no other beats. Of SYSTEMS' JSON each system has the keys of an efficiency record, "
-        "and its accuracy, or a run to evaluate. AXIS is a measure or a quantity: latency_p95, "
-        "throughput, peak_memory, index_disk, cost_per_million …"
-    )
-    parser.epilog = (
-        "example: irbatch leaderboard systems.json --x cost_per_million --plot frontier.svg "
-        "--where 'latency_p95 < 50'"
-    )
     add = parser.add_argument
     add("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}; - is standard input")
     add("--qrels", metavar="QRELS", help="evaluate the runs that SYSTEMS names")

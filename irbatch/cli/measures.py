@@ -1,4 +1,7 @@
-"""`irbatch measures`: the catalogue as a list, or one entry in full."""
+"""List all measures, or say all about one.
+
+example: irbatch measures ndcg_cut_10
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,6 @@ WIDTH = 96
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = "List all measures, or say all about one."
-    parser.epilog = "example: irbatch measures ndcg_cut_10"
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
 
 

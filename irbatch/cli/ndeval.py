@@ -1,4 +1,7 @@
-"""`irbatch ndeval`: the options and the output of ndeval, TREC's program for diversity."""
+"""Print what ndeval 4.5 prints: measures of novelty and diversity, as CSV.
+
+example: irbatch ndeval -c -traditional qrels.diversity.txt bm25.run
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,6 @@ NNRBP_AT = 13  # among the columns
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Print what ndeval 4.5 prints: measures of novelty and diversity, as CSV."
-    parser.epilog = "example: irbatch ndeval -c -traditional qrels.diversity.txt bm25.run"
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: topic subtopic document grade")
     add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")

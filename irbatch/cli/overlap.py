@@ -1,4 +1,10 @@
-"""`irbatch overlap`: how alike two runs are, without judgments."""
+"""Tell how alike two runs are, without judgments.
+
+On the queries they share: rank-biased overlap (extrapolated, its bounds, truncated, cut to the same
+length, average overlap), and Kendall's tau and the AP correlation of the documents that both have.
+
+example: irbatch overlap old.run new.run -p 0.9 --depth 100 -q
+"""
 
 from __future__ import annotations
 
@@ -26,12 +32,6 @@ HEADS = ("query", "measure", "value")
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch overlap RUN RUN [options]"
-    parser.description = (
-        "Compare two run files on the queries they share: rank-biased overlap (extrapolated, its "
-        "bounds, truncated, cut to the same length, average overlap), and Kendall's tau and the AP "
-        "correlation of the documents that both have."
-    )
-    parser.epilog = "example: irbatch overlap old.run new.run -p 0.9 --depth 100 -q"
     add = parser.add_argument
     add("first", metavar="RUN", help="lines of: query Q0 document rank score tag")
     add("second", metavar="RUN", help="another, compared with it")

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
 from irbatch.errors import InputError, printable
@@ -21,27 +22,17 @@ class Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
-# Commands, each of a module of this package: what it takes is declared there, and done.
-COMMANDS = {
-    "eval": "evaluate runs against judgments",
-    "compare": "tell which differences are more than chance",
-    "explain": "show the queries that changed, and why",
-    "overlap": "tell how alike two runs are, without judgments",
-    "judges": "compare people's judgments and models'",
-    "leaderboard": "accuracy beside latency and cost",
-    "reproducibility": "tell how close reproduced runs come",
-    "trec_eval": "print what trec_eval prints",
-    "ndeval": "print what ndeval prints, of diversity",
-    "sample_eval": "print what sample_eval prints, of sampled judgments",
-    "measures": "list the measures, or explain one",
-    "completion": "print completions for a shell",
-    "warmup": "compile everything once, e.g. in an image",
-}
+# Commands, each of a module of this package that declares what it takes and does it. The first line
+# of the module's text is the command's in the list of all, the last paragraph an example.
+COMMANDS = (
+    "eval", "compare", "explain", "overlap", "judges", "leaderboard", "reproducibility",
+    "trec_eval", "ndeval", "sample_eval", "measures", "completion", "warmup",
+)  # fmt: skip
 
 
-def complete(parser: argparse.ArgumentParser, command: str) -> None:
+def complete(parser: argparse.ArgumentParser, module: ModuleType) -> None:
     """Declare what a command takes; `command` becomes the function that carries it out."""
-    module = import_module(f"irbatch.cli.{command}")
+    parser.description, _, parser.epilog = (module.__doc__ or "").rpartition("\n\n")
     module.declare(parser)
     parser.set_defaults(command=module.run)
 
@@ -50,7 +41,7 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
     """Parse the words after ``irbatch``, importing no more than the command they begin with."""
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
-        complete(parser, words[0])
+        complete(parser, import_module(f"irbatch.cli.{words[0]}"))
         own = words[1:] if words[0] == "trec_eval" else list(_one_by_one(words[1:]))
         return parser.parse_intermixed_args(own)  # runs may stand anywhere
     return parser_of_all().parse_args(words)
@@ -84,6 +75,8 @@ def parser_of_all() -> argparse.ArgumentParser:
     parser = Parser(prog="irbatch", description="Ranking evaluation: every measure from one pass.")
     parser.add_argument("--version", action="version", version=f"irbatch {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        complete(commands.add_parser(name, help=summary), name)
+    for name in COMMANDS:
+        module = import_module(f"irbatch.cli.{name}")
+        summary = (module.__doc__ or "").partition("\n")[0]
+        complete(commands.add_parser(name, help=summary), module)
     return parser

@@ -1,4 +1,11 @@
-"""`irbatch reproducibility`: how close reproduced runs come to the original ones."""
+"""Tell how close reproduced runs come to the original ones.
+
+That is by rankings (Kendall's tau union, RBO), values (RMSE, t-test), and the improvement of an
+advanced run on a baseline (effect ratio, delta relative improvement).
+
+example: irbatch reproducibility qrels.txt --baseline bm25.run my_bm25.run
+--advanced rm3.run my_rm3.run -m nDCG@10
+"""
 
 from __future__ import annotations
 
@@ -15,15 +22,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "irbatch reproducibility QRELS --baseline ORIGINAL REPRODUCED\n"
         "                               [--advanced ORIGINAL REPRODUCED] [options]"
-    )
-    parser.description = (
-        "Compare reproduced runs with the original ones: rankings (Kendall's tau union, RBO), "
-        "values (RMSE, t-test), and the improvement of an advanced run on a baseline (effect "
-        "ratio, delta relative improvement)."
-    )
-    parser.epilog = (
-        "example: irbatch reproducibility qrels.txt --baseline bm25.run my_bm25.run --advanced "
-        "rm3.run my_rm3.run -m nDCG@10"
     )
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")

@@ -1,4 +1,9 @@
-"""`irbatch sample_eval`: what sample_eval.pl prints, TREC's program for judgments by strata."""
+"""Print what sample_eval.pl prints, TREC's program for pools sampled by strata.
+
+It estimates infAP, infNDCG and others from the judgments of such a pool.
+
+example: irbatch sample_eval -q qrels.xinfap.txt bm25.run
+"""
 
 from __future__ import annotations
 
@@ -22,11 +27,6 @@ RETRIEVED = "num_ret\t\t{}\t{:9d}"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Print what sample_eval.pl prints: infAP, infNDCG and others, estimated from judgments of "
-        "a pool that was sampled by strata."
-    )
-    parser.epilog = "example: irbatch sample_eval -q qrels.xinfap.txt bm25.run"
     add = parser.add_argument
     text = "lines of: topic iter document stratum grade, -1 where a document was not sampled"
     add("qrels", metavar="QRELS", help=text)

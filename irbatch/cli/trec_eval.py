@@ -1,4 +1,7 @@
-"""`irbatch trec_eval`: trec_eval's options and output, of either version."""
+"""Print what trec_eval prints, byte for byte, faster. QRELS and RUN may be compressed.
+
+example: irbatch trec_eval -q -m map -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,6 @@ LINES = 10_000  # written at once: a fifth of the time of line by line
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Print what trec_eval prints, byte for byte, faster. QRELS and RUN may be compressed."
-    )
-    parser.epilog = (
-        "example: irbatch trec_eval -q -m map -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run"
-    )
     add = parser.add_argument
     add("-v", "--version", action="version", version=VERSION)
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")

@@ -1,4 +1,7 @@
-"""`irbatch warmup`: compile everything once."""
+"""Compile everything once and keep it, beside the package or in the cache.
+
+example: RUN irbatch warmup, in a Dockerfile, behind the installation
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from irbatch.runtime import warmup
 from irbatch.runtime.kernels import Kernel
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Compile everything once and keep it, beside the package or in the cache."
-    parser.epilog = "example: RUN irbatch warmup, in a Dockerfile, behind the installation"
+def declare(_: argparse.ArgumentParser) -> None:
+    """Take no options."""
 
 
 def run(options: argparse.Namespace) -> int:
