@@ -111,10 +111,8 @@ class PartialResult:
             judgments = self.evaluation.judgments(qrels)
             rows = self._missing_rows(judgments)
             if rows.size and settings.missing == "zero":
-                # Without rankings it makes no difference what orders documents, or what they cost.
-                unordered = self.evaluation._replace(order_by="score", costs=None)
                 nothing = Run({})
-                zeros = compute_run(unordered, judgments, nothing).results(rows, nothing)
+                zeros = compute_run(self.evaluation, judgments, nothing).results(rows, nothing)
                 kept = kept.merged()
                 kept.add(zeros.of_queries, zeros.query_ids)
             judged, document = Queries.of(judgments.queries), first_document(judgments)
@@ -291,12 +289,13 @@ def evaluate_part(
 ) -> PartialResult:
     """Return what a partition comes to, see `evaluate_partition`."""
     kept = _nothing_of(evaluation, keep)
+    lean = evaluation._replace(costs=None, exclude=None)  # as these have done their work
     if qrels is None or (apart and isinstance(qrels, Mapping) and not qrels):
         if not apart:
             raise InputError("None is for apart=True only", source="qrels")
         with warnings_kept() as caught:
             kept.extra = len(evaluation.rankings(run).queries)
-        return PartialResult(evaluation, kept, None, name, warnings=tuple(caught))
+        return PartialResult(lean, kept, None, name, warnings=tuple(caught))
     judgments = evaluation.judgments(qrels)
     with warnings_kept() as caught, evaluation.opened(run, progress) as (opened, tell):
         computed = compute_run(evaluation, judgments, opened, tell)
@@ -311,12 +310,12 @@ def evaluate_part(
     more: dict[str, Any] = {"any_judged": computed.any_judged, "warnings": tuple(caught)}
     if apart:
         kept.extra = results.counts.extra
-        return PartialResult(evaluation, kept, None, name, judged=len(judgments), **more)
+        return PartialResult(lean, kept, None, name, judged=len(judgments), **more)
     hashed = answered
     if keep == "queries":
         hashed = [query for query in hashed if query not in judgments.row_of]
     hashes = distinct(hash_ids(hashed))
-    return PartialResult(evaluation, kept, judgments.fingerprint, name, hashes, **more)
+    return PartialResult(lean, kept, judgments.fingerprint, name, hashes, **more)
 
 
 def _nothing_of(evaluation: Evaluation, keep: str) -> Accumulator:
