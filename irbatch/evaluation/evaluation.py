@@ -14,7 +14,7 @@ from irbatch.data.export import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.ties import ORDERS
+from irbatch.engine.ties import ORDERS, TiePolicy
 from irbatch.errors import InputError, keyword, many
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, parse_measures, plan_of
@@ -144,9 +144,7 @@ class Evaluation(NamedTuple):
             check_columns(asked.columns)
         check_threads(asked.threads)
         if asked.costs is not None:
-            from irbatch.evaluation.items import read_costs  # for those who have costs
-
-            asked = asked._replace(costs=read_costs(asked.costs, settings.ties, plan.marks))
+            asked = asked._replace(costs=_read_costs(asked.costs, settings.ties, plan.marks))
         if asked.exclude is not None:
             from irbatch.data.items import read_seen  # for those who leave out what was seen
 
@@ -217,3 +215,19 @@ class Evaluation(NamedTuple):
 
             with open_run(run, self.order_by, self.run_columns, tell) as reader:
                 yield reader, tell
+
+
+def _read_costs(costs: Any, ties: str, marks: str | None) -> DocumentCosts:
+    """Return costs; reject them beside what leaves open, or takes no part in, who costs what.
+
+    `marks` are what measures read of judgments besides grades.
+    """
+    from irbatch.data.items import DocumentCosts  # for those who have costs
+
+    if not TiePolicy(ties).by_key:
+        decided = ", ".join(policy for policy in TiePolicy if policy.by_key)
+        problem = f"{keyword('ties', ties)} leaves open in which order documents cost; give one of"
+        raise InputError(f"{problem} {decided}", source="ties", value=ties)
+    if marks is not None:
+        raise InputError(f"no measure of {marks} reads costs", source="costs", value=costs)
+    return costs if isinstance(costs, DocumentCosts) else DocumentCosts(costs)

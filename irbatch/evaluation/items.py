@@ -13,33 +13,27 @@ from irbatch.data.cells import GradedCandidates
 from irbatch.data.items import DocumentCosts, check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.engine.items import (
-    PAST_END,
-    ItemRanks,
-    ItemRows,
-    JudgedItems,
-    lists_of,
-)
-from irbatch.engine.matrix import Costs
+from irbatch.engine.items import ItemRanks, ItemRows, JudgedItems, lists_of
+from irbatch.engine.matrix import Costs, plan_blocks
 from irbatch.engine.ties import Ordering, TiePolicy
-from irbatch.errors import InputError, keyword
+from irbatch.errors import InputError
+from irbatch.evaluation.evaluation import Evaluation
 from irbatch.evaluation.queries import Rows, RunItems
-from irbatch.evaluation.settings import Settings
-from irbatch.measures import Plan, apply_formula, needs_relevant
+from irbatch.measures import apply_formula, needs_relevant
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.items import Wanted, judged_items, rank_columns, rank_run
-from irbatch.pack.join import Block
+from irbatch.pack.join import Block, bounds_of
 from irbatch.runtime.ragged import row_index_of
+
+LEVELS = 8  # besides its ranks, a row of a block takes as much as so many: see `plan_blocks`
 
 
 class ItemMeasures:
-    """The measures of a plan that read items, and what they read of rankings."""
+    """The measures of an evaluation that read items, and what they read of rankings."""
 
-    def __init__(
-        self, plan: Plan, items: object, settings: Settings, threads: int | None = None
-    ) -> None:
-        self.known, self._threads = check_items(items), threads
-        self._skips = settings.no_relevant == "skip"
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation, self.known = evaluation, check_items(evaluation.items)
+        plan, settings = evaluation.plan, evaluation.settings
         self._places = [(position, plan.filled[position]) for position in plan.of_items]
         weighted = [measure for measure in plan.measures if measure.aggregate == "weighted"]
         # Whose values, or whose values' weights, each column has.
@@ -70,41 +64,24 @@ class ItemMeasures:
         lists = self._compute(candidates.queries, [rows], lambda: judged, of_queries.values)
         of_queries.items = RunItems(self.known.arrays, lists)
 
-    def of_run(
-        self,
-        of_queries: Rows,
-        qrels: Qrels,
-        rows: Positions,
-        run: Run,
-        ordering: Ordering | None,
-        repeated: Sequence[Run] = (),
-    ) -> None:
-        """Do so for the queries at `rows` of the judgments.
-
-        `ordering` is what documents are ordered by, None where they are in order; `repeated` are
-        the rankings that a query has several of, of which the run has one.
-        """
+    def of_run(self, of_queries: Rows, qrels: Qrels, rows: Positions, run: Run) -> None:
+        """Do so for the queries at `rows` of the judgments."""
+        ordering = None if self.evaluation.in_order else self.evaluation.settings.ordering
         queries = [qrels.queries[row] for row in rows.tolist()]
+        table = run.as_table()
+        runs = self.evaluation.repeated or [Run(table, run.name)]
+        begins, ends = bounds_of(table, table.find(queries))
         lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
-        for places, ranked in rank_run(self.known, run, queries, self._wanted, ordering):
+        for places in plan_blocks(ends - begins, LEVELS):
             some = [queries[place] for place in places.tolist()]
             values = of_queries.values[places]
             judged = functools.partial(judged_items, self.known, qrels, rows[places])
-            rankings = [self._rows_of(other, some, ordering) for other in repeated] or [ranked]
+            rankings = [rank_run(self.known, one, some, self._wanted, ordering) for one in runs]
             listed = self._compute(some, rankings, judged, values)
             for place, items in zip(places.tolist(), listed, strict=True):
                 lists[place] = items
             of_queries.values[places] = values
         of_queries.items = RunItems(self.known.arrays, lists)
-
-    def _rows_of(self, run: Run, queries: Sequence[Any], ordering: Ordering | None) -> Ints:
-        """Return the items of a run's rankings of queries, int64 ``(queries, depth)``."""
-        parts = [*rank_run(self.known, run, queries, self._wanted, ordering)]
-        depth = max((some.shape[1] for _, some in parts), default=0)
-        rows = np.full((len(queries), depth), PAST_END, np.int64)
-        for places, some in parts:
-            rows[places, : some.shape[1]] = some
-        return rows
 
     def _compute(
         self,
@@ -118,8 +95,9 @@ class ItemMeasures:
         Returns the lists that measures of the whole run read.
         """
         judged = functools.cache(read_judged)
+        threads = self.evaluation.threads
         ranks, *others = (
-            ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
+            ItemRanks(self.known.arrays, queries, rows, judged, threads=threads)
             for rows in rankings
         )
         ranks.others = others
@@ -134,25 +112,13 @@ class ItemMeasures:
             except InputError as problem:
                 source = str(measure) if problem.source == "items" else problem.source
                 raise problem.with_fields(source=source) from None
-            if self._skips and needs_relevant(self._whose[position]):
+            if self.evaluation.settings.no_relevant == "skip" and needs_relevant(
+                self._whose[position]
+            ):
                 starts, _, grades = ranks.judged
                 relevant = np.bincount(row_index_of(starts), grades >= rel, len(values))
                 values[relevant == 0, position] = np.nan
         return lists_of(ranks.rows[:, : self._kept])
-
-
-def read_costs(costs: Any, ties: str, marks: str | None) -> DocumentCosts:
-    """Return costs; reject them beside what leaves open, or takes no part in, who costs what.
-
-    `marks` are what measures read of judgments besides grades.
-    """
-    if not TiePolicy(ties).by_key:
-        decided = ", ".join(policy for policy in TiePolicy if policy.by_key)
-        problem = f"{keyword('ties', ties)} leaves open in which order documents cost; give one of"
-        raise InputError(f"{problem} {decided}", source="ties", value=ties)
-    if marks is not None:
-        raise InputError(f"no measure of {marks} reads costs", source="costs", value=costs)
-    return costs if isinstance(costs, DocumentCosts) else DocumentCosts(costs)
 
 
 def add_costs(
@@ -169,12 +135,10 @@ def add_costs(
         queries = [qrels.queries[row] for row in rows[block.rows].tolist()]
         costs = np.full((len(queries), block.matrix.depth), np.nan)
         try:
-            for places, items in rank_run(
-                document_costs.documents, run, queries, whole_order, ordering
-            ):
-                costs[places, : items.shape[1]] = document_costs.of_items(items)
+            ranked = rank_run(document_costs.documents, run, queries, whole_order, ordering)
         except InputError as problem:
             source = "costs" if problem.source == "items" else problem.source
             raise problem.with_fields(source=source) from None
+        costs[:, : ranked.shape[1]] = document_costs.of_items(ranked)
         block.matrix.costs = Costs(costs, document_costs.lowest, document_costs.highest)
         yield block

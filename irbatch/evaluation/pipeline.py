@@ -205,11 +205,7 @@ class Computed:
         if evaluation.plan.of_items and isinstance(run, Run):
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
-            plan, settings = evaluation.plan, evaluation.settings
-            ordering = None if evaluation.in_order else settings.ordering
-            measures = ItemMeasures(plan, evaluation.items, settings, evaluation.threads)
-            repeated = evaluation.repeated
-            measures.of_run(self.of_queries, qrels, rows, run, ordering, repeated)
+            ItemMeasures(evaluation).of_run(self.of_queries, qrels, rows, run)
         if rows.size < len(queries):
             queries = list(map(queries.__getitem__, rows.tolist()))
         counts = count_queries(self.of_queries.marks, len(qrels), extra)

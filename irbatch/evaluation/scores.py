@@ -100,7 +100,7 @@ class ScoreEvaluator:
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
-            self._of_items = ItemMeasures(self.plan, items, self.evaluation.settings, threads)
+            self._of_items = ItemMeasures(self.evaluation)
         last = ", NaN last" if nan == "last" else ""
         order = f"{scored_by} descending{last}, ties: {ties}"
         self.signature = self.evaluation.signature() | {"order": order}

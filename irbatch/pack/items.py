@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from irbatch.data.items import Items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, JudgedItems
-from irbatch.engine.matrix import plan_blocks
 from irbatch.engine.ties import (
     Ordering,
     TiePolicy,
@@ -28,9 +27,9 @@ from irbatch.engine.ties import (
 from irbatch.errors import InputError, keyword
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import read_tie_keys
+from irbatch.pack.join import bounds_of
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
-LEVELS = 8  # besides its ranks, a row of a block takes as much as so many: see `plan_blocks`
 CELLS_AT_ONCE = 1 << 21  # of scores that are sorted together
 
 
@@ -69,40 +68,33 @@ def rank_run(
     queries: Sequence[Any],
     wanted: Wanted,
     ordering: Ordering | None,
-) -> Iterator[tuple[Positions, Ints]]:
+) -> Ints:
     """Order the documents of queries, as far as they are read, and look them up.
 
-    Yields the places of some queries among those asked for, and the items at their first ranks,
-    ``(queries, depth)``, see `irbatch.engine.items.ItemRanks`.
+    Returns the items at their first ranks, int64 ``(queries, depth)``, see
+    `irbatch.engine.items.ItemRanks`.
 
     Args:
         ordering: what documents are ordered by; None: they are in order.
     """
     table = run.as_table()
-    places = table.find(queries)
-    sizes = np.where(places >= 0, (table.ends - table.begins)[places], 0) if len(table) else 0
-    sizes = np.broadcast_to(sizes, places.shape)
+    begins, ends = bounds_of(table, table.find(queries))
+    sizes = ends - begins
     depths = np.minimum(sizes, wanted.depth).astype(np.int64)
-    for picks in plan_blocks(sizes, LEVELS):
-        begins = np.where(places[picks] >= 0, table.begins[places[picks]] if len(table) else 0, 0)
-        own = begins, sizes[picks], depths[picks]
-        if ordering is None or _stand_in_order(table, *own, ordering):
-            chosen = joined_ranges(begins, depths[picks])
-        else:
-            chosen, open_tie = _first_rows(table, *own, wanted, ordering)
-            if open_tie is not None:
-                row, rank, score = open_tie
-                query = queries[int(picks[row])]
-                raise _open(ordering.ties, query, score, rank, "run", run.name)
-        depth = int(depths[picks].max(initial=0))
-        rows = np.full((picks.size, depth), PAST_END, np.int64)
-        filled = np.arange(depth) < depths[picks][:, None]
-        item_rows = items.find(table.documents.take(chosen))
-        if items.outside == "error" and (item_rows < 0).any():
-            place = table.where(int(chosen[np.argmax(item_rows < 0)]))
-            raise _outside(items, source="run", path=run.name, **place)
-        rows[filled] = item_rows
-        yield picks, rows
+    if ordering is None or _stand_in_order(table, begins, sizes, depths, ordering):
+        chosen = joined_ranges(begins, depths)
+    else:
+        chosen, open_tie = _first_rows(table, begins, sizes, depths, wanted, ordering)
+        if open_tie is not None:
+            row, rank, score = open_tie
+            raise _open(ordering.ties, queries[row], score, rank, "run", run.name)
+    item_rows = items.find(table.documents.take(chosen))
+    if items.outside == "error" and (item_rows < 0).any():
+        place = table.where(int(chosen[np.argmax(item_rows < 0)]))
+        raise _outside(items, source="run", path=run.name, **place)
+    ranked = np.full((sizes.size, int(depths.max(initial=0))), PAST_END, np.int64)
+    ranked[np.arange(ranked.shape[1]) < depths[:, None]] = item_rows
+    return ranked
 
 
 def _outside(items: Items, **fields: Any) -> InputError:

@@ -292,9 +292,7 @@ def pack_table(
         ids = table.documents, qrels.column
         check_alike("document", *ids, "of relevant documents", source="run", **table.where(0))
     places = qrels.places_in(table, rows)
-    begins, ends = np.zeros((2, places.size), np.int64)  # of rankings; of queries missing 0
-    present = places >= 0
-    begins[present], ends[present] = table.begins[places[present]], table.ends[places[present]]
+    begins, ends = bounds_of(table, places)
     for picks in plan_query_blocks(qrels, rows, ends - begins):
         bounds = begins[picks], ends[picks]
         found_at = _find_judged(qrels, table, rows[picks], places[picks])
@@ -307,6 +305,14 @@ def pack_table(
         in_rows = row_index[retrieved]
         matrix.codes[in_rows, found_at[retrieved] - bounds[0][in_rows]] = codes[retrieved]
         yield Block(picks, matrix)
+
+
+def bounds_of(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
+    """Return where the rankings at some places begin and end; 0 at place -1, of queries missing."""
+    begins, ends = np.zeros((2, places.size), np.int64)
+    present = places >= 0
+    begins[present], ends[present] = table.begins[places[present]], table.ends[places[present]]
+    return begins, ends
 
 
 def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dtype: str) -> Joined:
