@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids
@@ -16,16 +16,19 @@ from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, has_no_rows
+from irbatch.evaluation.scores import (
+    SHARED,
+    BatchOptions,
+    ScoreEvaluator,
+    ScoreSettings,
+    has_no_rows,
+)
 from irbatch.measures import parse_measures
 from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords
 
-if TYPE_CHECKING:
-    from irbatch.data.items import Items
-
-SHAPING = ("ties", "no_relevant", "rel")  # options that states must share to add up
-SHARED = ("no_relevant", "rel", "items", "threads")  # with verbs for documents with ids
+# Settings that states must share to add up, and their defaults.
+SHAPING = {"ties": None, "no_relevant": "zero", "rel": None}
 
 
 class BatchEvaluator:
@@ -65,28 +68,20 @@ class BatchEvaluator:
         cutoffs: Cutoffs = None,
         *,
         keep: str = "queries",
-        ties: str | None = None,
-        no_relevant: str = "zero",
-        rel: float | None = None,
         repeated: str = "error",
-        items: Items | None = None,
-        threads: int | None = None,
-        nan: str = "error",
+        **settings: Unpack[ScoreSettings],
     ) -> None:
+        check_keywords(BatchEvaluator.__init__, settings, ScoreSettings.__annotations__)
         check_choice("keep", keep, KEEPS)
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(measure) for measure in self._measures]
-        options: dict[str, Any] = {
-            "ties": ties, "no_relevant": no_relevant, "rel": rel,
-            "items": items, "threads": threads, "nan": nan,
-        }  # fmt: skip
         # Of documents without ids, and with them.
         self._scores, self._by_id = (
-            ScoreEvaluator(self._measures, document_ids=ids, **options) for ids in (None, ())
+            ScoreEvaluator(self._measures, document_ids=ids, **settings) for ids in (None, ())
         )
-        self._options = {**options, "keep": keep, "repeated": repeated}
-        self._shared: dict[str, Any] = {name: options[name] for name in SHARED}
+        self._options: dict[str, Any] = {**settings, "keep": keep, "repeated": repeated}
+        self._shared = {name: value for name, value in self._options.items() if name in SHARED}
         self._lock = threading.RLock()  # of what is kept
         self.reset()
 
@@ -98,7 +93,7 @@ class BatchEvaluator:
         return f"BatchEvaluator({' '.join(self.measures)!r}): {many(len(self), 'query')} so far"
 
     @uncompiled
-    def update(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> Results:
+    def update(self, scores: Any, relevance: Any = None, **batch: Unpack[BatchOptions]) -> Results:
         """Add a batch of scores, and return the results of this batch alone.
 
         A batch without rows, ``(0, candidates)``, adds nothing.
@@ -112,7 +107,7 @@ class BatchEvaluator:
         Raises:
             InputError: as `irbatch.evaluate_scores`, and if a query has other values than before.
         """
-        check_keywords(self.update, batch, ScoreOptions.__annotations__)
+        check_keywords(self.update, batch, BatchOptions.__annotations__)
         ids, batch["query_ids"] = self._read_ids(batch.get("query_ids"))
         if not ids and has_no_rows(scores):
             return self._scores.nothing()
@@ -182,7 +177,7 @@ class BatchEvaluator:
                 for (query, document), (score, grade) in kept.documents.items():
                     run.setdefault(query, {})[document] = score
                     judgments.setdefault(query, {})[document] = grade
-                ties = self._options["ties"] or "id"
+                ties = self._options.get("ties") or "id"
                 with warnings_kept():  # they are of all queries
                     results = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
                 kept = kept.merged()
@@ -239,9 +234,10 @@ class BatchEvaluator:
 
     def _sum_of(self, *states: Mapping[str, Any]) -> Accumulator:
         """Return what some states hold together."""
-        keep, items, repeated = (self._options[name] for name in ("keep", "items", "repeated"))
-        shaping = {name: self._options[name] for name in SHAPING}
-        kept = Accumulator(keep, self._measures, shaping, items, repeated)
+        options = self._options
+        shaping = {name: options.get(name, default) for name, default in SHAPING.items()}
+        items, repeated = options.get("items"), options["repeated"]
+        kept = Accumulator(options["keep"], self._measures, shaping, items, repeated)
         for state in states:
             kept.read(state)
         return kept

@@ -13,7 +13,7 @@ from irbatch.errors import InputError, many
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.scores import ScoreEvaluator, ScoreOptions, join_batches
+from irbatch.evaluation.scores import BatchOptions, ScoreEvaluator, ScoreOptions, join_batches
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
 from irbatch.runtime.numbers import check_choice, check_keywords
 
@@ -23,7 +23,7 @@ SIMILARITIES = {
     "l2": "negative distance of embeddings",
 }
 DIAGONAL = "positives", "diagonal"  # the option that is of all queries together
-UNUSED = {"mask", "lengths"}  # of the options of scores: every document is a candidate
+UNUSED = {"mask", "lengths", "items", "nan"}  # of the options of scores
 BLOCK_BYTES = 128 << 20  # of scores at once
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
 DOCUMENTS = 1 << 16  # at once on the way to scores
@@ -38,11 +38,7 @@ def evaluate_embeddings(
     cutoffs: Cutoffs = None,
     *,
     similarity: str = "dot",
-    ties: str | None = None,
-    no_relevant: str = "zero",
-    rel: float | None = None,
-    threads: int | None = None,
-    **batch: Unpack[ScoreOptions],
+    **options: Unpack[ScoreOptions],
 ) -> Results:
     """Evaluate embeddings: every document is scored for every query, and ranked at full depth.
 
@@ -72,20 +68,19 @@ def evaluate_embeddings(
     Results: 2 queries, 1 measure
       RR  0.7500
     """
-    check_keywords(evaluate_embeddings, batch, ScoreOptions.__annotations__.keys() - UNUSED)
+    check_keywords(evaluate_embeddings, options, ScoreOptions.__annotations__.keys() - UNUSED)
     check_choice("similarity", similarity, SIMILARITIES)
-    document_ids = batch.get("document_ids")
-    evaluator = ScoreEvaluator(
-        measures, cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
-        document_ids=document_ids, threads=threads, scored_by=SIMILARITIES[similarity],
-    )  # fmt: skip
+    evaluator = ScoreEvaluator(measures, cutoffs, scored_by=SIMILARITIES[similarity], **options)
     pair = _Pair(queries, documents, similarity)
-    ids = check_query_ids(read_query_ids(batch.get("query_ids")), pair.shape[0], "queries")
-    options = {"relevance": relevance, **batch, "query_ids": ids}
-    of_all = {}
-    if document_ids is not None and np.ndim(document_ids) != 2:
-        of_all["document_ids"] = options.pop("document_ids")
-    per_query = {name: _read_rows(rows, name, pair.shape) for name, rows in options.items()}
+    ids = check_query_ids(read_query_ids(options.get("query_ids")), pair.shape[0], "queries")
+    batch: Any = {
+        name: value for name, value in options.items() if name in BatchOptions.__annotations__
+    }
+    batch |= {"relevance": relevance, "query_ids": ids}
+    of_all: Any = {}
+    if np.ndim(batch.get("document_ids")) != 2:
+        of_all["document_ids"] = batch.pop("document_ids", None)
+    per_query = {name: _read_rows(rows, name, pair.shape) for name, rows in batch.items()}
     parts = []
     for rows in pair.blocks():
         some: Any = {name: _take(value, rows, pair.shape[0]) for name, value in per_query.items()}

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 NAN = ("error", "last")
+SHARED = ("no_relevant", "rel", "items", "threads")  # with verbs for documents with ids
 NO_KEYS = np.empty(0, np.int64)
 SOME_HIDDEN = (
     "some positives are not candidates, being masked, excluded or beyond lengths: they don't count "
@@ -52,7 +53,7 @@ SOME_HIDDEN = (
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
 
 
-class ScoreOptions(TypedDict, total=False):
+class BatchOptions(TypedDict, total=False):
     """What `irbatch.evaluate_scores` is told of a batch, where others take it, too."""
 
     positives: Any
@@ -62,6 +63,21 @@ class ScoreOptions(TypedDict, total=False):
     n_relevant: Any
     document_ids: Any
     query_ids: Any
+
+
+class ScoreSettings(TypedDict, total=False):
+    """What `irbatch.evaluate_scores` is told of all batches, where others take it, too."""
+
+    ties: str | None
+    no_relevant: str
+    rel: float | None
+    items: Items | None
+    threads: int | None
+    nan: str
+
+
+class ScoreOptions(BatchOptions, ScoreSettings, total=False):
+    """The keyword options of `irbatch.evaluate_scores`, which describes them."""
 
 
 class ScoreEvaluator:
@@ -75,70 +91,37 @@ class ScoreEvaluator:
         measures: Measures | None,
         cutoffs: Cutoffs = None,
         *,
-        ties: str | None = None,
-        document_ids: object = None,
-        no_relevant: str = "zero",
-        rel: float | None = None,
-        items: Items | None = None,
-        nan: str = "error",
-        threads: int | None = None,
         scored_by: str = "score",
+        **options: Unpack[ScoreOptions],
     ) -> None:
-        check_choice("nan", nan, NAN)
+        self.nan = options.get("nan", "error")
+        check_choice("nan", self.nan, NAN)
         if measures is None:
             hint = "by keyword, or behind scores and relevance"
             raise InputError(f"say which: measures='nDCG@10', {hint}", source="measures")
+        ties = options.get("ties")
         if ties is None:
-            ties = "expected" if document_ids is None else "id"
-        self.evaluation = Evaluation.choose(
-            measures, cutoffs, ties=ties, no_relevant=no_relevant, rel=rel,
-            items=items, threads=threads, marks=False,
-        )  # fmt: skip
-        self.plan, self.policy, self.nan = self.evaluation.plan, TiePolicy(ties), nan
+            ties = "expected" if options.get("document_ids") is None else "id"
+        shared: dict[str, Any] = {name: value for name, value in options.items() if name in SHARED}
+        self.evaluation = Evaluation.choose(measures, cutoffs, ties=ties, marks=False, **shared)
+        self.plan, self.policy = self.evaluation.plan, TiePolicy(ties)
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
             self._of_items = ItemMeasures(self.evaluation)
-        last = ", NaN last" if nan == "last" else ""
+        last = ", NaN last" if self.nan == "last" else ""
         order = f"{scored_by} descending{last}, ties: {ties}"
         self.signature = self.evaluation.signature() | {"order": order}
 
     def rank(self, scores: Any, relevance: Any = None, **batch: Unpack[ScoreOptions]) -> ScoreBatch:
         """Read a batch, see `irbatch.evaluate_scores`; its arrays may be used again afterwards."""
-        positives, document_ids = batch.get("positives"), batch.get("document_ids")
-        if (relevance is None) == (positives is None):
-            what = "neither is given" if relevance is None else "both are given"
-            problem = f"say what is relevant by labels or by positives=: {what}"
-            raise InputError(problem, source="relevance")
-        policy, settings = self.policy, self.evaluation.settings
-        if policy.by_id != (document_ids is not None):
-            needed, unused = f"needed for ties='{policy}'", "for ties='id' or 'id_ascending'"
-            problem = f"are {needed if document_ids is None else unused}"
-            raise InputError(problem, source="document_ids")
-        check_same_labels(scores, relevance)
-        scores, relevance, lengths = read_score_rows(scores, relevance, batch.get("lengths"))
-        candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
-        if self.nan == "last":
-            candidates.put_nan_last()
-        is_candidate = None
-        if positives is not None:
-            graded = read_positives(positives, candidates.shape, candidates.queries)
-        else:
-            graded, is_candidate = read_labels(relevance, candidates.shape, candidates.queries)
-        skips = settings.no_relevant == "skip"
-        mask, exclude, n_relevant = map(batch.get, ("mask", "exclude", "n_relevant"))
-        candidates.leave_out(is_candidate, mask, lengths, exclude, may_be_none=skips)
-        shown = candidates.without_hidden(graded)
-        if shown is not graded:
-            if positives is not None:
-                self.warn_once([SOME_HIDDEN])
-            graded = shown
-        graded = graded.as_grades(candidates.queries)
+        candidates, graded = self._read(scores, relevance, batch)
+        n_relevant, document_ids = batch.get("n_relevant"), batch.get("document_ids")
         in_all = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         above, equal = count_candidates(candidates, graded, self.evaluation.threads)
-        keys = read_tie_keys(policy, document_ids, candidates.shape)
+        keys = read_tie_keys(self.policy, document_ids, candidates.shape)
         before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
         grades = graded.starts, graded.grades, graded.all_one
         counted = CountedCandidates(
@@ -159,8 +142,40 @@ class ScoreEvaluator:
             query = candidates.queries[row]
             raise InputError(text, source="scores", query=query, value=score) from None
         if of_items is not None:
-            of_items.of_scores(ranked.rows(), candidates, graded, policy, document_ids)
+            of_items.of_scores(ranked.rows(), candidates, graded, self.policy, document_ids)
         return ranked
+
+    def _read(
+        self, scores: Any, relevance: Any, batch: ScoreOptions
+    ) -> tuple[Candidates, GradedCandidates]:
+        """Return the candidates of a batch, and those with grades."""
+        positives = batch.get("positives")
+        if (relevance is None) == (positives is None):
+            what = "neither is given" if relevance is None else "both are given"
+            problem = f"say what is relevant by labels or by positives=: {what}"
+            raise InputError(problem, source="relevance")
+        has_ids = batch.get("document_ids") is not None
+        if self.policy.by_id != has_ids:
+            needed, unused = f"needed for ties='{self.policy}'", "for ties='id' or 'id_ascending'"
+            problem = f"are {unused if has_ids else needed}"
+            raise InputError(problem, source="document_ids")
+        check_same_labels(scores, relevance)
+        scores, relevance, lengths = read_score_rows(scores, relevance, batch.get("lengths"))
+        candidates = Candidates(scores, read_query_ids(batch.get("query_ids")))
+        if self.nan == "last":
+            candidates.put_nan_last()
+        is_candidate = None
+        if positives is not None:
+            graded = read_positives(positives, candidates.shape, candidates.queries)
+        else:
+            graded, is_candidate = read_labels(relevance, candidates.shape, candidates.queries)
+        skips = self.evaluation.settings.no_relevant == "skip"
+        mask, exclude = batch.get("mask"), batch.get("exclude")
+        candidates.leave_out(is_candidate, mask, lengths, exclude, may_be_none=skips)
+        left = candidates.without_hidden(graded)
+        if left is not graded and positives is not None:
+            self.warn_once([SOME_HIDDEN])
+        return candidates, left.as_grades(candidates.queries)
 
     def results(self, of_queries: Rows | Callable[[], Rows], queries: Sequence[Any]) -> Results:
         """Return the results of queries, see `Results`."""
@@ -263,14 +278,7 @@ def evaluate_scores(
     relevance: Any = None,
     measures: Measures | None = None,
     cutoffs: Cutoffs = None,
-    *,
-    ties: str | None = None,
-    no_relevant: str = "zero",
-    rel: float | None = None,
-    items: Items | None = None,
-    threads: int | None = None,
-    nan: str = "error",
-    **batch: Unpack[ScoreOptions],
+    **options: Unpack[ScoreOptions],
 ) -> Results:
     """Evaluate a score for every candidate of every query, at any depth and without sorting.
 
@@ -317,16 +325,13 @@ def evaluate_scores(
     >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
-    check_keywords(evaluate_scores, batch, ScoreOptions.__annotations__)
-    evaluator = ScoreEvaluator(
-        measures, cutoffs, ties=ties, nan=nan, rel=rel, items=items,
-        no_relevant=no_relevant, threads=threads, document_ids=batch.get("document_ids"),
-    )  # fmt: skip
-    if no_relevant == "skip" and has_no_rows(scores):
+    check_keywords(evaluate_scores, options, ScoreOptions.__annotations__)
+    evaluator = ScoreEvaluator(measures, cutoffs, **options)
+    if options.get("no_relevant") == "skip" and has_no_rows(scores):
         return evaluator.nothing()
-    if batch.get("query_ids") is None:
-        batch["query_ids"] = ids_of_rows(scores)
-    results = evaluator.rank(scores, relevance, **batch).results()
+    if options.get("query_ids") is None:
+        options["query_ids"] = ids_of_rows(scores)
+    results = evaluator.rank(scores, relevance, **options).results()
     evaluator.warn_once(notes_on(results))
     return results
 
