@@ -297,9 +297,12 @@ def _parse_line(
     if value != value:
         if marked:
             return GIVEN_UP, rows
-        _add_unsure(rows, begins[layout.value], ends[layout.value], found)
+        unsure, n = found.unsure, found.n_unsure[0]  # for Python to convert
+        unsure[n, 0], unsure[n, 1], unsure[n, 2] = rows, begins[layout.value], ends[layout.value]
+        found.n_unsure[0] += 1
     query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
-    if size != last.query[1] or not _same(text, query, last.query[0], size):
+    last_word, mask = _last_word(size)
+    if size != last.query[1] or _unlike(text, query, last.query[0], last_word, mask):
         last.query[0], last.query[1] = query, size
         groups, n = found.groups, found.n_groups[0]
         groups[n, 0], groups[n, 1], groups[n, 2] = rows, query, ends[layout.query]
@@ -329,18 +332,6 @@ def _last_word(size: int) -> tuple[int, int]:
 
 
 @kernel
-def _same(text: Bytes, start: int, other: int, size: int) -> bool:
-    """Tell whether two slices hold the same bytes; the first has `SLACK` behind its line's end."""
-    i = 0
-    while i + 8 <= size:
-        if load_word(text, start + i) != load_word(text, other + i):
-            return False
-        i += 8
-    unlike = load_word(text, start + i) ^ load_word(text, other + i)
-    return bool(unlike & ((1 << (8 * (size - i))) - 1) == 0)
-
-
-@kernel
 def _split_line(text: Bytes, at: int, begins: Ints, ends: Ints) -> tuple[int, int]:
     """Write where the columns of a line begin and end; return their number and where it ends.
 
@@ -366,14 +357,6 @@ def _split_line(text: Bytes, at: int, begins: Ints, ends: Ints) -> tuple[int, in
         at += 1
         c = text[at]
     return found if more < 2 else width + 1, at + 1
-
-
-@kernel
-def _add_unsure(row: int, start: int, stop: int, found: Parsed) -> None:
-    """Note a value that Python has to convert."""
-    n = found.n_unsure[0]
-    found.unsure[n, 0], found.unsure[n, 1], found.unsure[n, 2] = row, start, stop
-    found.n_unsure[0] += 1
 
 
 TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")

@@ -16,6 +16,7 @@ import operator
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from typing import Any, NamedTuple, cast
 
@@ -73,11 +74,9 @@ class LineForm(NamedTuple):
         return self.value == "rank"
 
     def by_rank(self) -> LineForm:
-        """Return the form that reads the rank in place of the score."""
+        """Return the form of runs that reads the rank in place of the score."""
         if self.is_ranked:
             return self
-        if self.rank_at < 0:
-            raise InputError("order_by='rank' is for runs, which have ranks", source=self.source)
         at = self.rank_at
         return self._replace(value_at=at, value="rank", largest=LARGEST_WHOLE, rank_at=-1)
 
@@ -130,8 +129,13 @@ def _form_of(
 ) -> tuple[LineForm, bool]:
     """Return the form of a file whose first line is this one, and whether that is a header."""
     source, columns = plain.source, line.split()
-    if line.startswith(b"{") and (keys := _keys_of(line)):
-        form, places = _form_by_names(source, kind, keys, column_names)
+    keys: list[str] = []
+    if line.startswith(b"{"):
+        with suppress(InputError):
+            keys = list(load_object(line, parse_int=str))  # of any length
+    if keys:
+        form = _form_by_names(source, kind, keys, column_names)
+        places = form.query_at, form.document_at, form.value_at
         read = tuple(keys[place] for place in places if place >= 0)
         return form._replace(keys=read, rank_at=-1), False
     separator = b"\t" if b"\t" in line else b","
@@ -139,7 +143,7 @@ def _form_of(
     try:
         cells = _split(line, separator)
         names = [cell.decode(errors="replace").strip() for cell in cells]
-        form, _ = _form_by_names(source, kind, names, column_names)
+        form = _form_by_names(source, kind, names, column_names)
         return form._replace(separator=separator), True
     except InputError:
         words = b" ".join(cells).split()
@@ -153,26 +157,17 @@ def _form_of(
 
 def _form_by_names(
     source: str, kind: str, names: Sequence[str], column_names: Mapping[str, Any]
-) -> tuple[LineForm, tuple[int, int, int]]:
-    """Return the form of a file that names its columns, and where those are that it reads."""
+) -> LineForm:
+    """Return the form of a file that names its columns."""
     chosen = choose_columns(names, kind, column_names)
     value = "rank" if "rank" in chosen else VALUE[source]
     roles = "query", "document", value
     query, document, last = (names.index(chosen[role]) if role in chosen else -1 for role in roles)
     largest = float("inf") if value == "score" else LARGEST_WHOLE
     rank = rank_beside(names, chosen)
-    form = LineForm(source, len(names), query, document, last, value, largest)
-    form = form._replace(rank_at=-1 if rank is None else names.index(rank))
-    return form._replace(grade=grade_of_all(column_names)), (query, document, last)
-
-
-def _keys_of(line: bytes) -> list[str]:
-    """Return the keys of a JSON object; no keys if a line is not one."""
-    try:
-        value = _load_json(line, parse_int=str)  # of any length
-    except (ValueError, RecursionError):
-        return []
-    return list(value) if isinstance(value, dict) else []
+    rank_at, grade = -1 if rank is None else names.index(rank), grade_of_all(column_names)
+    form = LineForm(source, len(names), query, document, last, value, largest, rank_at)
+    return form._replace(grade=grade)
 
 
 def split_line(line: bytes, form: LineForm) -> list[bytes]:
@@ -206,12 +201,7 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
     """Bring a JSON object's values into the places of columns."""
     if not line.strip() or line.lstrip().startswith(b"#"):
         return []
-    try:
-        values = _load_json(line, parse_float=str.encode, parse_constant=str.encode)
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
-    if not isinstance(values, dict):
-        raise InputError(f"{shown(values)} is not a JSON object")
+    values = load_object(line, parse_float=str.encode, parse_constant=str.encode)
     columns = [b""] * form.width
     places = (form.query_at, form.document_at, form.value_at)
     for key, place in zip(form.keys or (), places, strict=False):
@@ -228,10 +218,21 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
     return columns
 
 
-def _load_json(line: bytes, **hooks: Any) -> Any:
+def load_object(line: bytes, **hooks: Any) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        InputError: if it is not one.
+    """
     import json  # here: it takes 2 ms to import
 
-    return json.loads(line, **hooks)
+    try:
+        value = json.loads(line, **hooks)
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{shown(value)} is not a JSON object")
+    return value
 
 
 class ParsedLines:
@@ -348,11 +349,6 @@ def repeated(
     return InputError(f"{unit} {place[1]}: {problem}", source=source, **fields)
 
 
-def raise_by_line(problems: list[InputError]) -> None:
-    """Raise the first problems of a file."""
-    raise_problems(sorted(problems, key=lambda problem: problem.line or 0)[:LISTED_PROBLEMS])
-
-
 def read_number(raw: bytes, form: LineForm) -> float:
     """Read a grade, score or rank.
 
@@ -439,7 +435,8 @@ def read_marked_lines(path: str | PathLike[str], form: LineForm) -> MarkedColumn
     lines.read(numbered_lines(path, QRELS.source))
     # Of several subtopics a document may have one each.
     repeats = lines.repeats(lines.marks) if form is SUBTOPICS else lines.repeats()
-    raise_by_line([*lines.problems, *repeats])
+    problems = sorted([*lines.problems, *repeats], key=lambda problem: problem.line or 0)
+    raise_problems(problems[:LISTED_PROBLEMS])
     if not lines.queries:
         raise InputError("there are no data lines", source=QRELS.source, path=lines.path)
     return lines.queries, lines.documents, lines.values, lines.marks

@@ -206,13 +206,18 @@ class ParquetReader(TableReader):
         cells: tuple[IdColumn, Ints, IdColumn] | None = None,
         **options: Any,
     ) -> Read:
-        """Read a column as ids or numbers; `cells` are the ids of its rows, see `_ids_of_row`."""
+        """Read a column as ids or numbers; `cells` are what `_runs` returns, and documents."""
         name = self._names[role]
         with _naming(self._source, span.path, f"column {name!r}, "):
             try:
                 return read(span.batch[name], source=self._source, **options)
             except RowError as error:
-                ids = {} if cells is None else _ids_of_row(*cells, error.row)
+                ids: dict[str, Any] = {}
+                if cells is not None:
+                    queries, firsts, documents = cells
+                    run = int(np.searchsorted(firsts, error.row, side="right")) - 1
+                    ids["query"] = item_of(queries, run)
+                    ids["document"] = item_of(documents, error.row)
                 row = span.first + error.row
                 raise RowError(row, error.problem, value=error.value, **ids) from error.__cause__
 
@@ -277,12 +282,6 @@ def _kind(kind: Any) -> str:
     types = imported("Parquet files", "arrow", "pyarrow").types
     values = kind.value_type if types.is_dictionary(kind) else kind
     return "int" if types.is_integer(values) else "str"
-
-
-def _ids_of_row(queries: IdColumn, firsts: Ints, documents: IdColumn, row: int) -> dict[str, Any]:
-    """Return the query and the document of a row of some; `queries` are those of runs of rows."""
-    run = int(np.searchsorted(firsts, row, side="right")) - 1
-    return {"query": item_of(queries, run), "document": item_of(documents, row)}
 
 
 def _query_start(queries: Any) -> int:

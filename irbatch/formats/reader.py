@@ -24,7 +24,7 @@ from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, InputError, keyword, raise_problems, shown
 from irbatch.formats.bytes import Parsed, parse_bytes
-from irbatch.formats.lines import LineForm, ParsedLines, Place, find_data, raise_by_line, repeated
+from irbatch.formats.lines import LineForm, ParsedLines, Place, find_data, repeated
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.ragged import joined_ranges, offsets_of
@@ -411,14 +411,14 @@ def read_lines(
         return {}
     text = _joined(lines)
     piece = Piece.parse(text, form)
-    raise_by_line(list(piece.problems))
+    raise_problems(piece.problems)
     if not piece.values.size:
         raise InputError("there are no data lines", source=form.source)
     table = piece.table
     if table.repeated >= 0:
         rows = ParsedLines(form)
         rows.read(enumerate(io.BytesIO(text), 1))
-        raise_by_line(rows.repeats())
+        raise_problems(rows.repeats())
     documents, numbers = table.documents.tolist(), table.numbers
     if whole and (odd := np.flatnonzero(numbers % 1 != 0)).size:
         value = float(numbers[odd[0]])

@@ -63,14 +63,9 @@ def _of_columns(line: bytes, ids: Collection[str]) -> tuple[str, str | None]:
 
 
 def _of_object(line: bytes, ids: Collection[str]) -> tuple[str, str | None]:
-    import json  # here: few commands read texts
+    from irbatch.formats.lines import load_object
 
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"is not JSON: {getattr(problem, 'msg', problem)}") from None
-    if not isinstance(record, dict):
-        raise InputError(f"{shown(record)} is not a JSON object")
+    record = load_object(line)
     name = next((record[key] for key in ID_KEYS if key in record), None)
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise InputError(f"an object has '_id' and 'text', not {shown(list(record))}")

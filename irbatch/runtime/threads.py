@@ -119,20 +119,16 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
     """
     threads = 1 if _has_company.get() else available_cores()
     waiting: deque[Future[Done]] = deque()
+    work_alone = alone()(work)
     for i, item in enumerate(items):
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_start(functools.partial(_work_alone, work, item)))
+        waiting.append(_start(functools.partial(work_alone, item)))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def _work_alone(work: Callable[[Item], Done], item: Item) -> Done:
-    with alone():
-        return work(item)
 
 
 @contextmanager
