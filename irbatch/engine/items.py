@@ -240,15 +240,10 @@ class ItemRanks:
         """The rank of each one listed, from 1: int64 ``(listed,)``."""
         return np.nonzero(self.there)[1] + 1
 
-    @property
-    def judged(self) -> JudgedItems:
-        """All judged documents of the queries."""
-        return self.read_judged()
-
     @cached_property
     def _places(self) -> Ints:
         """Where each one listed stands among those judged, -1 if it does not: ``(listed,)``."""
-        starts, rows, _ = self.judged
+        starts, rows, _ = self.read_judged()
         size = max(self.items.size, 1)
         places = np.flatnonzero(rows >= 0)
         keys = row_index_of(starts)[places] * size + rows[places]
@@ -260,7 +255,7 @@ class ItemRanks:
     @cached_property
     def grades(self) -> Floats:
         """The grade of each one listed, 0 if it is not judged: float64 ``(listed,)``."""
-        return np.append(self.judged.grades, 0.0)[self._places]
+        return np.append(self.read_judged().grades, 0.0)[self._places]
 
     @cached_property
     def relevant(self) -> Bools:

@@ -12,7 +12,6 @@ from irbatch.engine.matrix import (
     PAD,
     UNJUDGED,
     WORD,
-    Costs,
     RelevanceMatrix,
     SparseMatrix,
 )
@@ -64,6 +63,11 @@ class Ranked:
         """Add up one term a document, in rank order: float64 ``(documents,)`` to ``(queries,)``."""
         return np.bincount(self.row_index, terms, self.queries).astype(np.float64)
 
+    @staticmethod
+    def value_at(values: Floats, starts: Ints, numbers: Ints) -> Floats:
+        """Return the values of documents by their numbers from `starts` on; 0 at number 0."""
+        return np.where(numbers > 0, np.append(values, 0.0)[starts + numbers - 1], 0.0)
+
 
 class RankedGains(Ranked):
     """Documents of positive gain; `level_gains` is that of each level, float64 ``(levels,)``."""
@@ -92,11 +96,6 @@ class RankedGains(Ranked):
         sums = np.empty(terms.size)
         _add_up.run(terms.size + self.queries, self.starts, terms, sums)
         return sums
-
-    @staticmethod
-    def value_at(values: Floats, starts: Ints, numbers: Ints) -> Floats:
-        """Return the values of documents by their numbers from `starts` on; 0 at number 0."""
-        return np.where(numbers > 0, np.append(values, 0.0)[starts + numbers - 1], 0.0)
 
     def chances_left(self, stops: Floats) -> Floats:
         """Return the chance of a reader to come to each document.
@@ -257,11 +256,6 @@ class JudgedRanks(Ranked):
         _freeze(matrix.codes, matrix.retrieved)
         return matrix
 
-    @property
-    def costs(self) -> Costs | None:
-        """What documents cost; None where each costs 1."""
-        return self.whole.costs
-
     @cached_property
     def gains(self) -> Floats:
         """The gain of each level, float64 ``(levels,)``."""
@@ -357,11 +351,8 @@ class JudgedRanks(Ranked):
     @property
     def ideal(self) -> RankedGains:
         """The ideal rankings: all judged documents of positive gain, from the highest down."""
-        if self.weighting not in self.ideals:
-            self.ideals[self.weighting] = self._rank_ideally()
-        return self.ideals[self.weighting]
-
-    def _rank_ideally(self) -> RankedGains:
+        if self.weighting in self.ideals:
+            return self.ideals[self.weighting]
         order = np.argsort(-self.gains, kind="stable")
         order = order[self.gains[order] > 0]
         counts = self.whole.judged[:, order]
@@ -369,12 +360,8 @@ class JudgedRanks(Ranked):
         rows = row_index_of(starts)
         codes = np.repeat(np.tile(order, self.queries), counts.ravel())
         ranks = np.arange(1, codes.size + 1) - starts[rows]
-        return RankedGains(Ranked(rows, ranks, codes, self.queries), self.gains)
-
-    @cached_property
-    def rewarding(self) -> Ints:
-        """How many documents of each query were judged to have a positive gain, ``(queries,)``."""
-        return np.diff(self.ideal.starts)
+        ideal = RankedGains(Ranked(rows, ranks, codes, self.queries), self.gains)
+        return self.ideals.setdefault(self.weighting, ideal)
 
     def gain_of(self, grade: float) -> float:
         """Return the gain of a grade, which no document need have."""

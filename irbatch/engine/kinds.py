@@ -76,12 +76,6 @@ class KindRanks(Ranked):
         """Which documents stand no deeper than the cutoff, bool ``(documents,)``."""
         return self.ranks <= self.cutoff
 
-    def before(self, running: Floats) -> Floats:
-        """Return what running values of documents were before each, 0 before the first."""
-        values = np.concatenate(([0.0], running[:-1]))
-        values[self.starts[:-1][np.diff(self.starts) > 0]] = 0.0
-        return values
-
     def add_up(self, terms: Floats, which: Bools | None = None) -> Floats:
         """Add up a term a document, in rank order: float64 ``(queries,)``.
 
@@ -240,8 +234,8 @@ class StratumRanks(SampleRanks):
     @cached_property
     def estimated_hits(self) -> Floats:
         """How many documents are estimated to be relevant of those retrieved, ``(queries,)``."""
-        estimates = np.concatenate(([0.0], self.estimates))
-        return np.where(self.ends > self.starts[:-1], estimates[self.ends], 0.0)
+        starts = self.starts[:-1]
+        return self.value_at(self.estimates, starts, self.ends - starts)
 
     def dcg(self, divisors: Floats) -> Floats:
         """Estimate the DCG, float64 ``(queries,)``: of each stratum from those of it sampled."""
@@ -444,15 +438,13 @@ def _order_greedily(
 
 
 class SubtopicRanks(KindRanks):
-    """What a measure of diversity reads: documents retrieved that are relevant to any subtopic."""
+    """What a measure of diversity reads: documents retrieved that are relevant to any subtopic.
+
+    Their `codes` are their sets of subtopics.
+    """
 
     judgments: Subtopics
     of_all_cutoffs = ("pairs",)
-
-    @property
-    def sets(self) -> Ints:
-        """The set of subtopics of each document, int64 ``(documents,)``."""
-        return self.codes
 
     @cached_property
     def counts(self) -> Floats:
@@ -466,9 +458,9 @@ class SubtopicRanks(KindRanks):
         That number counts from 1 down the ranking. int64 ``(pairs,)`` each, document after
         document.
         """
-        begins = self.judgments.set_starts[self.sets]
-        sizes = self.judgments.set_starts[self.sets + 1] - begins
-        document = np.repeat(np.arange(self.sets.size), sizes)
+        begins = self.judgments.set_starts[self.codes]
+        sizes = self.judgments.set_starts[self.codes + 1] - begins
+        document = np.repeat(np.arange(self.codes.size), sizes)
         member = self.judgments.members[joined_ranges(begins, sizes)]
         width = int(self.judgments.counts.max(initial=0))
         keys = self.row_index[document] * width + member
@@ -489,7 +481,7 @@ class SubtopicRanks(KindRanks):
         if alpha not in self._kept:
             document, _, number = self.pairs
             worth = powers(1.0 - alpha, int(number.max(initial=1)))[number - 1]
-            self._kept[alpha] = np.bincount(document, worth, self.sets.size).astype(np.float64)
+            self._kept[alpha] = np.bincount(document, worth, self.codes.size).astype(np.float64)
         return self._kept[alpha]
 
     def ideal(self, alpha: float, weights: Floats) -> Floats:

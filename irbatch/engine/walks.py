@@ -8,7 +8,7 @@ and L_i = V_i (1 - C_i) is the share that stops there (Moffat, Bailey, Scholer &
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -53,11 +53,6 @@ class Walk:
     documents: Documents
     first: int  # of the queries, which end before `last`
     last: int
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether users stop at the last rank at the latest."""
-        return self.documents.is_cut
 
     @cached_property
     def ranks(self) -> Floats:
@@ -141,10 +136,6 @@ class Documents:
     of_unjudged: float = 0.0
     of_unknown: float = 1.0
 
-    def at_best(self, of_unknown: float) -> Documents:
-        """Return them with what is not judged being of the highest gain, and of some cost."""
-        return replace(self, of_unjudged=1.0, of_unknown=of_unknown)
-
 
 def expect(documents: Documents, model: Model) -> Floats:
     """Return the framework's five numbers, see `NUMBERS`: float64 ``(5, queries)``."""
@@ -156,7 +147,7 @@ def expect(documents: Documents, model: Model) -> Floats:
         walk = Walk(documents, first, last)
         reading = model(walk)
         if not isinstance(reading, Reading):
-            if walk.is_cut:
+            if documents.is_cut:
                 reading[..., -1] = 0.0
             reading = go_on(reading)
         if reading.views.ndim == walk.costs.ndim == 1:  # it is the same for all rankings

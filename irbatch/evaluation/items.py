@@ -115,7 +115,7 @@ class ItemMeasures:
             if self.evaluation.settings.no_relevant == "skip" and needs_relevant(
                 self._whose[position]
             ):
-                starts, _, grades = ranks.judged
+                starts, _, grades = ranks.read_judged()
                 relevant = np.bincount(row_index_of(starts), grades >= rel, len(values))
                 values[relevant == 0, position] = np.nan
         return lists_of(ranks.rows[:, : self._kept])

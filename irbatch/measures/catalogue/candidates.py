@@ -23,11 +23,14 @@ def at_full_depth(measure: Measure) -> bool:
 
 
 of_candidates = functools.partial(builtin, reads="relevant", linear=at_full_depth)
-
-
-@of_candidates(
-    "AUC", undefined=0.0, no_relevant="0, or left out, as is a query without other candidates"
+of_pairs = functools.partial(
+    of_candidates,
+    undefined=0.0,
+    no_relevant="0, or left out, as is a query without other candidates",
 )
+
+
+@of_pairs("AUC")
 def area_under_curve(j: JudgedRanks) -> Floats:
     pairs = _count_pairs(j)
     return _share(j, pairs - _count_wrong(j), pairs, worst=0.0)
@@ -46,12 +49,7 @@ def grouped_area_under_curve(j: JudgedRanks) -> Floats:
     return area_under_curve(j)
 
 
-@of_candidates(
-    "RankingLoss",
-    better="lower",
-    undefined=0.0,
-    no_relevant="0, or left out, as is a query without other candidates",
-)
+@of_pairs("RankingLoss", better="lower")
 def ranking_loss(j: JudgedRanks) -> Floats:
     return _share(j, _count_wrong(j), _count_pairs(j), worst=1.0)
 

@@ -294,7 +294,7 @@ PATIENCE = Number(0.99, above=0.0, most=1.0)
 
 @of_gains("Qmeasure")
 def q_measure(j: JudgedRanks, beta: float = BETA) -> Floats:
-    return ratio(j.gainful.add_up(blended_ratios(j, beta)), np.minimum(j.rewarding, j.cutoff))
+    return ratio(j.gainful.add_up(blended_ratios(j, beta)), np.minimum(j.ideal.sizes, j.cutoff))
 
 
 @of_gains("Omeasure")
@@ -325,10 +325,10 @@ def rank_biased_ncu(
     beta: float = BETA,
 ) -> Floats:
     gainful = j.gainful
-    chances = powers(gamma, int(j.rewarding.max(initial=0)) + 1)
+    chances = powers(gamma, int(j.ideal.sizes.max(initial=0)) + 1)
     total = gainful.add_up(chances[gainful.numbers - 1] * _utilities(j, utility, p, beta))
-    best = np.concatenate(([0.0], np.cumsum(chances)))[j.rewarding]
-    return ratio(total, best if np.isinf(j.cutoff) else np.minimum(j.rewarding, j.cutoff))
+    best = np.concatenate(([0.0], np.cumsum(chances)))[j.ideal.sizes]
+    return ratio(total, best if np.isinf(j.cutoff) else np.minimum(j.ideal.sizes, j.cutoff))
 
 
 @of_gains("NCUgu")
@@ -348,7 +348,7 @@ def blended_ratios(j: JudgedRanks, beta: float) -> Floats:
     """Return the blended ratio at each document of positive gain, float64 ``(documents,)``."""
     gainful, ideal = j.gainful, j.ideal
     rows = gainful.row_index
-    reached = ideal.starts[rows] + np.minimum(gainful.ranks, j.rewarding[rows])
+    reached = ideal.starts[rows] + np.minimum(gainful.ranks, j.ideal.sizes[rows])
     gained = beta * gainful.running_sums
     ratios: Floats = (gainful.numbers + gained) / (
         gainful.ranks + beta * ideal.running_sums[reached - 1]
@@ -463,23 +463,22 @@ def compatibility(
     terms = np.where(shared_from <= depth, adds[np.minimum(shared_from, depth) - 1], 0.0)
     # Rankings that are alike add all of it, which is the sum of p^(i - 1), too.
     alike = np.concatenate(([0.0], np.cumsum(adds)))
-    most = alike[np.minimum(j.rewarding, depth)] if normalize else alike[-1:]
+    most = alike[np.minimum(j.ideal.sizes, depth)] if normalize else alike[-1:]
     return np.minimum(ratio(gainful.add_up(terms), most), 1.0)  # rounding may pass it
 
 
-@of_gains(
-    "Tau",
+of_pairs = functools.partial(
+    of_gains,
     no_relevant="0, as wherever fewer than two documents, or only one gain, are compared",
     range=(-1.0, 1.0),
 )
+
+
+@of_pairs("Tau")
 def kendall_tau(j: JudgedRanks, ties: str = Choice("b", ("a", "b"))) -> Floats:
     return np.nan_to_num(compare_pairs(j.starts, j.gained).kendall_tau(ties))
 
 
-@of_gains(
-    "TauAP",
-    no_relevant="0, as wherever fewer than two documents, or only one gain, are compared",
-    range=(-1.0, 1.0),
-)
+@of_pairs("TauAP")
 def ap_correlation(j: JudgedRanks, ties: str = Choice("a", ("a", "b"))) -> Floats:
     return np.nan_to_num(compare_pairs(j.starts, j.gained).ap_correlation(ties))

@@ -214,7 +214,7 @@ def _target_shares(r: ItemRanks, target: str) -> Floats:
         return groups.targets_of(r.queries)
     if target == "uniform":
         return np.full((len(r.queries), len(groups.names)), 1.0 / len(groups.names))
-    starts, rows, grades = r.judged
+    starts, rows, grades = r.read_judged()
     return _shares(groups.count_members(starts, np.where(grades >= r.rel, rows, -1)))
 
 
@@ -239,7 +239,7 @@ def awrf(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
 
 @of_exposure("FairnDCG", parameters={**AGAINST, "base": Number(math.e, above=1.0)}, no_relevant="0")
 def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
-    starts, _, grades = r.judged
+    starts, _, grades = r.read_judged()
     relevant = np.bincount(row_index_of(starts), grades >= r.rel, starts.size - 1)
     best = np.minimum(relevant, r.cutoff).astype(np.int64)
     attention = _attention(discount, max(int(best.max(initial=1)), r.rows.shape[1]))
@@ -321,7 +321,7 @@ def _weights_of(r: ItemRanks, rows: Ints, relevant: Bools) -> Floats:
 
 def _weights_of_judged(r: ItemRanks) -> Floats:
     """Return what the judged items weigh; those that are not items weigh nothing."""
-    _, rows, grades = r.judged
+    _, rows, grades = r.read_judged()
     return _weights_of(r, rows, (grades >= r.rel) & (rows >= 0))
 
 
@@ -333,7 +333,7 @@ def _weight_gained(r: ItemRanks, discount: str = "none") -> Floats:
 
 def _ideal_weight(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
     """Add up what the heaviest of the relevant items weigh; also return how many there are."""
-    starts = r.judged.starts
+    starts = r.read_judged().starts
     queries, weights = row_index_of(starts), _weights_of_judged(r)
     order = np.lexsort((-weights, queries))
     places = np.arange(order.size) - starts[queries]
@@ -395,7 +395,7 @@ def inverse_propensity_score(r: ItemRanks, discount: str = LOG2) -> Floats:
 
 def _weight_of_all(r: ItemRanks) -> Floats:
     """Add up what all relevant items of each query weigh."""
-    starts = r.judged.starts
+    starts = r.read_judged().starts
     sums = np.bincount(row_index_of(starts), _weights_of_judged(r), starts.size - 1)
     return sums.astype(np.float64, copy=False)
 

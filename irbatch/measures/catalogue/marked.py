@@ -78,27 +78,32 @@ def ap_ia(s: SubtopicRanks) -> Floats:
     queries = s.query_rows[s.row_index[document]]
     relevant = s.judgments.relevant[s.judgments.relevant_starts[queries] + member]
     terms = number / s.ranks[document] / relevant
-    added = np.bincount(document, terms, s.sets.size).astype(np.float64)
+    added = np.bincount(document, terms, s.codes.size).astype(np.float64)
     return ratio(s.add_up(added), s.counts)
 
 
 @of_subtopics("P_IA")
 def p_ia(s: SubtopicRanks) -> Floats:
-    sizes = np.diff(s.judgments.set_starts)[s.sets].astype(np.float64)
+    sizes = np.diff(s.judgments.set_starts)[s.codes].astype(np.float64)
     return ratio(s.add_up(sizes), s.depth * s.counts)
 
 
 @of_subtopics("StRecall")
 def subtopic_recall(s: SubtopicRanks) -> Floats:
     document, _, number = s.pairs
-    firsts = np.bincount(document[number == 1], minlength=s.sets.size).astype(np.float64)
+    firsts = np.bincount(document[number == 1], minlength=s.codes.size).astype(np.float64)
     return ratio(s.add_up(firsts), s.counts)
+
+
+def _precisions(s: ProbabilityRanks | StratumRanks) -> Floats:
+    """Return the estimated precision down to each document, which is taken to be relevant."""
+    above = s.value_at(s.estimates, s.starts[s.row_index], s.numbers - 1)
+    return (1.0 + above) / s.ranks
 
 
 @of_strata("xInfAP", range=UNBOUNDED)
 def stratified_average_precision(s: StratumRanks, version: str = VERSION) -> Floats:
-    precisions = (1.0 + s.before(s.estimates)) / s.ranks
-    values = ratio(s.add_up(s.weights * precisions, s.relevant & s.is_within), s.expected)
+    values = ratio(s.add_up(s.weights * _precisions(s), s.relevant & s.is_within), s.expected)
     if version == "trecvid" and np.isfinite(s.cutoff):
         values *= np.maximum(s.expected / s.cutoff, 1.0)
     return values
@@ -136,8 +141,7 @@ def inferred_number_relevant_retrieved(s: StratumRanks) -> Floats:
 
 @of_probabilities("StatAP")
 def stat_average_precision(s: ProbabilityRanks) -> Floats:
-    precisions = (1.0 + s.before(s.estimates)) / s.ranks
-    return ratio(s.add_up(s.weights * precisions), s.expected)
+    return ratio(s.add_up(s.weights * _precisions(s)), s.expected)
 
 
 @of_probabilities("StatP")

@@ -146,15 +146,7 @@ def utility(
     return a * s.hits + b * (retrieved - s.hits) + c * missed + d * rest
 
 
-@builtin(
-    "NumQ",
-    linear=True,
-    parameters={},
-    takes_cutoff=False,
-    aggregate="sum",
-    range=(1.0, 1.0),
-    no_relevant="1",
-)
+@count("NumQ", parameters={}, takes_cutoff=False, range=(1.0, 1.0), no_relevant="1")
 def number_of_queries(s: PrefixStatistics) -> Floats:
     return np.ones_like(s.retrieved)
 

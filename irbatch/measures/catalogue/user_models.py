@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,10 @@ def _number_of(j: JudgedRanks, number: str, key: tuple[Any, ...], model: Model) 
     if not number.startswith(RESIDUAL):
         return j.kept[key][place]
     if (key, RESIDUAL) not in j.kept:
-        lowest = 1.0 if j.costs is None else j.costs.lowest
-        best = expect(_documents(j, max_n, max_grade).at_best(lowest), model)
+        # At best what is not judged has the highest gain, and costs the least.
+        lowest = 1.0 if j.whole.costs is None else j.whole.costs.lowest
+        documents = _documents(j, max_n, max_grade)
+        best = expect(replace(documents, of_unjudged=1.0, of_unknown=lowest), model)
         j.kept[key, RESIDUAL] = best - j.kept[key]
     return j.kept[key, RESIDUAL][place]
 
@@ -71,9 +74,10 @@ def _documents(j: JudgedRanks, max_n: int, max_grade: float) -> Documents:
     shares = j.gained / highest_gain(j, max_grade)
     is_cut = j.cutoff <= max_n
     length = int(min(j.cutoff, max_n))
-    judged = j.rewarding.astype(np.float64)
-    costs = () if j.costs is None else (j.costs.of_ranks, 0.0, j.costs.highest)
-    return Documents(j.row_index, j.ranks, shares, judged, length, is_cut, *costs)
+    judged = j.ideal.sizes.astype(np.float64)
+    costs = j.whole.costs
+    of_costs = () if costs is None else (costs.of_ranks, 0.0, costs.highest)
+    return Documents(j.row_index, j.ranks, shares, judged, length, is_cut, *of_costs)
 
 
 TARGET = Number(1.0, above=0.0)
@@ -147,7 +151,7 @@ def time_biased_gain(walk: Walk, h: float = Number(224.0, above=0.0)) -> Reading
 @user_model("Umeasure")
 def u_measure(walk: Walk, L: float = Number(1000.0, above=0.0)) -> Reading:
     weights = np.maximum(1.0 - walk.spent_before / L, 0.0)
-    if not walk.is_cut and weights.shape[-1] > 1:
+    if not walk.documents.is_cut and weights.shape[-1] > 1:
         weights[..., -1] = 0.0  # as in cwl-eval
     return look_at(weights)
 
