@@ -368,7 +368,6 @@ class Measure:
         return dict(self.parameters).get(parameter, default)
 
     def _replace(self, **changed: Any) -> Measure:
-        """Return it with other attributes."""
         return Measure(**{name: getattr(self, name) for name in self.__slots__} | changed)
 
     def is_linear(self) -> bool:

@@ -185,7 +185,6 @@ def ndcg_at_levels(j: JudgedRanks, level: float | None = Number(None, least=0.0)
 
 
 def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:
-    """Return the DCG down to each document."""
     return ranked.add_up_above(ranked.gains / j.divisors[ranked.ranks - 1])
 
 

@@ -192,10 +192,6 @@ def _attention(discount: str, ranks: int) -> Floats:
     return 1.0 / divisors_of(discount, ranks)[: max(ranks, 1)]
 
 
-def _groups(r: ItemRanks) -> GroupShares:
-    return r.items.need("groups")
-
-
 def _exposure(r: ItemRanks, discount: str, of: str = "all") -> Floats:
     """Add up what groups get: float64 ``(queries, groups)``."""
     attention = _attention(discount, int(r.longest.max(initial=1)))
@@ -209,7 +205,7 @@ def _shares(amounts: Floats) -> Floats:
 
 def _target_shares(r: ItemRanks, target: str) -> Floats:
     """Return the share that each group should get: float64 ``(queries, groups)``."""
-    groups = _groups(r)
+    groups: GroupShares = r.items.need("groups")
     if target == "given":
         return groups.targets_of(r.queries)
     if target == "uniform":
@@ -251,12 +247,12 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
 
 @of_exposure("Exposure", better="neither", parameters={})
 def group_exposure(r: ItemRanks, group: str = Word(), discount: str = Discount("jk2")) -> Floats:
-    return _shares(_exposure(r, discount))[:, _groups(r).place_of(group)]
+    return _shares(_exposure(r, discount))[:, r.items.need("groups").place_of(group)]
 
 
 @of_exposure("ExposureRatio", better="neither", parameters=AGAINST, range=(0.0, math.inf))
 def exposure_ratio(r: ItemRanks, target: str, discount: str, group: str = Word()) -> Floats:
-    place = _groups(r).place_of(group)
+    place = r.items.need("groups").place_of(group)
     return ratio(_shares(_exposure(r, discount))[:, place], _target_shares(r, target)[:, place])
 
 
