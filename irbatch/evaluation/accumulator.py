@@ -384,7 +384,8 @@ def reading_state() -> Iterator[None]:
     try:
         yield
     except InputError as problem:
-        raise problem if problem.source else problem.with_fields(source="state") from None
+        first = problem.problems[0]
+        raise first if first.source else first.with_fields(source="state") from None
     except DAMAGED as problem:
         text = f"not a state of this kind, or a damaged one: {problem}"
         raise InputError(text, source="state") from problem

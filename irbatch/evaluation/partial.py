@@ -165,10 +165,7 @@ class PartialResult:
             InputError: if it is the state of something else.
         """
         with reading_state():
-            try:
-                evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
-            except InputError as error:
-                raise error.problems[0].with_fields(source="state") from None
+            evaluation = Evaluation.choose(state["measures"], items=items, **state["options"])
             kept = _nothing_of(evaluation, state["keep"])
             kept.read(state)
             hashes = read_array("hashes", state["hashes"], [-1], (0, 2**64 - 1), np.uint64)

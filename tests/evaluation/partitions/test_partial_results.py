@@ -112,7 +112,7 @@ def test_measures_of_items_and_of_the_whole_run(keep: str) -> None:
     copied = [PartialResult.from_state(state, items=items) for state in states]
     for each in (parts, copied):
         assert_same_bits(merge_partials(each).results(QRELS), wanted)
-    input_error(lambda: PartialResult.from_state(states[0]), "items=", source="state")
+    input_error(lambda: PartialResult.from_state(states[0]), "items=")
 
 
 @pytest.mark.parametrize("keep", KEEPS)
