@@ -20,7 +20,7 @@ from irbatch.cli.options import DEFAULT_MEASURES, add_gate, add_measures, judge
 from irbatch.cli.writing import SHAPING, TABLES, Output, add_output, add_paper, chosen
 from irbatch.errors import InputError
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.board import check_board, parse_on_board, split_axes
+from irbatch.leaderboard.board import parse_on_board, split_axes
 from irbatch.measures import parse_measures
 from irbatch.report import axes
 from irbatch.runtime.numbers import DECIMAL
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     if options.significance:
         board = board.tested(**chosen(options, ["level"]))
     picture = None if options.plot is None else board.plot(options.x, options.y)
-    outcomes, status = judge(options, board, check_board)
+    outcomes, status = judge(options, board)
     if options.frontier is None and options.x is not None:
         options.frontier = [options.y or board.measures[0], options.x]
     page = {"x": options.x, "y": options.y}

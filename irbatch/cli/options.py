@@ -117,15 +117,14 @@ def read_conditions(options: argparse.Namespace, *, alone: bool = False) -> list
     return [form.name for _, form in forms if form.name != MISSING]
 
 
-def judge(options: argparse.Namespace, systems: Any, check: Any = None) -> tuple[list[Any], int]:
+def judge(options: argparse.Namespace, systems: Any) -> tuple[list[Any], int]:
     """Check the conditions of `add_gate`, say what has passed and then what failed.
 
-    `check` is that of `irbatch.comparing.gate`, or one like it. Returns outcomes and exit status.
+    Returns outcomes and exit status.
     """
     if not options.conditions:
         return [], 0
-    if check is None:
-        from irbatch.comparing.gate import check  # for those who have a gate
+    from irbatch.comparing.gate import check  # for those who have a gate
 
     outcomes = [
         outcome

@@ -1,10 +1,11 @@
 """Gates: conditions on systems, for a test or a release; what came out, said in sentences.
 
-`failures` and `unmet` describe them, `irbatch.leaderboard` has others.
+`failures` and `unmet` describe them, `irbatch.leaderboard.Leaderboard` has others.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import re
@@ -113,7 +114,8 @@ def failures(systems: Any, *conditions: str | Iterable[str]) -> list[str]:
 
     Args:
         systems: an `irbatch.Comparison`; or what `irbatch.evaluate` or `irbatch.evaluate_runs`
-            returns, of which there are neither a baseline nor groups.
+            returns, of which there are neither a baseline nor groups; or a leaderboard, whose
+            conditions `irbatch.Leaderboard.failures` describes.
         *conditions: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
             against the baseline, p being corrected; or
             ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or of an
@@ -130,7 +132,7 @@ def failures(systems: Any, *conditions: str | Iterable[str]) -> list[str]:
     >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
     (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.2144, not >= 0.5'])
     """
-    return failed(check(systems, conditions, required=False))
+    return _failed(check(systems, conditions, required=False))
 
 
 def unmet(systems: Any, *requirements: str | Iterable[str]) -> list[str]:
@@ -148,44 +150,40 @@ def unmet(systems: Any, *requirements: str | Iterable[str]) -> list[str]:
     Raises:
         InputError: as `failures`.
     """
-    return failed(check(systems, requirements, required=True))
+    return _failed(check(systems, requirements, required=True))
 
 
-def failed(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the sentences of what does not pass."""
+def _failed(outcomes: Iterable[Outcome]) -> list[str]:
     return [outcome.told for outcome in outcomes if not outcome.passed]
 
 
-def check(systems: Any, texts: Iterable[object], *, required: bool) -> list[Outcome]:
+def check(systems: Any, texts: Iterable[Any], *, required: bool) -> list[Outcome]:
     """Judge systems by conditions, or by what is `required`; arguments and errors as `failures`."""
-    outcomes: list[Outcome] = []
+    conditions: list[Any] = []
+    for text in texts:
+        several = isinstance(text, Iterable) and not isinstance(text, (str, bytes))
+        conditions += text if several else [text]
+    if not conditions:
+        raise InputError("there is no condition to check", source="conditions")
+    judge = getattr(systems, "_judge", None) or functools.partial(_judge, systems)
+    return [outcome for text in conditions for outcome in judge(text, required=required)]
+
+
+def _judge(systems: Any, text: str, *, required: bool) -> Iterator[Outcome]:
+    """Judge systems, or those of the groups that a condition names."""
     alone = isinstance(systems, Results | Mapping)
-    for text in each_condition(texts):
-        group, form = parse_condition(text, required=required, alone=alone)
-        for name, part in [("", systems)] if group is None else _groups_of(systems, group):
-            scope = f"in {printable(name)}: " if name else ""
-            if isinstance(form, Limit):
-                judged = judge_limit(text, form, _values_of(part, form), required=required)
-            else:
-                judged = _judge_pairs(part, text, form, required=required)
-            outcomes += [outcome._replace(told=scope + outcome.told) for outcome in judged]
-    return outcomes
+    group, form = parse_condition(text, required=required, alone=alone)
+    for name, part in [("", systems)] if group is None else _groups_of(systems, group):
+        scope = f"in {printable(name)}: " if name else ""
+        if isinstance(form, Limit):
+            judged = judge_limit(text, form, _values_of(part, form), required=required)
+        else:
+            judged = _judge_pairs(part, text, form, required=required)
+        for outcome in judged:
+            yield outcome._replace(told=scope + outcome.told)
 
 
 # ---------------------------------------------------------------- what conditions say
-
-
-def each_condition(conditions: Iterable[object]) -> list[Any]:
-    """List conditions that are given one by one or as several; InputError if there is none."""
-    texts: list[Any] = []
-    for text in conditions:
-        if isinstance(text, Iterable) and not isinstance(text, (str, bytes)):
-            texts += text
-        else:
-            texts.append(text)
-    if not texts:
-        raise InputError("there is no condition to check", source="conditions")
-    return texts
 
 
 def parse_condition(
@@ -196,7 +194,7 @@ def parse_condition(
     Raises:
         InputError: as `failures`; of systems `alone`, if it takes a baseline or groups.
     """
-    scope, rest = split_scope(text, "in") if isinstance(text, str) else (None, "")
+    scope, rest = split_scope(text, "in")
     form: Limit | Verdict | None = None
     for is_requirement, pattern in zip((False, True), VERDICTS, strict=True):
         if (verdict := pattern.fullmatch(rest)) is not None:
@@ -218,11 +216,12 @@ def parse_condition(
     return scope, form
 
 
-def split_scope(text: str, word: str) -> tuple[str | None, str]:
+def split_scope(text: object, word: str) -> tuple[str | None, str]:
     """Return the group or the system that a condition begins with, and the rest of it."""
-    form = SCOPE.fullmatch(text.strip())
+    text = text.strip() if isinstance(text, str) else ""
+    form = SCOPE.fullmatch(text)
     if form is None or form["word"] != word:
-        return None, text.strip()
+        return None, text
     return form["scope"].rstrip(), form["rest"]
 
 

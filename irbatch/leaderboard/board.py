@@ -110,7 +110,7 @@ class Leaderboard(Reported):
 
     `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
     isn't known is empty. `to_dict` and `to_json` have `gates`, what
-    `irbatch.leaderboard.board.check_board` returned; `from_json` reads what `to_json` wrote, but
+    `irbatch.comparing.gate.check` returned; `from_json` reads what `to_json` wrote, but
     for these.
 
     >>> from irbatch.efficiency import EfficiencyRecord, Latency
@@ -235,7 +235,7 @@ class Leaderboard(Reported):
             InputError: as `unmet`, if there is a constraint; if no system has a value of an axis.
         """
         broken: dict[str, list[str]] = {}
-        for outcome in check_board(self, constraints, required=True) if constraints else ():
+        for outcome in gate.check(self, constraints, required=True) if constraints else ():
             if not outcome.passed:
                 lack = outcome.told.removeprefix(f"{printable(outcome.system)}: ")
                 reason = lack if math.isnan(outcome.value) else outcome.condition
@@ -382,11 +382,30 @@ class Leaderboard(Reported):
             InputError: if there is none, or one has another form or holds of what is good; or
                 if no system is left.
         """
-        return gate.failed(check_board(self, conditions, required=False))
+        return gate.failures(self, *conditions)
 
     def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say so of systems that don't meet ``"RR@10 >= 0.3"``, or ``not dominated on …``."""
-        return gate.failed(check_board(self, requirements, required=True))
+        return gate.unmet(self, *requirements)
+
+    def _judge(self, text: str, *, required: bool) -> Iterator[gate.Outcome]:
+        """Judge systems by a condition; one without a value fails."""
+        system, condition = parse_on_board(text, required=required)
+        if not self.systems:  # of none everything is true
+            raise InputError(f"no system is left to check {shown(text)} of", value=text)
+        if isinstance(condition, list):
+            judged = _judge_dominated(self, text, condition)
+        else:
+            axis = self.axis(condition.name)
+            limit = condition._replace(name=axis.name)
+            gate.check_side(text, limit, int(axis.sign), required=required)
+            _check_range(self, text, limit)
+            judged = gate.judge_limit(text, limit, _look(self, limit), required=required)
+        if system is not None and system not in self.systems:
+            problem = f"{shown(system)} is not on the leaderboard"
+            problem += did_you_mean(system, self.systems)
+            raise InputError(problem, source="system", value=system)
+        return (outcome for outcome in judged if system in (None, outcome.system))
 
     def plot(self, x: str, y: str | None = None, *, ax: Any = None) -> Any:
         """Plot systems between two axes, and the Pareto frontier: those that no other dominates.
@@ -537,7 +556,7 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, gate.Li
     >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
     ('new', ['P(rel=2)@5', 'latency'])
     """
-    system, condition = gate.split_scope(text, "of") if isinstance(text, str) else (None, "")
+    system, condition = gate.split_scope(text, "of")
     if (form := DOMINATED.fullmatch(condition)) is not None:
         gate.check_purpose(text, is_requirement=bool(form["required"]), required=required)
         return system, split_axes(form["axes"])
@@ -550,30 +569,6 @@ def parse_on_board(text: object, *, required: bool) -> tuple[str | None, gate.Li
 def split_axes(text: str) -> list[str]:
     """Split names at commas, but for those in the parentheses of a measure."""
     return [axis.strip() for axis in re.split(r",(?![^()]*\))", text)]
-
-
-def check_board(
-    board: Leaderboard, conditions: Iterable[object], *, required: bool
-) -> list[gate.Outcome]:
-    """Judge systems by conditions, as `Leaderboard.failures` says; one without a value fails."""
-    outcomes: list[gate.Outcome] = []
-    for text in gate.each_condition(conditions):
-        system, condition = parse_on_board(text, required=required)
-        if not board.systems:  # of none everything is true
-            raise InputError(f"no system is left to check {shown(text)} of", value=text)
-        if isinstance(condition, list):
-            judged = _judge_dominated(board, text, condition)
-        else:
-            limit = condition._replace(name=board.axis(condition.name).name)
-            gate.check_side(text, limit, int(board.axis(limit.name).sign), required=required)
-            _check_range(board, text, limit)
-            judged = gate.judge_limit(text, limit, _look(board, limit), required=required)
-        if system is not None and system not in board.systems:
-            problem = f"{shown(system)} is not on the leaderboard"
-            problem += did_you_mean(system, board.systems)
-            raise InputError(problem, source="system", value=system)
-        outcomes += [outcome for outcome in judged if system in (None, outcome.system)]
-    return outcomes
 
 
 def _judge_dominated(board: Leaderboard, text: str, axes: list[str]) -> Iterator[gate.Outcome]:

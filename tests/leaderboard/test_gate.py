@@ -9,9 +9,9 @@ import pytest
 from support.input_errors import ANYTHING, input_error
 
 import irbatch
+from irbatch.comparing.gate import check
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.board import check_board
 
 
 def record(system: str, p95: float | None, **more: Any) -> EfficiencyRecord:
@@ -138,7 +138,7 @@ def test_bounds_hold_for_losses_that_were_not_seen() -> None:
 
 
 def test_gates_stand_in_json() -> None:
-    outcomes = check_board(BOARD, ["latency_p95 > 50"], required=False)
+    outcomes = check(BOARD, ["latency_p95 > 50"], required=False)
     told = json.loads(BOARD.to_json(gates=outcomes))
     fields = ("system", "passed", "value", "limit")
     assert [tuple(gate[name] for name in fields) for gate in told["gates"]] == [
@@ -146,7 +146,7 @@ def test_gates_stand_in_json() -> None:
         ("old", False, None, 50),
     ]  # fmt: skip
     assert told["gates"][0]["told"] == "bm25: latency_p95 is 12, not > 50"
-    dominated = check_board(BOARD, ["of slow: not dominated on RR@10"], required=True)
+    dominated = check(BOARD, ["of slow: not dominated on RR@10"], required=True)
     assert [(gate.system, gate.passed) for gate in dominated] == [("slow", False)]
     again = Leaderboard.from_json(BOARD.to_json(gates=[*outcomes, *dominated]))
     assert again.to_json() == BOARD.to_json()
