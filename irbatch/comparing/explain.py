@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -17,7 +18,7 @@ from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, printable, shown, warn
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
-from irbatch.evaluation.pipeline import evaluate_run
+from irbatch.evaluation.pipeline import average
 from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.formats.texts import join_text, read_texts
@@ -34,6 +35,7 @@ from irbatch.report.document import (
 )
 from irbatch.report.text import check_digits, shorten_all, show, show_change
 from irbatch.runtime.numbers import as_floats, check_whole
+from irbatch.runtime.progress import progress_on_bar
 from irbatch.runtime.ragged import offsets_of
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
@@ -186,9 +188,7 @@ class Explanation(Reported):
         """Return the columns of queries."""
         a, b = shorten_all(self.systems, SHORT)
         has_texts = any(query.text for query in self.queries)
-
-        def shown_value(value: float) -> str:
-            return show(value, digits)
+        shown_value = partial(show, digits=digits)
 
         return [
             Column("query", "name", name="query", value=lambda query: query.query),
@@ -286,7 +286,6 @@ def explain(
     (0.5, 0.25)
     """
     check_settings(explain, settings)
-    progress = settings.pop("progress", None)
     of = _check_measure(measure)
     evaluation = Evaluation.choose(of, **settings)
     if evaluation.settings.ties == "expected":
@@ -298,8 +297,8 @@ def explain(
     check_whole("depth", shown_depth, 1)
     systems, judged = _name_both(a, b), evaluation.judgments(qrels)
     runs = evaluation.rankings(a), evaluation.rankings(b)
-    as_read = evaluation._replace(order_by="score", exclude=None)
-    first, second = (evaluate_run(as_read, judged, run, progress) for run in runs)
+    with progress_on_bar("evaluating", evaluation.progress) as tell:
+        first, second = (average(evaluation, judged, run, tell) for run in runs)
     shared = [query for query in first.query_ids if query in second.rows]
     both = [own.values[[own.rows[query] for query in shared], 0] for own in (first, second)]
     values = np.stack(both, axis=1)
@@ -342,7 +341,7 @@ def explain(
         sign=of.sign,
         adds=explainer.is_sum,
         grades=explainer.grades,
-        settings={**first.settings, "order": evaluation.order},
+        settings=first.settings,
     )
 
 
@@ -391,17 +390,14 @@ def rank_documents(qrels: Qrels, row: int, run: Run, settings: Settings) -> tupl
     judged = dict(zip(qrels.documents[row], of_query, strict=True))
     codes = np.array([judged.get(document, UNJUDGED) for document in documents], np.int64)
     ties = settings.ordering.ties
-    if ties.by_id:
-        order = order_documents(
-            scores,
-            offsets_of([scores.size]),
-            lambda rows: id_texts([documents[row] for row in rows.tolist()]),
-            descending=ties == TiePolicy.ID,
-        )
-    elif ties == TiePolicy.INDEX:
-        order = np.argsort(-scores, kind="stable")
-    else:  # of one score lower grades first, or higher ones: codes are ordered as grades are
-        order = np.lexsort((-codes if ties == TiePolicy.OPTIMISTIC else codes, -scores))
+
+    def tie_keys(rows: Ints) -> Any:
+        if ties.by_id:
+            return id_texts([documents[row] for row in rows.tolist()])
+        return rows if ties == TiePolicy.INDEX else codes[rows]  # ordered as grades are
+
+    descends = ties in (TiePolicy.ID, TiePolicy.OPTIMISTIC)
+    order = order_documents(scores, offsets_of([scores.size]), tie_keys, descending=descends)
     if settings.max_depth is not None:
         order = order[: int(settings.max_depth)]
     if settings.judged_only:

@@ -107,6 +107,7 @@ class Evaluation(NamedTuple):
         exclude: the documents to take out.
         in_order: whether rankings stand in it: their scores are not looked at then.
         repeated: rankings that a query has several of, of which the run has one.
+        progress: as in `irbatch.evaluate`; workers are not sent it.
         watch: called with the places of queries in `Qrels`, and their matrix.
     """
 
@@ -120,6 +121,7 @@ class Evaluation(NamedTuple):
     exclude: QueryTable | None = None
     in_order: bool = False
     repeated: Sequence[Run] = ()
+    progress: Progress | bool | None = None
     watch: Callable[[Positions, RelevanceMatrix], object] | None = None
 
     @classmethod
@@ -198,16 +200,14 @@ class Evaluation(NamedTuple):
         return whole if self.exclude is None else whole.without(self.exclude)
 
     @contextmanager
-    def opened(
-        self, run: Rankings, progress: Progress | bool | None
-    ) -> Iterator[tuple[TableReader | Run, Progress | None]]:
+    def opened(self, run: Rankings) -> Iterator[tuple[TableReader | Run, Progress | None]]:
         """Open a file that can be evaluated as it is read, or read rankings whole.
 
         Also give what tells how far the work is.
         """
         name = run.name if isinstance(run, Run) else run if is_file(run) else None
         read_whole = self.exclude is not None or self.costs is not None or self.plan.of_items
-        with progress_on_bar(str(name or "evaluating"), progress) as tell:
+        with progress_on_bar(str(name or "evaluating"), self.progress) as tell:
             if read_whole or not is_file(run):
                 yield self.rankings(run), tell
                 return

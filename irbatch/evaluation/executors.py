@@ -148,7 +148,6 @@ def evaluate_partitions(
     qrels: Judgments,
     run: Any,
     executor: Executor | int | None,
-    progress: Progress | bool | None = None,
 ) -> Results:
     """Return the results of a run in partitions."""
     named: list[Item] = []
@@ -157,10 +156,10 @@ def evaluate_partitions(
             own = partition.name if isinstance(partition, Run) else partition
             named.append((partition, own if isinstance(own, str) else f"partition {len(named)}"))
     if isinstance(executor, int) and len(named) == 1:
-        return evaluate_run(evaluation, qrels, run, progress)  # with all the threads there are
+        return evaluate_run(evaluation, qrels, run)  # with all the threads there are
     judgments = evaluation.judgments(qrels)
-    common = evaluation, judgments
-    with progress_on_bar("partitions", progress) as tell:
+    common = evaluation._replace(progress=None), judgments
+    with progress_on_bar("partitions", evaluation.progress) as tell:
         parts: list[PartialResult] = run_tasks(executor, common, evaluate_part, named, tell)
     counts = Counter(query for part in parts for query in part.kept.ids)
     spanning = {query for query, number in counts.items() if number > 1}
@@ -172,7 +171,7 @@ def evaluate_partitions(
         ]
         names = [name for _, name, _ in where]
         whole = _join_rankings(names, run_tasks(executor, common, read_queries, where))
-        by_score = evaluation._replace(order_by="score")
+        by_score = evaluation._replace(order_by="score", progress=None)
         part = evaluate_part(by_score, judgments, Run(whole))
         part.kept.settings = evaluation.signature()
         parts = [part, *parts]
@@ -185,12 +184,12 @@ def evaluate_systems(
     judgments: Qrels,
     runs: Mapping[str, Rankings],
     executor: Executor | int,
-    progress: Progress | bool | None = None,
 ) -> dict[str, Results]:
     """Return the results of several runs, by name, each evaluated by one worker."""
     named = [(run, name) for name, run in runs.items()]
-    with progress_on_bar("systems", progress) as tell:
-        parts = run_tasks(executor, (evaluation, judgments), evaluate_part, named, tell)
+    common = evaluation._replace(progress=None), judgments
+    with progress_on_bar("systems", evaluation.progress) as tell:
+        parts = run_tasks(executor, common, evaluate_part, named, tell)
     return {part.name: part.results(judgments, name=part.name) for part in parts}
 
 

@@ -24,7 +24,7 @@ class MarkedValues:
 
     Attributes:
         qrels: the judgments as they are joined with a run.
-        depth: down to which rank the measures look, None of all.
+        depth: down to which rank the measures look, None of all or if unjudged documents go first.
     """
 
     def __init__(self, qrels: Qrels, marks: Marks, plan: Plan, settings: Settings) -> None:
@@ -45,7 +45,8 @@ class MarkedValues:
             for rel, view in views.items()
         ]
         depths = [of.cutoff for of in measures.values() if of.declaration.takes_cutoff]
-        self.depth = None if None in depths else max(filter(None, depths), default=1)
+        whole = None in depths or settings.judged_only
+        self.depth = None if whole else max(filter(None, depths), default=1)
         self.qrels: Qrels = by_kind
         self._grades = 1  # that a kind is told apart by
         if plan.columns > len(measures):

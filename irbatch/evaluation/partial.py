@@ -33,7 +33,6 @@ from irbatch.evaluation.queries import (
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.runtime.numbers import check_choice, check_whole, distinct
-from irbatch.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -270,9 +269,8 @@ def evaluate_partition(
     {'RR': 0.25, 'P@1': 0.0}
     """
     check_settings(evaluate_partition, settings)
-    progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
-    return evaluate_part(evaluation, qrels, run, name, keep, apart, progress)
+    return evaluate_part(evaluation, qrels, run, name, keep, apart)
 
 
 def evaluate_part(
@@ -282,11 +280,11 @@ def evaluate_part(
     name: str | None = None,
     keep: str = "queries",
     apart: bool = False,
-    progress: Progress | bool | None = None,
 ) -> PartialResult:
     """Return what a partition comes to, see `evaluate_partition`."""
     kept = _nothing_of(evaluation, keep)
-    lean = evaluation._replace(costs=None, exclude=None)  # as these have done their work
+    # What these are for is done.
+    lean = evaluation._replace(costs=None, exclude=None, progress=None)
     if qrels is None or (apart and isinstance(qrels, Mapping) and not qrels):
         if not apart:
             raise InputError("None is for apart=True only", source="qrels")
@@ -294,7 +292,7 @@ def evaluate_part(
             kept.extra = len(evaluation.rankings(run).queries)
         return PartialResult(lean, kept, None, name, warnings=tuple(caught))
     judgments = evaluation.judgments(qrels)
-    with warnings_kept() as caught, evaluation.opened(run, progress) as (opened, tell):
+    with warnings_kept() as caught, evaluation.opened(run) as (opened, tell):
         computed = compute_run(evaluation, judgments, opened, tell)
         ranked, answered = computed.ranked_rows, computed.answered
         every = apart and evaluation.settings.missing != "skip"

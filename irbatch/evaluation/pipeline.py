@@ -92,24 +92,22 @@ class Computed:
     def put_run(self, run: Run, rows: Positions, progress: Progress | None = None) -> None:
         """Compute the queries at `rows` of the judgments, that a run has, or none of its."""
         evaluation, qrels = self.evaluation, self._joined
-        ordering, depth = evaluation.settings.ordering, None
+        ordering = evaluation.settings.ordering
         if evaluation.in_order and is_table(run.rankings):
             self.put(pack_table(qrels, run.rankings, rows, None), rows, progress)
             return
-        if self._marked is not None and not evaluation.settings.judged_only:
-            depth = self._marked.depth
+        depth = None if self._marked is None else self._marked.depth
         if depth is not None and (short := shortened(run, depth, ordering)) is not None:
             self.put(pack_run(qrels, short, rows, ordering), rows, progress)
             if self.any_judged:  # or one may be further down, which is to be known
                 return
-        if evaluation.costs is None:
-            self.put(pack_run(qrels, run, rows, ordering), rows, progress)
-            return
-        from irbatch.evaluation.items import add_costs  # for those who have costs
-
-        run = run.prepared()
+        run = run if evaluation.costs is None else run.prepared()
         blocks = pack_run(qrels, run, rows, ordering)
-        self.put(add_costs(blocks, evaluation.costs, qrels, rows, run, ordering), rows, progress)
+        if evaluation.costs is not None:
+            from irbatch.evaluation.items import add_costs  # for those who have costs
+
+            blocks = add_costs(blocks, evaluation.costs, qrels, rows, run, ordering)
+        self.put(blocks, rows, progress)
 
     def put_read(self, reader: TableReader) -> None:
         """Compute a file as it is read; a query that comes once more is computed once more."""
@@ -251,19 +249,14 @@ def compute_blocks(
     return computed
 
 
-def evaluate_run(
-    evaluation: Evaluation,
-    qrels: Judgments | None,
-    run: Rankings,
-    progress: Progress | bool | None = None,
-) -> Results:
+def evaluate_run(evaluation: Evaluation, qrels: Judgments | None, run: Rankings) -> Results:
     """Return the results of judgments and a run, whatever they come as; None are no judgments."""
     if qrels is None:
         evaluation.check_unjudged()
-        with progress_on_bar("evaluating", progress) as tell:
+        with progress_on_bar("evaluating", evaluation.progress) as tell:
             return average_unjudged(evaluation, evaluation.rankings(run), tell)
     judgments = evaluation.judgments(qrels)
-    with evaluation.opened(run, progress) as (opened, tell):
+    with evaluation.opened(run) as (opened, tell):
         return average(evaluation, judgments, opened, tell)
 
 

@@ -112,7 +112,6 @@ def evaluate(
     {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
     """
     check_settings(evaluate, settings)
-    progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     several = isinstance(run, list | tuple)
     if executor is not None or several:
@@ -121,8 +120,8 @@ def evaluate(
         if qrels is None:
             raise InputError("partitions need judgments, not None", source="qrels")
         if not several or are_partitions(run):
-            return evaluate_partitions(evaluation, qrels, run, executor, progress)
-    return evaluate_run(evaluation, qrels, cast(Rankings, run), progress)
+            return evaluate_partitions(evaluation, qrels, run, executor)
+    return evaluate_run(evaluation, qrels, cast(Rankings, run))
 
 
 def evaluate_runs(
@@ -153,7 +152,6 @@ def evaluate_runs(
     {'good': 1.0, 'bad': 0.5}
     """
     check_settings(evaluate_runs, settings)
-    progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
     named = {
@@ -164,10 +162,10 @@ def evaluate_runs(
     if executor is not None:
         from irbatch.evaluation.executors import evaluate_systems
 
-        results.update(evaluate_systems(evaluation, prepared, named, executor, progress))
+        results.update(evaluate_systems(evaluation, prepared, named, executor))
     else:
         for name, run in named.items():
-            results[name] = evaluate_run(evaluation, prepared, run, progress)
+            results[name] = evaluate_run(evaluation, prepared, run)
     for name, system in results.items():
         system.name = name
     return results

@@ -51,7 +51,6 @@ def evaluate_groups(
     {'head': 1.0, 'tail': 0.3333333333333333}
     """
     check_settings(evaluate_groups, settings)
-    progress = settings.pop("progress", None)
     settings.setdefault("no_relevant", "skip")
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     judgments, ranked = evaluation.judgments(qrels), evaluation.rankings(run)
@@ -59,7 +58,7 @@ def evaluate_groups(
     groups = groups if isinstance(groups, Groups) else Groups(groups)
     shares, grades = groups.align(documents, every=False), judgments.grades
     results = SystemResults()
-    with progress_on_bar("groups", progress) as tell:
+    with progress_on_bar("groups", evaluation.progress) as tell:
         for name, belongs in zip(map(str, shares.names), shares.vectors.T > 0, strict=True):
             keeps = (belongs[shares.codes] & (shares.codes >= 0)) | (grades <= 0)
             of_group = evaluation.judgments(judgments.regraded(np.where(keeps, grades, 0.0)))
@@ -103,7 +102,6 @@ def evaluate_sequences(
     0.0
     """
     check_settings(evaluate_sequences, settings)
-    progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     for measure in evaluation.measures:
         if measure.name not in IN_TURN:
@@ -119,7 +117,7 @@ def evaluate_sequences(
     if not rankings:
         raise InputError("there are no runs", source="run")
     evaluation = evaluation._replace(repeated=rankings)
-    with progress_on_bar("evaluating", progress) as tell:
+    with progress_on_bar("evaluating", evaluation.progress) as tell:
         results = average(evaluation, judgments, _one_each(rankings), tell)
     results.settings["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
     return results

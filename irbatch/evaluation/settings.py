@@ -39,9 +39,8 @@ class EvaluateOptions(TypedDict, total=False):
     repeats: str
 
 
-# What is meant when nothing is said: on its own, or to be as a version of trec_eval is.
+# What is meant when nothing is said but to be as a version of trec_eval is.
 DEFAULTS: dict[str | None, dict[str, Any]] = {
-    None: {"missing": "zero", "score_dtype": "float64"},
     "9": {"missing": "skip", "score_dtype": "float32"},
     "10": {"missing": "error", "score_dtype": "float64"},
 }
@@ -79,7 +78,7 @@ class Settings(NamedTuple):
         check_choice("trec_eval", version, CHOICES["trec_eval"])
         options = {"missing": missing, "score_dtype": score_dtype}
         chosen = {name: value for name, value in options.items() if value is not None}
-        settings = cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
+        settings = cls(**{**DEFAULTS.get(version, {}), **chosen}, trec_eval=version, **others)
         for name, choices in CHOICES.items():
             check_choice(name, getattr(settings, name), choices)
         if settings.ties == "expected" and settings.max_depth is not None:
