@@ -36,7 +36,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "irbatch compare QRELS RUN RUN [RUN ...] [-m MEASURE ...] [options]"
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
-    add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
+    text = (
+        "a run, or results that `irbatch eval -q -o FILE.json` saved; NAME=RUN says what to call it"
+    )
+    add("runs", metavar="RUN", nargs="+", help=text)
     text = "lines of: query group, or query,group in a .csv; tables are broken down by group"
     add("--groups", metavar="FILE", help=text)
     add_measures(parser)
@@ -49,7 +52,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         sort=True,
     )
     add("--intervals", action="store_true", help="means with their intervals, in tables")
-    text = "list every pair of systems, in LaTeX in place of means (default: with a baseline)"
+    text = "list every pair of systems (default: with a baseline); in LaTeX in place of means, "
+    text += "and only if asked for"
     add("--pairs", action="store_true", default=None, help=text)
     text = "which difference so many queries show, and how many the one seen takes"
     add("--power", action="store_true", help=text)

@@ -26,7 +26,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("a", metavar="A", help="a run: lines of query Q0 document rank score tag")
     add("b", metavar="B", help="another, compared with it")
-    add_measures(parser, "nDCG@10")
+    add_measures(parser, "nDCG@10", one=True)
     add = parser.add_argument_group("what is shown").add_argument
     text = "so many queries at most, those that changed most (default: 10)"
     add("-n", "--most", metavar="N", type=int, help=text)

@@ -23,12 +23,14 @@ GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --requ
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
-def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: bool = True) -> Any:
+def add_measures(
+    parser: argparse.ArgumentParser, default: str = "", *, names: bool = True, one: bool = False
+) -> Any:
     """Add the options that choose measures, and the `names` they have; return what adds others."""
     add = parser.add_argument_group("measures").add_argument
+    several = "" if one else ", 'P@{5,10}'; several as in -m AP nDCG@10 or -m AP,nDCG@10"
     default = default or " ".join(DEFAULT_MEASURES)
-    text = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP nDCG@10 or -m AP,nDCG@10 "
-    text = f"{text}(default: {default})"
+    text = f"e.g. nDCG@10, ndcg_cut_10{several} (default: {default})"
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=text)
     if names:
         text = f"how measures are called: {', '.join(styles())} (default: irbatch)"

@@ -81,7 +81,7 @@ def whole_number(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     fields = [field.name for field in dataclasses.fields(TrecEval)]
     evaluation = TrecEval(**{name: getattr(options, name) for name in fields})
-    # What they refuse is refused before anything is read.
+    # What they reject is rejected before anything is read.
     _ = evaluation.values(), evaluation.settings()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags

@@ -12,7 +12,7 @@ from irbatch.evaluation.batches import BatchEvaluator
 
 
 def evaluator_without_ids(measures: Any, cutoffs: Any = None, **options: Any) -> BatchEvaluator:
-    """Return an evaluator of scores of documents without ids; refuse options before training."""
+    """Return an evaluator of scores of documents without ids; reject options before training."""
     evaluator = BatchEvaluator(measures, cutoffs, **options)
     evaluator.update([[0.0]], [[1]])
     evaluator.reset()
