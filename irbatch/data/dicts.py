@@ -216,7 +216,7 @@ def _find_judged(
             if score != score:
                 continue
             if is_ordered or is_sorted:
-                place = places[d] if is_ordered else _place_of(scores, score)
+                place = places[d] if is_ordered else _place_of(scores, score, 0, size)
                 above, equal[d] = _count_in_order(scores, place)
                 begin, end = above, above + equal[d]
             else:
@@ -260,6 +260,18 @@ def _read_ranking(
 
 
 @kernel
+def _place_of(scores: Floats, score: float, low: int, high: int) -> int:
+    """Return the first place of a score between two, where scores descend."""
+    while low < high:
+        middle = (low + high) // 2
+        if scores[middle] > score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
 def _count_in_order(scores: Floats, place: int) -> tuple[int, int]:
     """Count, where scores descend, those above the one at a place, and those that are the same."""
     score = scores[place]
@@ -269,13 +281,7 @@ def _count_in_order(scores: Floats, place: int) -> tuple[int, int]:
         low -= 1
     while high < last and scores[high] == score:
         high += 1
-    first = 0 if low == nearest else low
-    while first < low:
-        middle = (first + low) // 2
-        if scores[middle] > score:
-            first = middle + 1
-        else:
-            low = middle
+    low = _place_of(scores, score, 0 if low == nearest else low, low)
     last = scores.size if high == last else high
     while high < last:
         middle = (high + last) // 2
@@ -343,19 +349,6 @@ def _in_order(bits: int) -> Any:
     And back. Floats below 0, but for their sign, have this order already.
     """
     return bits if bits < 0 else bits ^ LARGEST_WHOLE
-
-
-@kernel
-def _place_of(scores: Floats, score: float) -> int:
-    """Return the first place that has a score, where scores descend."""
-    low, high = 0, scores.size
-    while low < high:
-        middle = (low + high) // 2
-        if scores[middle] > score:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel
