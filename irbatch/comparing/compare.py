@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, Unpack, cast
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.comparing import gate
+from irbatch.comparing.gate import Outcome, failures, unmet
 from irbatch.comparing.read import Aligned, align, is_read, read_results
 from irbatch.comparing.rows import (
     ComparisonOptions,
@@ -360,7 +360,7 @@ class Comparison(Reported, ComparisonSettings):
             raise InputError(problem, source="system", value=name)
         return self.systems.index(name)
 
-    failures, unmet = gate.failures, gate.unmet  # which say what they take
+    failures, unmet = failures, unmet  # which say what they take
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
@@ -394,7 +394,7 @@ class Comparison(Reported, ComparisonSettings):
         return make_document(self, form, *shape)
 
     def _everything(
-        self, *, per_query: bool = True, power: bool = False, gates: Sequence[gate.Outcome] = ()
+        self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
     ) -> Record:
         everything: Record = {
             "systems": list(self.systems),

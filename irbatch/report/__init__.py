@@ -42,9 +42,9 @@ class Reported:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from irbatch.report import html
+        from irbatch.report.html import write_document
 
-        return html.write_document(self._document("notebook"), fragment=True)
+        return write_document(self._document("notebook"), fragment=True)
 
     def to_text(
         self, path: Path | None = None, *, ansi: bool = False, width: int = 100, **options: Any
@@ -97,9 +97,9 @@ class Reported:
         Raises:
             InputError: as `to_text`, and if ``\label`` doesn't take the label.
         """
-        from irbatch.report import latex
+        from irbatch.report.latex import write_document
 
-        text = latex.write_document(
+        text = write_document(
             self._made(self.to_latex, self._document, options, "latex"),
             self._label if label is None else label,
             caption=caption,

@@ -12,11 +12,23 @@ from html import escape
 from string import Template
 
 from irbatch.errors import imported, printable
-from irbatch.report import document
+from irbatch.report.document import (
+    BETTER,
+    WORSE,
+    Cell,
+    Column,
+    Details,
+    Document,
+    Figure,
+    Heading,
+    Part,
+    Sentences,
+    Table,
+)
 from irbatch.report.text import join_letters
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
-COLOURS = {document.BETTER: ' class="up"', document.WORSE: ' class="down"'}
+COLOURS = {BETTER: ' class="up"', WORSE: ' class="down"'}
 
 # Colours are the browser's own, light or dark. Notebooks style tables, too; these rules come first.
 STYLE = """
@@ -112,7 +124,7 @@ $body
 """)
 
 
-def write_document(report: document.Document, *, fragment: bool = False) -> str:
+def write_document(report: Document, *, fragment: bool = False) -> str:
     """Write sortable tables and pictures; a fragment has nothing of a page, nor the script."""
     title = _words(report.title)
     elements = [f"<h1>{title}</h1>", f"<p>{_words(report.caption)}</p>"]
@@ -132,19 +144,19 @@ def _hash(code: str) -> str:
     return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
 
 
-def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
+def _parts(parts: Sequence[Part]) -> Iterator[str]:
     """Write all parts; in place of pictures, if there is no matplotlib, how to get them."""
     drawable = True
     for part in parts:
-        if isinstance(part, document.Sentences):
+        if isinstance(part, Sentences):
             items = "".join(f"<li>{_words(text)}</li>\n" for text in part.texts)
             yield f"<ul>\n{items}</ul>"
-        elif isinstance(part, document.Heading):
+        elif isinstance(part, Heading):
             yield f"<h2>{_name(part.text)}</h2>"
-        elif isinstance(part, document.Table):
+        elif isinstance(part, Table):
             yield _table(part)
             yield _soft(part.meanings)
-        elif isinstance(part, document.Details):
+        elif isinstance(part, Details):
             yield _details(part)
             yield _soft(part.table.meanings)
         elif drawable:
@@ -155,7 +167,7 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
                 yield _soft(str(problem))
 
 
-def _figure(part: document.Figure) -> str:
+def _figure(part: Figure) -> str:
     """Draw a picture under its title; its caption is read out where it isn't seen."""
     matplotlib = imported("pictures", "plot", "matplotlib")
     buffer = io.BytesIO()
@@ -170,7 +182,7 @@ def _figure(part: document.Figure) -> str:
     return f"<h3>{_name(part.title)}</h3>\n<figure>\n{image}\n{caption}\n</figure>"
 
 
-def _details(part: document.Details) -> str:
+def _details(part: Details) -> str:
     """Write a row as a summary that opens what belongs to it, as browsers do without a script."""
     rows = []
     for row, behind in zip(part.table.rows, part.parts, strict=True):
@@ -180,7 +192,7 @@ def _details(part: document.Details) -> str:
     return "\n".join(rows)
 
 
-def _summary(column: document.Column, cell: document.Cell) -> str:
+def _summary(column: Column, cell: Cell) -> str:
     """Write a cell of a row that opens, a number with its column's heading."""
     if column.kind == "number":
         return f"<span><small>{_name(column.heading)}</small> {_shown(cell)}</span>"
@@ -188,7 +200,7 @@ def _summary(column: document.Column, cell: document.Cell) -> str:
     return f"<span{kind}>{_name(cell.text)}</span>"
 
 
-def _table(table: document.Table) -> str:
+def _table(table: Table) -> str:
     """Write a table that is scrolled where it is too wide."""
     places = range(len(table.columns))
     annotated = [table.annotated(k) for k in places]
@@ -205,7 +217,7 @@ def _table(table: document.Table) -> str:
     )
 
 
-def _heading(column: document.Column, annotated: bool) -> str:
+def _heading(column: Column, annotated: bool) -> str:
     kind, first = "", ""
     if column.kind == "number":
         kinds = [*([] if annotated else ["n"]), *(["wrap"] if " " in column.heading else [])]
@@ -215,7 +227,7 @@ def _heading(column: document.Column, annotated: bool) -> str:
     return f'<th scope="col"{kind}{first}>{_name(column.heading)}</th>'
 
 
-def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: int) -> str:
+def _cell(column: Column, cell: Cell, annotated: bool, size: int) -> str:
     if column.kind == "name":
         after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
@@ -232,7 +244,7 @@ def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: i
     return f'<td class="mean" data-v="{exact}">{room}{_shown(cell)}</td>'
 
 
-def _shown(cell: document.Cell) -> str:
+def _shown(cell: Cell) -> str:
     """Write a number, and what is above and after it."""
     number = _number(cell.text)
     if cell.stands_out:
