@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -79,6 +78,7 @@ class ExplainedQuery(NamedTuple):
     query: Any
     values: tuple[float, float]  # with both systems
     relevant: int  # how many documents are, to the measure
+    missing: tuple[bool, bool]  # whether the systems have no ranking, which counts as an empty one
     unjudged: tuple[int, int]  # documents without a judgment, to the cutoff or the depth shown
     # Those shown of either ranking, and relevant ones: first those that changed the value, the
     # worst first; then other relevant ones, then the others; of these first those that moved,
@@ -186,16 +186,20 @@ class Explanation(Reported):
 
     def _columns(self, digits: int = 4) -> list[Column]:
         """Return the columns of queries."""
-        a, b = shorten_all(self.systems, SHORT)
         has_texts = any(query.text for query in self.queries)
-        shown_value = partial(show, digits=digits)
+
+        def value(side: int, heading: str) -> Column:
+            def text(query: ExplainedQuery) -> str:
+                return "missing" if query.missing[side] else show(query.values[side], digits)
+
+            name = ("value_a", "value_b")[side]
+            return Column(heading, name=name, value=lambda query: query.values[side], text=text)
 
         return [
             Column("query", "name", name="query", value=lambda query: query.query),
             Column("text" if has_texts else "", "text",
                    value=lambda query: _start(query.text, LETTERS)),
-            Column(a, name="value_a", value=lambda query: query.values[0], show=shown_value),
-            Column(b, name="value_b", value=lambda query: query.values[1], show=shown_value),
+            *map(value, (0, 1), shorten_all(self.systems, SHORT)),
             Column("change", name="difference", descends=False,
                    value=lambda query: query.difference,
                    show=lambda change: show_change(change, digits)),
@@ -442,7 +446,10 @@ class Explainer:
         holes_a, holes_b = (int((codes[: cutoff or depth] == UNJUDGED).sum())
                             for codes in (codes_a, codes_b))  # fmt: skip
         documents.sort(key=self._place)
-        return ExplainedQuery(query, values, len(relevant), (holes_a, holes_b), tuple(documents))
+        first, second = self.runs
+        missing = query not in first.queries, query not in second.queries
+        unjudged = holes_a, holes_b
+        return ExplainedQuery(query, values, len(relevant), missing, unjudged, tuple(documents))
 
     def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
         """Return by how much the value grows at each judged document, going down the ranking.

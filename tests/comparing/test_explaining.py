@@ -188,6 +188,15 @@ def test_what_is_printed() -> None:
     ]
 
 
+def test_a_query_without_a_ranking_is_missing() -> None:
+    found = explain(QRELS, OLD, NEW, "AP", queries=["gone"])
+    assert found.queries[0].missing == (False, True)
+    lines = [line.split() for line in str(found).splitlines()]
+    (line,) = [line for line in lines if line[:1] == ["gone"] and len(line) > 1]
+    assert line[2:4] == ["missing", f"{-found.queries[0].values[0]:+.4f}"]
+    assert found.to_csv().splitlines()[1].split(",")[2] == "0.0"
+
+
 def test_lower_may_be_better() -> None:
     found = explain(QRELS, OLD, NEW, "FirstRank")
     assert (found.sign, found.worse, found.better) == (-1, 1, 1)
