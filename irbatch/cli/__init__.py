@@ -68,12 +68,13 @@ def _carry_out(words: Sequence[str]) -> int:
     from irbatch.cli.parser import parse_words
 
     global is_at_work
-    options = parse_words(words)
-    is_at_work = True
-    with keywords_as_options(vars(options)), warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         try:
-            status: int = options.command(options)
+            options = parse_words(words)
+            is_at_work = True
+            with keywords_as_options(vars(options)):
+                status: int = options.command(options)
             sys.stdout.flush()
         except (InputError, ImportError) as problem:
             say("error", str(problem))

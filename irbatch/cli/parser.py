@@ -61,13 +61,18 @@ def _one_by_one(words: Sequence[str]) -> Iterator[str]:
 
 
 def _is_measure(word: str) -> bool:
-    """Tell whether a word is a measure, perhaps a wrong one, and neither option nor file."""
+    """Tell a measure from options and files; reject a word that is nothing of these."""
     if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib takes 5 ms to import
         return False
     try:
         return bool(parse_measures(word))
-    except InputError:
-        return "@" in word and "=" not in word.partition("@")[0]
+    except InputError as problem:
+        from irbatch.formats.files import is_pattern  # here: for those whose words are wrong
+
+        name, equals, _ = word.partition("=")
+        if os.sep in word or is_pattern(word) or (equals and "(" not in name):  # or NAME=RUN
+            return False
+        raise InputError(f"neither a file nor a measure: {problem.message}") from None
 
 
 def parser_of_all() -> argparse.ArgumentParser:
