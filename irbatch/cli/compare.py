@@ -15,7 +15,6 @@ from dataclasses import fields, replace
 from irbatch import compare
 from irbatch.cli.inputs import name_runs, read_groups
 from irbatch.cli.options import (
-    DEFAULT_MEASURES,
     SETTINGS,
     add_gate,
     add_measures,
@@ -23,12 +22,12 @@ from irbatch.cli.options import (
     add_settings,
     check_sort,
     judge,
-    read_conditions,
+    measures_of,
 )
 from irbatch.cli.writing import Output, add_output, add_paper, chosen
 from irbatch.comparing import Comparison
 from irbatch.comparing.rows import ComparisonOptions, ComparisonSettings, tell_queries
-from irbatch.measures import measure, parse_measures
+from irbatch.measures import measure
 from irbatch.report import axes
 
 
@@ -69,10 +68,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    measures = parse_measures(options.measures or DEFAULT_MEASURES)
+    measures = measures_of(options)
     runs = name_runs(options.runs)
     check_sort(options.sort, measures)
-    read_conditions(options)  # what is wrong with them is said before a file is read
     output = Output(options, {"qrels": [options.qrels], "run": runs.values()})
     settings = chosen(options, (*ComparisonOptions.__annotations__, *SETTINGS))
     groups = None if options.groups is None else read_groups(options.groups)

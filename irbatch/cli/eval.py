@@ -18,7 +18,6 @@ from typing import Any
 from irbatch.cli import note
 from irbatch.cli.inputs import name_runs, read_items
 from irbatch.cli.options import (
-    DEFAULT_MEASURES,
     SETTINGS,
     add_gate,
     add_items,
@@ -26,7 +25,7 @@ from irbatch.cli.options import (
     add_settings,
     check_sort,
     judge,
-    read_conditions,
+    measures_of,
 )
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen
 from irbatch.evaluation.results import SystemResults
@@ -37,7 +36,7 @@ from irbatch.evaluation.tables import (
     tell_different_queries,
 )
 from irbatch.formats.files import read_qrels
-from irbatch.measures import Measure, parse_measures
+from irbatch.measures import Measure
 from irbatch.runtime.numbers import check_whole
 
 FORMS = (*TABLES, "tsv", "csv", "json")
@@ -65,8 +64,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     # All that can be rejected without reading anything is rejected first.
-    names = options.measures or DEFAULT_MEASURES
-    measures = parse_measures([*names, *read_conditions(options, alone=True)])
+    measures = measures_of(options, alone=True)
     check_sort(options.sort, measures)
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)

@@ -15,7 +15,7 @@ from irbatch.data.column_names import WORDS
 from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError
 from irbatch.evaluation.settings import OPTIONS, Settings
-from irbatch.measures import Measure, measure, styles
+from irbatch.measures import Measure, measure, parse_measures, styles
 from irbatch.runtime.numbers import DECIMAL
 
 SETTINGS = (*OPTIONS, "order_by", "columns")
@@ -108,15 +108,19 @@ def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> Non
     add("--require", type=lambda text: (text, True), help=f"fail if it isn't met: {require}")
 
 
-def read_conditions(options: argparse.Namespace, *, alone: bool = False) -> list[str]:
-    """Name the measures of all conditions; those on systems `alone` can have no baseline."""
-    if not options.conditions:
-        return []
-    from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
+def measures_of(options: argparse.Namespace, *, alone: bool = False) -> tuple[Measure, ...]:
+    """Return the measures asked for, and after them those that conditions are on.
 
-    texts = options.conditions
-    forms = [parse_condition(text, required=so, alone=alone) for text, so in texts]
-    return [form.name for _, form in forms if form.name != MISSING]
+    Conditions on systems `alone` can have no baseline.
+    """
+    names = list(options.measures or DEFAULT_MEASURES)
+    if options.conditions:
+        from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
+
+        for text, required in options.conditions:
+            _, form = parse_condition(text, required=required, alone=alone)
+            names += [] if form.name == MISSING else [form.name]
+    return parse_measures(names)
 
 
 def judge(options: argparse.Namespace, systems: Any) -> tuple[list[Any], int]:

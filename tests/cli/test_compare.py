@@ -125,7 +125,7 @@ def test_groups(cli: Cli) -> None:
         (["--require", "RR not worse than old by 1%"], 3, "worse: RR -0.2500 (-50.0%) against old"),
         (["--fail-if", "RR falls 1%"], 2, "is not of the form 'nDCG@10 drops"),
         (["--fail-if", "in every group: RR drops"], 2, "there is no group 'every group'"),
-        (["--require", "AP >= 0.5"], 2, "AP was not evaluated"),
+        (["--require", "AP >= 0.5"], 3, "worse: AP is 0.25, not >= 0.5"),  # without -m AP
         (["--groups", "nope.txt"], 2, "error: groups 'nope.txt': No such file"),
         (["--margin", "0"], 2, "--margin 0.0 must be a number above 0"),
         (["--baseline", "older"], 2, "baseline 'older' is none of 'old', 'new', 'worse'"),
