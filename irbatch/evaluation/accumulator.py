@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,10 +73,9 @@ class Sums:
                 terms[:, column] *= values[:, weight_column(measures, column)]
         arrays = {"sums": add_up(terms), "counted": (~np.isnan(values)).sum(axis=0)}
         arrays |= {"zeros": zeros, "counts": np.array(count_queries(rows.marks))}
-        items: dict[int | None, ItemCounts] = {}
-        if (of_queries := rows.items) is not None:
-            for cutoff in (measure.cutoff for measure in measures if measure.aggregate == "run"):
-                items[cutoff] = of_queries.counted(cutoff)
+        cutoffs = {measure.cutoff for measure in measures if measure.aggregate == "run"}
+        listed = rows.items  # there are some if there is a cutoff
+        items = {cutoff: listed.counted(cutoff) for cutoff in cutoffs} if listed else {}
         return cls(measures, arrays, items)
 
     def __len__(self) -> int:
@@ -130,12 +130,11 @@ class Accumulator:
         }  # fmt: skip
         self.settings: Mapping[str, str] = {}  # that shaped the numbers, all of those that differ
         self.extra = 0  # queries that were only in the run
-        # Score and grade of each, by query and document.
-        self.documents: dict[tuple[Any, Any], tuple[float, float]] = {}
-        self._open: dict[Any, None] = {}  # their queries
+        # Of queries that may go on: query to document to score, and to grade.
+        self.run: dict[Any, dict[Any, float]] = {}
+        self.judgments: dict[Any, dict[Any, float]] = {}
         self._size = 0  # without these
-        self._named: bool | None = None  # whether queries have ids, all or none
-        self._row_of: dict[Hashable, int] = {}  # of those that have
+        self._row_of: dict[Hashable, int] = {}  # of queries that have ids: all or none
         nothing = RunItems(self.known, []) if self.known is not None else None
         none = Rows(np.empty((0, len(with_weights(measures)))), None, None, nothing)
         self._stored = [none]  # with keep="queries": what doesn't wait
@@ -144,7 +143,7 @@ class Accumulator:
         self._load = 0
 
     def __len__(self) -> int:
-        return self._size + len(self._open)
+        return self._size + len(self.run)
 
     @property
     def ids(self) -> Collection[Any]:
@@ -166,25 +165,16 @@ class Accumulator:
             ids = None
         elif len(batch):
             self._check_named(ids is not None)
-        if ids is not None and not isinstance(batch, Sums):
-            if len(ids) != len(batch):
-                problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
-                raise InputError(problem, source="query_ids")
-            if not self._open.keys().isdisjoint(ids):
-                query = next(filter(self._open.__contains__, ids))
-                raise InputError("it came in columns before", source="query_ids", query=query)
-            if len(set(ids)) < len(ids) or not self._row_of.keys().isdisjoint(ids):
-                batch, ids = self._fresh(batch, ids)
         if isinstance(batch, Sums):
             self._sums = batch if self._sums is None else self._sums + batch
         else:
+            if ids is not None:
+                batch, ids = self._fresh(batch, ids)
             if self._load >= MOST_WAITING:
                 self._settle()
             self._waiting.append(batch)
             graded = batch.counted.grades.size if isinstance(batch, ScoreBatch) else 0
             self._load += len(batch) + graded
-        if len(batch):
-            self._named = ids is not None
         self._row_of.update((query, row) for row, query in enumerate(ids or (), self._size))
         self._size += len(batch)
         self.extra += extra
@@ -210,9 +200,9 @@ class Accumulator:
         if not queries:
             return
         self._check_named(True)
-        first = next(iter(self.documents), None)
-        for what, ids, place in (("query", queries, 0), ("document", documents, 1)):
-            same_kind([*ids] if first is None else [first[place], *ids], what, f"{what}_ids")
+        of_first = next(iter(self.run.values()), {})
+        same_kind([*islice(self.run, 1), *queries], "query", "query_ids")
+        same_kind([*islice(of_first, 1), *documents], "document", "document_ids")
         names = [*zip(queries, documents, strict=True)]
         scores, grades = (
             read_numbers(what, column, names, source=f"{what}s").tolist()
@@ -220,21 +210,24 @@ class Accumulator:
         )
         fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
         for name, now in zip(names, zip(scores, grades, strict=True), strict=True):
-            before = self.documents.get(name) or fresh.setdefault(name, now)
-            problem = "its query came whole before" if name[0] in self._row_of else ""
+            query, document = name
+            before = fresh.setdefault(name, now)
+            if document in self.run.get(query, ()):
+                before = self.run[query][document], self.judgments[query][document]
+            problem = "its query came whole before" if query in self._row_of else ""
             if before != now:
                 problem = "it came before with score {} and grade {}, now with {} and {}"
                 problem = problem.format(*before, *now)
             if problem:
-                fields = {"query": name[0], "document": name[1], "value": now[0]}
+                fields = {"query": query, "document": document, "value": now[0]}
                 raise InputError(problem, source="update_columns", **fields)
-        self.documents |= fresh
-        self._open |= dict.fromkeys(queries)
-        self._named = True
+        for (query, document), (score, grade) in fresh.items():
+            self.run.setdefault(query, {})[document] = score
+            self.judgments.setdefault(query, {})[document] = grade
 
     def _check_named(self, are_named: bool) -> None:
         """Reject queries with ids beside those without, and the other way round."""
-        if self._sums is None and self._named not in (None, are_named):
+        if self._sums is None and len(self) and bool(self._row_of or self.run) != are_named:
             problem = (
                 "give ids in every update or in none: queries without ids cannot be told from "
                 "those with"
@@ -243,8 +236,16 @@ class Accumulator:
 
     def _fresh(
         self, batch: ScoreBatch | Rows, ids: Sequence[Hashable]
-    ) -> tuple[Rows, Sequence[Hashable]]:
+    ) -> tuple[ScoreBatch | Rows, Sequence[Hashable]]:
         """Return the queries that did not come before, each once; reject those that differ."""
+        if len(ids) != len(batch):
+            problem = f"{many(len(ids), 'id')} for {many(len(batch), 'query')}"
+            raise InputError(problem, source="query_ids")
+        if not self.run.keys().isdisjoint(ids):
+            query = next(filter(self.run.__contains__, ids))
+            raise InputError("it came in columns before", source="query_ids", query=query)
+        if len(set(ids)) == len(ids) and self._row_of.keys().isdisjoint(ids):
+            return batch, ids
         rows, row_of = Rows.join([self.rows(), join_batches([batch])]), dict(self._row_of)
         for row, query in enumerate(ids, self._size):
             first = row_of.setdefault(query, row)
@@ -318,9 +319,9 @@ class Accumulator:
                 "judgment_counts": None if judged is None else judged.tolist(),
             }
             lists += [] if rows.items is None else [listed.tolist() for listed in rows.items.lists]
-        names = [*zip(*self.documents, strict=True)] or [(), ()]
-        numbers = [*zip(*self.documents.values(), strict=True)] or [(), ()]
-        columns = *map(plain, names), *map(list, numbers)
+        names = [(query, document) for query, scores in self.run.items() for document in scores]
+        columns = [plain(query for query, _ in names), plain(document for _, document in names)]
+        columns += [[of[q][d] for q, d in names] for of in (self.run, self.judgments)]
         return state | {"lists": lists, "columns": dict(zip(COLUMNS, columns, strict=True))}
 
     def read(self, state: Mapping[str, Any]) -> None:

@@ -171,15 +171,12 @@ class BatchEvaluator:
             kept = self._kept
             if not len(kept):
                 raise InputError("there are no queries yet: update first")
-            if kept.documents:
-                run: dict[Any, dict[Any, float]] = {}
-                judgments: dict[Any, dict[Any, float]] = {}
-                for (query, document), (score, grade) in kept.documents.items():
-                    run.setdefault(query, {})[document] = score
-                    judgments.setdefault(query, {})[document] = grade
+            if kept.run:
                 ties = self._options.get("ties") or "id"
                 with warnings_kept():  # they are of all queries
-                    results = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
+                    results = evaluate(
+                        kept.judgments, kept.run, self._measures, ties=ties, **self._shared
+                    )
                 kept = kept.merged()
                 kept.add(results.of_queries, results.query_ids, results.settings)
             results = kept.results()

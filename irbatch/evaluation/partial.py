@@ -26,7 +26,6 @@ from irbatch.evaluation.queries import (
     SAMPLES,
     Queries,
     check_answered,
-    first_document,
     notes_on,
     warn_of_unjudged,
 )
@@ -101,20 +100,20 @@ class PartialResult:
         if self.judgments is not None and qrels is None:
             problem = "give the judgments that partitions were evaluated with"
             raise InputError(problem, source="qrels")
-        kept, settings, document = self.kept, self.evaluation.settings, None
-        if qrels is None:
+        judgments = None if qrels is None else self.evaluation.judgments(qrels)
+        kept, settings = self.kept, self.evaluation.settings
+        if judgments is None:
             same_kind(kept.ids, "query", "partial")
             judged, absent, extra = Queries(self.judged, ()), list[Any](), kept.extra
             results = kept.results(sorted(kept.ids))
         else:
-            judgments = self.evaluation.judgments(qrels)
             rows = self._missing_rows(judgments)
             if rows.size and settings.missing == "zero":
                 nothing = Run({})
                 zeros = compute_run(self.evaluation, judgments, nothing).results(rows, nothing)
                 kept = kept.merged()
                 kept.add(zeros.of_queries, zeros.query_ids)
-            judged, document = Queries.of(judgments.queries), first_document(judgments)
+            judged = Queries.of(judgments.queries)
             absent = [judgments.queries[row] for row in rows[: SAMPLES + 1].tolist()]
             extra = self.hashes.size - (len(self) if kept.keep == "sums" else 0)
             results = kept.results(judgments.queries)
@@ -125,8 +124,8 @@ class PartialResult:
         answers = Queries(answered + extra, ())
         check_answered(judged, Queries(missing, absent), answers, settings.missing, name)
         warn(*self.warnings, *notes_on(results))
-        if not self.any_judged and (qrels is None or document is not None):
-            warn_of_unjudged(document, answered, name)
+        if not self.any_judged:
+            warn_of_unjudged(judgments, answered, name)
         return results
 
     def _missing_rows(self, judgments: Qrels) -> Positions:

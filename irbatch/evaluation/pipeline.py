@@ -19,7 +19,6 @@ from irbatch.evaluation.queries import (
     Rows,
     choose_queries,
     count_queries,
-    first_document,
     notes_on,
     warn_of_unjudged,
 )
@@ -271,8 +270,8 @@ def average(
     ranked, missing = computed.ranked_rows, evaluation.settings.missing
     rows = choose_queries(qrels, ranked, computed.answered, missing, run.name)
     results = computed.results(rows, run)
-    if not computed.any_judged and qrels.codes.size:
-        warn_of_unjudged(first_document(qrels), results.counts.answered, run.name)
+    if not computed.any_judged:
+        warn_of_unjudged(qrels, results.counts.answered, run.name)
     warn(*notes_on(results))
     return results
 

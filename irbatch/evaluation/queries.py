@@ -273,14 +273,11 @@ def notes_on(results: Any) -> list[str]:
     return notes
 
 
-def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
-    """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
-    if answered >= ENOUGH:
-        such = "" if document is None else f", such as {document!r}"
-        spelled = f"are ids spelled as in the qrels{such}?{form_hint([document])}"
-        warn(f"{name_run(name)}: none of its documents is judged; {spelled}")
-
-
-def first_document(qrels: Qrels) -> Any:
-    """Return a judged document; None if there is none."""
-    return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
+def warn_of_unjudged(qrels: Qrels | None, answered: int, name: str | None) -> None:
+    """Warn of a run none of whose documents is judged, if it answers enough; None: unknown ones."""
+    if answered < ENOUGH or (qrels is not None and not qrels.codes.size):
+        return
+    document = None if qrels is None else next(iter(next(filter(None, qrels.documents))))
+    such = "" if document is None else f", such as {document!r}"
+    spelled = f"are ids spelled as in the qrels{such}?{form_hint([document])}"
+    warn(f"{name_run(name)}: none of its documents is judged; {spelled}")

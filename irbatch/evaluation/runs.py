@@ -158,17 +158,15 @@ def evaluate_runs(
         name: Run(run, name) if isinstance(run, Mapping) else run
         for name, run in name_systems(runs).items()
     }
-    results = SystemResults()
-    if executor is not None:
+    if executor is None:
+        results = {name: evaluate_run(evaluation, prepared, run) for name, run in named.items()}
+    else:
         from irbatch.evaluation.executors import evaluate_systems
 
-        results.update(evaluate_systems(evaluation, prepared, named, executor))
-    else:
-        for name, run in named.items():
-            results[name] = evaluate_run(evaluation, prepared, run)
+        results = evaluate_systems(evaluation, prepared, named, executor)
     for name, system in results.items():
         system.name = name
-    return results
+    return SystemResults(results)
 
 
 def name_systems(
