@@ -223,26 +223,17 @@ class RankingMetric(ExactMetric):
             InputError: if ``keep="queries"`` has a query twice, with different values.
         """
         if self._keep == "queries":
-            self._load_queries(self.held(self._rows))
+            rows = self.held(self._rows)
+            ids, marks, values = rows[:, 0].tolist(), rows[:, 1], rows[:, 2:].view(np.float64)
+            state: dict[str, Any] = {"query_ids": ids, "marks": marks, "values": values}
         else:
-            sums = {part: getattr(self, name).cpu().numpy() for part, name in self._sums.items()}
-            self._evaluator.load_state_dict(self._nothing | sums)
+            state = {part: getattr(self, name).cpu().numpy() for part, name in self._sums.items()}
+        self._evaluator.load_state_dict(self._nothing | state)
         names = self._evaluator.measures if self._report is None else [self._report]
         means: Any = dict.fromkeys(names, math.nan)
         if len(self._evaluator):
             means = self._evaluator.compute()
         return self.as_tensors({self._names[name]: means[name] for name in names})
-
-    def _load_queries(self, rows: np.ndarray[Any, Any]) -> None:
-        """Merge all queries into the evaluator, repeated ones after the others."""
-        self._evaluator.reset()
-        while len(rows):
-            ids, first = np.unique(rows[:, 0], return_index=True)
-            marks = rows[first, 1].astype(np.uint8)
-            values = np.ascontiguousarray(rows[first, 2:]).view(np.float64)
-            state = {"query_ids": ids.tolist(), "marks": marks, "values": values}
-            self._evaluator.merge(self._nothing | state)
-            rows = np.delete(rows, first, axis=0)
 
 
 def _read_ids(query_ids: Any) -> Ints:
