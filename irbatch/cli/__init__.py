@@ -74,7 +74,7 @@ def _carry_out(words: Sequence[str]) -> int:
             options = parse_words(words)
             is_at_work = True
             with keywords_as_options(vars(options)):
-                status: int = options.command(options)
+                status: int = options.command(options) or 0
             sys.stdout.flush()
         except (InputError, ImportError) as problem:
             say("error", str(problem))

@@ -19,7 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", metavar="SHELL", help="bash, zsh, tcsh; newer shtabs know more")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     shtab = imported("completions", "cli", "shtab")
     if options.shell not in shtab.SUPPORTED_SHELLS:
         problem = f"completions are for {join_words(shtab.SUPPORTED_SHELLS)}"
@@ -31,7 +31,6 @@ def run(options: argparse.Namespace) -> int:
         if action.dest == "measures" and action.option_strings:
             action.choices = list(CATALOGUE)  # to be completed; cutoffs are typed
     print(shtab.complete(whole, options.shell))
-    return 0
 
 
 def _actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:

@@ -41,7 +41,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     parsed = measure(",".join(options.measures or ["nDCG@10"]))
     texts = {name: [path] for name, path in chosen(options, ("topics", "documents")).items()}
     inputs = {"qrels": [options.qrels], "run": [options.a, options.b], **texts}
@@ -49,4 +49,3 @@ def run(options: argparse.Namespace) -> int:
     settings = chosen(options, OPTIONS)
     explanation = explain(options.qrels, options.a, options.b, parsed, **settings)
     output.write(replace(explanation, measure=parsed.spelled(options.names)))
-    return 0

@@ -31,10 +31,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add_output(parser, digits=None)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     measures = parse_measures(options.measures or "nDCG@10")
     judges, runs = name_runs(options.judges, "qrels"), name_runs(options.runs)
     output = Output(options, {"qrels": judges.values(), "run": runs.values()})
     shape = {"rel": options.rel, "level": options.level}
     output.write(compare_judges(judges, runs or None, measures, **shape))
-    return 0

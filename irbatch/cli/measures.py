@@ -21,7 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     if options.name is not None:
         measures = parse_measures([options.name])
         if [str(measure) for measure in measures] != [measures[0].name]:
@@ -29,7 +29,6 @@ def run(options: argparse.Namespace) -> int:
         print(_entry(measures[0].declaration))
     else:
         print(_listing())
-    return 0
 
 
 def _listing() -> str:
@@ -76,18 +75,12 @@ def _parameters(entry: Declaration) -> list[str]:
 
 
 def _elsewhere(entry: Declaration) -> list[str]:
-    styles = dict.fromkeys(spelling.style for spelling in entry.names[1])
-    names = {style: ", ".join(spelled(entry, style)) for style in styles}
-    return [f"{style} {spelled}" for style, spelled in names.items() if spelled]
-
-
-def spelled(entry: Declaration, style: str) -> list[str]:
-    """List a tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
-    names = []
+    """List each tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
+    names: dict[str, list[str]] = {}
     for spelling in entry.names[1]:
-        if spelling.style == style:
-            settings = ", ".join(f"{key}={value}" for key, value in spelling.parameters)
-            for template in filter(None, (spelling.full, spelling.cut)):
-                name = re.sub(r"(?<=\w):[^}]*", "", template).replace("{k}", "k")
-                names.append(f"{name} ({settings})" if settings else name)
-    return names
+        settings = ", ".join(f"{key}={value}" for key, value in spelling.parameters)
+        for template in filter(None, (spelling.full, spelling.cut)):
+            name = re.sub(r"(?<=\w):[^}]*", "", template).replace("{k}", "k")
+            of_tool = names.setdefault(spelling.style, [])
+            of_tool.append(f"{name} ({settings})" if settings else name)
+    return [f"{style} {', '.join(of_tool)}" for style, of_tool in names.items()]

@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import warnings
 
 from irbatch.cli import say
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, InputWarning
+from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats.files import read_qrels, read_run
@@ -70,8 +69,7 @@ def _columns(alpha: float, beta: float) -> list[Measure]:
 
 def _read(path: str, order_by: str) -> Run:
     """Read a run; what stands before a topic's number, as in ``wt09-``, is dropped."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # of ranks and tags
+    with warnings_kept():  # of ranks and tags
         run = read_run(path, order_by=order_by)
     rankings = {}
     for query, ranking in run.rankings.items():

@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from irbatch.cli import note
 from irbatch.cli.options import add_columns
 from irbatch.cli.writing import Output, add_output
-from irbatch.comparing.rankings import TIES, Overlap, RunSimilarity, overlap, ranking_correlation
+from irbatch.comparing.rankings import TIES, Overlap, overlap, ranking_correlation
 from irbatch.data.column_names import check_columns
 from irbatch.errors import many
 from irbatch.evaluation.evaluation import as_run
@@ -46,28 +47,25 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     output = Output(options, {"run": [options.first, options.second]}, FORMS, "tsv")
     check_columns(options.columns, ("run",))
     read = functools.partial(as_run, columns=options.columns)
     runs = read(options.first), read(options.second)
     found = overlap(*runs, options.p, options.depth, options.ties)
-    values = found.values
     if options.ties != "w":
-        values = values | ranking_correlation(*runs, options.depth, options.ties).values
-    named = {own: values[name] for name, own in NAMES.items() if name in values}
-    found = RunSimilarity(found.query_ids, named)
-    columns = {name: found.per_query(name) for name in named}
-    per_query = {
-        str(query): {name: values[query] for name, values in columns.items()}
-        for query in (found.query_ids if options.per_query else ())
-    }
-    output.write(Values({**per_query, ALL: {name: found.mean(name) for name in named}}))
+        correlation = ranking_correlation(*runs, options.depth, options.ties)
+        found = replace(found, values=found.values | correlation.values)
+    rows: dict[str, dict[str, float]] = {}
+    for name in filter(found.values.__contains__, NAMES):
+        per_query = found.per_query(name).items() if options.per_query else ()
+        for query, value in (*per_query, (ALL, found.mean(name))):
+            rows.setdefault(str(query), {})[NAMES[name]] = value
+    output.write(Values(rows))
     alone = [len(run) - len(found.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:
             note(f"{many(number, 'query')} only in {path}")
-    return 0
 
 
 class Values(Reported):

@@ -37,7 +37,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     pairs = options.baseline, options.advanced
     runs = [path for pair in filter(None, pairs) for path in pair]
@@ -46,4 +46,3 @@ def run(options: argparse.Namespace) -> int:
     comparison = reproducibility(options.qrels, *pairs, measures, **settings)
     names = [measure.spelled(options.names) for measure in measures]
     output.write(replace(comparison, measures=names))
-    return 0

@@ -8,11 +8,10 @@ example: irbatch sample_eval -q qrels.xinfap.txt bm25.run
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator
 
 from irbatch.cli.ndeval import by_number
-from irbatch.errors import InputWarning
+from irbatch.errors import warnings_kept
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats.files import read_qrels, read_run
 from irbatch.measures import Measure, measure
@@ -36,9 +35,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--version", choices=tuple(CUTOFFS), default="nist", help=text)
 
 
-def run(options: argparse.Namespace) -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # of ranks and tags, and of strata
+def run(options: argparse.Namespace) -> None:
+    with warnings_kept():  # of ranks and tags, and of strata
         run = read_run(options.run)
         qrels = read_qrels(options.qrels, marks="strata")
     lines = [*_lines(options.version, of_all=False)]
@@ -56,7 +54,6 @@ def run(options: argparse.Namespace) -> int:
     for line, column in of_all:
         print(line.format("all", (judged if column.name == "InfNumRel" else results)[column]))
     print(RETRIEVED.format("all", sum(min(count, DEEPEST) for count in retrieved.values())))
-    return 0
 
 
 def _lines(version: str, *, of_all: bool) -> Iterator[tuple[str, Measure]]:

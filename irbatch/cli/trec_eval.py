@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import math
 import re
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from irbatch.cli import say
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, InputWarning
+from irbatch.errors import InputError, warnings_kept
 from irbatch.formats.files import open_run, read_qrels
 from irbatch.formats.streams import numbered_lines
 from irbatch.measures import NICKNAMES, VERSIONS
@@ -83,8 +82,7 @@ def run(options: argparse.Namespace) -> int:
     evaluation = TrecEval(**{name: getattr(options, name) for name in fields})
     # What they reject is rejected before anything is read.
     _ = evaluation.values(), evaluation.settings()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
+    with warnings_kept():  # trec_eval does not look at ranks and tags
         qrels = _with_whole_grades(read_qrels(options.qrels))
         zscores = None if options.zscores is None else read_zscores(options.zscores)
         with open_run(options.run) as run:
