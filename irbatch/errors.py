@@ -92,11 +92,8 @@ class InputError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {**self._fields(), "problems": self._problems}
-        return (
-            functools.partial(type(self), self.message, **fields),
-            (),
-            self.__dict__,
-        )  # notes, too
+        make = functools.partial(type(self), self.message, **fields)
+        return make, (), self.__dict__  # notes, too
 
 
 class ErrorsIn:

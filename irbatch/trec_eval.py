@@ -201,26 +201,22 @@ class Printed:
 
     def query_lines(self) -> Iterator[str]:
         """Print each query's values; some measures are of all queries only."""
-        columns = [
-            column
-            for column in self.columns
-            if (
-                column.length is not None
-                if column.measure is None
-                else column.measure.aggregate != "geometric" and column.measure.name != "NumQ"
-            )
-        ]
-        if not columns:
-            return
-        # One format for all of a query's lines: a line at a time takes five times as long.
-        form = "\n".join(map(self._form, columns))
+        forms: list[str] = []
         cells: list[list[Any]] = []
-        for column in columns:
-            if column.measure is None:
+        for column in self.columns:
+            measure = column.measure
+            if measure is None and column.length is not None:
                 strings = self._strings[column.label]
                 cells.append([strings.get(row, "") for row in self.rows.tolist()])
+            elif measure and measure.aggregate != "geometric" and measure.name != "NumQ":
+                cells.append(self._values[:, self._places[measure]].tolist())
             else:
-                cells.append(self._values[:, self._places[column.measure]].tolist())
+                continue
+            forms.append(self._form(column))
+        if not forms:
+            return
+        # One format for all of a query's lines: a line at a time takes five times as long.
+        form = "\n".join(forms)
         for query, *row in zip(self.queries, *cells, strict=True):
             filled: list[Any] = [on_one_line(query)] * (2 * len(row))
             filled[1::2] = row
