@@ -353,8 +353,10 @@ def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints
     Returns int64 ``(ids,)``, the first run of each different id, ascending; ``(ids + 1,)``, where
     its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
-    sizes = np.diff(firsts, append=rows)
     groups, picks = number_ids(ids)
+    if picks.size == groups.size:  # each id's rows stand together
+        return picks, np.append(firsts, rows), None
+    sizes = np.diff(firsts, append=rows)
     starts = offsets_of(np.bincount(groups, sizes, picks.size).astype(np.int64))
     if (np.diff(groups) >= 0).all():
         return picks, starts, None

@@ -145,7 +145,7 @@ class Qrels(Container):
             raise InputError(problem, source="qrels", path=self.name, **place)
         self.table, self.documents, self.starts = table, DocumentLists(table), table.starts
         self.document_kind = table.document_kind if len(table.documents) else None
-        self.queries, self.query_kind = list(table), column_kind(table.queries)
+        self.query_kind = column_kind(table.queries)
         return table.numbers
 
     def _fill_from_mappings(self, judgments: Mapping[Any, Any], *, borrow: bool) -> Floats:
@@ -290,8 +290,19 @@ class Qrels(Container):
             own = Marks(marks, column, *columns)
         return cls.borrow(own.judgments, name, own)
 
+    @cached_property
+    def queries(self) -> list[Any]:
+        """The query ids, in the order given; those of a table are listed when asked for."""
+        return list(self.as_table())
+
+    def queries_at(self, rows: Positions) -> list[Any]:
+        """Return the query ids at some positions."""
+        if self.table is not None:
+            return self.table.queries.take(rows).tolist()
+        return list(map(self.queries.__getitem__, rows.tolist()))
+
     def __len__(self) -> int:
-        return len(self.queries)
+        return self.starts.size - 1
 
     def _counts(self) -> str:
         count = self.codes.size if self.marks is None else len(self.marks)
@@ -365,8 +376,7 @@ class Qrels(Container):
         count = len(self) if rows is None else rows.size
         ours = None if self.table is None or count < MANY else self.table.queries
         if ours is None or column_kind(ours) != column_kind(table.queries):
-            some = self.queries if rows is None else [self.queries[row] for row in rows.tolist()]
-            return table.find(some)
+            return table.find(self.queries if rows is None else self.queries_at(rows))
         from irbatch.data.lookup import find_ids
 
         return find_ids(ours if rows is None else ours.take(rows), table.queries)

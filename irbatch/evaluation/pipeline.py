@@ -50,17 +50,16 @@ class Computed:
         answered: all queries that the run has a ranking for.
     """
 
-    def __init__(
-        self, evaluation: Evaluation, queries: Sequence[Any], qrels: Qrels | None = None
-    ) -> None:
-        self.evaluation, self.queries = evaluation, queries
+    def __init__(self, evaluation: Evaluation, queries: Sequence[Any] | Qrels) -> None:
+        self.evaluation, self._asked = evaluation, queries
         marks = np.full(len(queries), MISSING)  # those without a ranking so far
         self.of_queries = Rows(np.zeros((len(queries), evaluation.plan.columns)), marks)
         self.rows: Positions = np.arange(len(queries))
         self.any_judged = False
         self.answered: Collection[Any] = ()
         self._marked: MarkedValues | None = None
-        if qrels is not None:
+        if isinstance(queries, Qrels):
+            qrels = queries
             counts = np.zeros((len(queries), 2), np.int32)
             counts[:, 1] = np.diff(qrels.starts)
             self.of_queries.judgment_counts = counts
@@ -71,6 +70,11 @@ class Computed:
                 plan, settings = evaluation.plan, evaluation.settings
                 self._marked = MarkedValues(qrels, qrels.marks, plan, settings)
                 self._joined = self._marked.qrels
+
+    @property
+    def queries(self) -> Sequence[Any]:
+        """All of them, those left out too."""
+        return self._asked.queries if isinstance(self._asked, Qrels) else self._asked
 
     @property
     def ranked_rows(self) -> Positions:
@@ -196,15 +200,15 @@ class Computed:
 
     def results(self, rows: Positions, run: Run | TableReader) -> Results:
         """Return the results of the queries at `rows` of the judgments, of a run computed."""
-        evaluation, qrels, queries = self.evaluation, self._qrels, self.queries
+        evaluation, qrels = self.evaluation, self._qrels
         extra = len(self.answered) - self.ranked_rows.size
         self.take(rows)
         if evaluation.plan.of_items and isinstance(run, Run):
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
 
             ItemMeasures(evaluation).of_run(self.of_queries, qrels, rows, run)
-        if rows.size < len(queries):
-            queries = list(map(queries.__getitem__, rows.tolist()))
+        table = qrels.table
+        queries = qrels.queries_at(rows) if table is None else table.queries.take(rows)
         counts = count_queries(self.of_queries.marks, len(qrels), extra)
         more = evaluation.measures, counts, evaluation.signature(), run.name
         return Results(self.of_queries, queries, *more)
@@ -228,7 +232,7 @@ def compute_run(
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
         raise problem.with_fields(**fields) from None
-    computed = Computed(evaluation, qrels.queries, qrels)
+    computed = Computed(evaluation, qrels)
     if isinstance(run, Run):
         computed.answered = run.queries
         computed.put_run(run, run.answers(qrels) if rows is None else rows, progress)

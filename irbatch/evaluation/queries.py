@@ -196,9 +196,10 @@ def choose_queries(
     all_rows = np.arange(len(qrels))
     if ranked_rows.size < all_rows.size:
         absent = np.setdiff1d(all_rows, ranked_rows, assume_unique=True)
-        samples = [qrels.queries[row] for row in absent[: SAMPLES + 1].tolist()]
-        judged, run = Queries.of(qrels.queries), Queries.of(answered)
-        check_answered(judged, Queries(absent.size, samples), run, missing, name)
+        judged, without = (
+            Queries(rows.size, qrels.queries_at(rows[: SAMPLES + 1])) for rows in (all_rows, absent)
+        )
+        check_answered(judged, without, Queries.of(answered), missing, name)
     return ranked_rows if missing == "skip" else all_rows
 
 

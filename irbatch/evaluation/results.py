@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
+from irbatch.data.ids import IdColumn
 from irbatch.errors import InputError, did_you_mean, imported, many
 from irbatch.evaluation.queries import (
     Counts,
@@ -31,8 +32,6 @@ from irbatch.runtime.threads import cached_property
 if TYPE_CHECKING:
     from irbatch.report.document import Document, Record
 
-MANY_VALUES = 1 << 17
-
 
 class Results(Reported):
     """Values of measures, per query and on average.
@@ -48,7 +47,7 @@ class Results(Reported):
     Args:
         of_queries: what is known of each query: `Rows`, or what returns them, called when something
             of them is asked for; None where means alone were kept.
-        query_ids: the queries.
+        query_ids: the queries; of a column a list is made when asked for.
         measures: one a column.
         counts: see `Counts`; default: as queries are marked.
         settings: every setting that shaped the numbers, by name.
@@ -64,7 +63,7 @@ class Results(Reported):
     def __init__(
         self,
         of_queries: Rows | Callable[[], Rows] | None,
-        query_ids: Sequence[Any],
+        query_ids: Sequence[Any] | IdColumn,
         measures: Sequence[Measure],
         counts: Counts | None,
         settings: Mapping[str, str],
@@ -78,13 +77,21 @@ class Results(Reported):
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
         self.has_values = of_queries is not None
         self._column = {str(measure): column for column, measure in enumerate(self.columns)}
-        self.query_ids = list(query_ids)
+        if isinstance(query_ids, Sequence):
+            self.query_ids = list(query_ids)
+        else:
+            self._query_ids = query_ids
         if counts is not None:
             self.counts = counts
         self._means = dict(means if isinstance(means, Mapping) else enumerate(means or ()))
         self._evaluated = of_queries
         if isinstance(of_queries, Rows):
             of_queries.values.flags.writeable = False
+
+    @cached_property
+    def query_ids(self) -> list[Any]:
+        """The queries."""
+        return self._query_ids.tolist()
 
     @property
     @uncompiled
@@ -414,9 +421,7 @@ class Results(Reported):
             return value_of(measure, items.counted(measure.cutoff))
         column_of = self.values[:, column]
         counted = ~np.isnan(column_of)
-        values: Any = column_of[counted]
-        if values.size < MANY_VALUES:  # of more a list takes as much memory as all results
-            values = values.tolist()
+        values: Any = column_of[counted].data  # yields floats, without a list of them
         if measure.aggregate == "sum":
             try:
                 return math.fsum(values)
@@ -424,8 +429,8 @@ class Results(Reported):
                 return math.copysign(math.inf, exact_mean(values))
         if measure.aggregate == "weighted":
             weights = self.of_queries.values[:, weight_column(self.columns, column)][counted]
-            total = math.fsum(weights.tolist())
-            gained = math.fsum(np.multiply(values, weights).tolist())
+            total = math.fsum(weights.data)
+            gained = math.fsum(np.multiply(values, weights).data)
             return gained / total if total else math.nan
         if not len(values):
             return math.nan

@@ -181,6 +181,7 @@ def _texts(ids: IdColumn | list[Any]) -> Texts:
     return Texts(ids.text, ids.starts, ids.lengths)
 
 
+PLANNED = 1 << 18  # queries of a table whose blocks are planned at once
 Rankings = list[Mapping[Any, Any]]  # documents to scores, of some queries
 EMPTY: Mapping[Any, Any] = {}
 
@@ -292,19 +293,31 @@ def pack_table(
         ids = table.documents, qrels.column
         check_alike("document", *ids, "of relevant documents", source="run", **table.where(0))
     places = qrels.places_in(table, rows)
-    begins, ends = bounds_of(table, places)
-    for picks in plan_query_blocks(qrels, rows, ends - begins):
-        bounds = begins[picks], ends[picks]
+    for picks, begins, ends in _plan_table_blocks(qrels, table, rows, places):
         found_at = _find_judged(qrels, table, rows[picks], places[picks])
         if ordering is not None:
-            joined = _join(table, *bounds, found_at, ordering.score_dtype)
+            joined = _join(table, begins, ends, found_at, ordering.score_dtype)
             yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
             continue
-        matrix, codes, row_index = blank_matrix(qrels, rows[picks], bounds[1] - bounds[0])
+        matrix, codes, row_index = blank_matrix(qrels, rows[picks], ends - begins)
         retrieved = np.flatnonzero(found_at >= 0)
         in_rows = row_index[retrieved]
-        matrix.codes[in_rows, found_at[retrieved] - bounds[0][in_rows]] = codes[retrieved]
+        matrix.codes[in_rows, found_at[retrieved] - begins[in_rows]] = codes[retrieved]
         yield Block(picks, matrix)
+
+
+def _plan_table_blocks(
+    qrels: Qrels, table: QueryTable, rows: Positions, places: Ints
+) -> Iterator[tuple[Positions, Ints, Ints]]:
+    """Yield places among the queries, see `plan_query_blocks`, with where rankings begin and end.
+
+    So many queries at a time that what is known of them takes no memory to speak of.
+    """
+    for first in range(0, rows.size, PLANNED):
+        some = slice(first, first + PLANNED)
+        begins, ends = bounds_of(table, places[some])
+        for picks in plan_query_blocks(qrels, rows[some], ends - begins):
+            yield first + picks, begins[picks], ends[picks]
 
 
 def bounds_of(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
