@@ -8,38 +8,17 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
 
 from irbatch.errors import InputError, InputWarning, keywords_as_options, printable
 from irbatch.version import __version__
 
-__all__ = ["main", "note", "run", "say"]
+__all__ = ["FAILED", "INTERRUPTED", "main", "note", "say"]
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 is_at_work = False  # everything is imported, and a KeyboardInterrupt ends the command in order
-
-# Commands that need no linear algebra: NumPy need not start the threads it has for it, which takes
-# a third of the time of importing it.
-SIMPLE = ("eval", "trec_eval", "measures", "warmup")
-
-
-def run() -> NoReturn:
-    """Carry out the command that this process was started for, and end the process."""
-    if sys.argv[1:2] and sys.argv[1] in SIMPLE:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    status = main()
-    try:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            stream.flush()
-    except OSError:  # said already, or the reader has gone
-        status = status or FAILED
-    if multiprocessing := sys.modules.get("multiprocessing.util"):
-        # Semaphores of an interrupted pool, which would be reported as leaked below the error.
-        multiprocessing._run_finalizers(0)
-    os._exit(status)  # all is written: taking every module down takes another 20 ms
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
