@@ -64,15 +64,11 @@ def evaluate(
     ranked, judged = _in_buckets(task, run, "run", count), [None] * count
     if task.judgments is None:
         judged = _in_buckets(task, qrels, "qrels", count)
-    held = _sent(task)
+    # Not looked into: Dask cannot hash formulas.
+    held = _dask.delayed(task, name=f"irbatch-{uuid4().hex}", traverse=False)
     evaluate_bucket = _dask.delayed(Task.evaluate_bucket)
     parts = [evaluate_bucket(held, *both) for both in zip(judged, ranked, strict=True)]
     return task.sum_up(_dask.compute(*parts))
-
-
-def _sent(value: Any) -> Any:
-    """Return a value as a delayed one, not looked into: Dask cannot hash formulas."""
-    return _dask.delayed(value, name=f"irbatch-{uuid4().hex}", traverse=False)
 
 
 def _in_buckets(task: Task, frame: Any, source: str, count: int) -> list[Any]:

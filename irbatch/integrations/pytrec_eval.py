@@ -17,7 +17,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -252,18 +252,13 @@ def patched() -> Iterator[ModuleType]:
     True
     """
     here = sys.modules[__name__]
-    try:
-        import pytrec_eval as module
-    except ImportError:
-        sys.modules["pytrec_eval"] = here
+    with ExitStack() as undo:
         try:
-            yield here
-        finally:
-            del sys.modules["pytrec_eval"]
-        return
-    theirs = {name: value for name, value in vars(module).items() if name in __all__}
-    vars(module).update({name: getattr(here, name) for name in theirs})
-    try:
+            import pytrec_eval as module
+        except ImportError:
+            module = sys.modules["pytrec_eval"] = here
+            undo.callback(sys.modules.pop, "pytrec_eval")
+        theirs = {name: value for name, value in vars(module).items() if name in __all__}
+        undo.callback(vars(module).update, theirs)
+        vars(module).update({name: getattr(here, name) for name in theirs})
         yield module
-    finally:
-        vars(module).update(theirs)
