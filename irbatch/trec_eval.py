@@ -126,8 +126,10 @@ class Printed:
         self.missing = 0
         measures = dict.fromkeys(column.measure for column in self.columns if column.measure)
         self._places = {measure: place for place, measure in enumerate(measures)}
-        self._strings: dict[str, dict[int, str]] = {
-            column.label: {} for column in self.columns if column.length is not None
+        self._strings = {
+            column.label: np.full(len(qrels), "", object)
+            for column in self.columns
+            if column.length is not None
         }
         settings = options.settings()
         plan = Plan(list(measures), settings.open_parameters() | {"docs": float(options.docs)})
@@ -170,10 +172,8 @@ class Printed:
         for printed in self.columns:
             measure = printed.measure
             if printed.length is not None:
-                spelled = (
-                    "" if printed.label == "relstring" else "-" * min(retrieved, printed.length)
-                )
-                self._strings[printed.label].update(dict.fromkeys(rows.tolist(), spelled))
+                length = 0 if printed.label == "relstring" else min(retrieved, printed.length)
+                self._strings[printed.label][rows] = "-" * length
             elif measure is not None and measure.name == "Utility":
                 rest = float(self.options.docs) - retrieved - relevant
                 value = measure["b"] * retrieved + measure["c"] * relevant + measure["d"] * rest
@@ -184,8 +184,7 @@ class Printed:
         """Write the relevance strings of some queries."""
         for column in self.columns:
             if column.length is not None:
-                spelled = zip(rows.tolist(), _spell_top(matrix, column.length), strict=True)
-                self._strings[column.label].update(spelled)
+                self._strings[column.label][rows] = _spell_top(matrix, column.length)
 
     def standardize(self, zscores: ZScores) -> None:
         """Turn values into deviations from a mean, in standard deviations."""
@@ -206,8 +205,7 @@ class Printed:
         for column in self.columns:
             measure = column.measure
             if measure is None and column.length is not None:
-                strings = self._strings[column.label]
-                cells.append([strings.get(row, "") for row in self.rows.tolist()])
+                cells.append(self._strings[column.label][self.rows].tolist())
             elif measure and measure.aggregate != "geometric" and measure.name != "NumQ":
                 cells.append(self._values[:, self._places[measure]].tolist())
             else:

@@ -109,15 +109,8 @@ def _print(lines: Iterable[str]) -> int:
 
 def _with_whole_grades(qrels: Qrels) -> Qrels:
     """Drop fractions of grades, as trec_eval does when it reads them."""
-    if (qrels.levels == np.trunc(qrels.levels)).all():
-        return qrels
-    levels = np.append(np.trunc(qrels.levels), -1.0)  # of negative grades, whose code is below 0
-    grades = levels[np.maximum(qrels.codes, -1)].tolist()
-    judgments = {}
-    for row, query in enumerate(qrels.queries):
-        part = grades[qrels.starts[row] : qrels.starts[row + 1]]
-        judgments[query] = dict(zip(qrels.documents[row], part, strict=True))
-    return Qrels(judgments, qrels.name)
+    grades = np.trunc(qrels.grades)
+    return qrels if (grades == qrels.grades).all() else qrels.regraded(grades)
 
 
 def read_zscores(path: str) -> ZScores:

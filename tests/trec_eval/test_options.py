@@ -123,8 +123,8 @@ def test_documents_in_the_collection(trec_eval: Command, version: str) -> None:
 
 @BOTH
 def test_fractions_of_grades_are_dropped(trec_eval: Command, version: str) -> None:
-    """§4.1: 1.7 is 1 and 0.9 is 0, as C's atol reads them."""
-    qrels = "q1 0 a 1.7\nq1 0 b 0.9\nq2 0 d 1.0\nq2 0 e 12.999\n"
+    """§4.1: 1.7 is 1 and -0.9 is 0, as C's atol reads them."""
+    qrels = "q1 0 a 1.7\nq1 0 b -0.9\nq2 0 d 1.0\nq2 0 e 12.999\n"
     names = wishes("relstring", "num_rel", "ndcg", "num_nonrel_judged_ret")
     printed = trec_eval("-q", *names, qrels=qrels, version=version)
     whole = "q1 0 a 1\nq1 0 b 0\nq2 0 d 1\nq2 0 e 12\n"
