@@ -120,8 +120,5 @@ def install() -> IrbatchProvider:
 
 def uninstall() -> None:
     """Take irbatch out of the default pipeline again."""
-    irm.DefaultPipeline.providers[:] = [
-        provider
-        for provider in irm.DefaultPipeline.providers
-        if provider.NAME != IrbatchProvider.NAME
-    ]
+    providers = irm.DefaultPipeline.providers
+    providers[:] = [provider for provider in providers if provider.NAME != IrbatchProvider.NAME]

@@ -98,7 +98,6 @@ class RelevanceEvaluator:
             query, document = self._qrels.first_of(grade)
             problem = f"grade {grade} is not a whole number, as trec_eval's are"
             raise InputError(problem, source="qrels", query=query, document=document, value=grade)
-        self._row_of = {query: row for row, query in enumerate(judged)}
 
     def evaluate(self, scores: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[str, float]]:
         """Evaluate a run, query to document to score: query to name to value, in the run's order.
@@ -111,8 +110,9 @@ class RelevanceEvaluator:
         if scores is None or self._qrels is None:
             return {}
         run = Run(scores)
-        queries = [query for query in scores if query in self._row_of]
-        rows = np.fromiter(map(self._row_of.__getitem__, queries), np.intp, len(queries))
+        row_of = self._qrels.row_of
+        queries = [query for query in scores if query in row_of]
+        rows = np.fromiter(map(row_of.__getitem__, queries), np.intp, len(queries))
         labels, columns, measures, evaluation = self._planned
         values = np.zeros((rows.size, len(measures) + 1))  # the last column stays 0
         if measures and rows.size:

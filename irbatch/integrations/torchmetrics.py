@@ -143,10 +143,10 @@ class RankingMetric(ExactMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        options: dict[str, Any] = {"keep": keep, "ties": ties, "no_relevant": no_relevant}
-        options["nan"] = nan
         parsed = parse_measures(measures, cutoffs)
-        self._evaluator = BatchEvaluator(parsed, **options)
+        self._evaluator = BatchEvaluator(
+            parsed, keep=keep, ties=ties, no_relevant=no_relevant, nan=nan
+        )
         self._nothing = self._evaluator.state_dict()
         self._keep = keep
         by_name = {str(measure): measure for measure in parsed}

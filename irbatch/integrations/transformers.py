@@ -125,10 +125,8 @@ class ComputeMetrics:
 
     def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:
         """Add rows of one query and one document."""
-        scores, grades = (
-            to_numpy(*named) for named in ((scores, "predictions"), (labels, "labels"))
-        )
-        scores = scores.astype(np.float64)
+        scores = to_numpy(scores, "predictions").astype(np.float64)
+        grades = to_numpy(labels, "labels")
         if scores.shape[1:] == (2,):
             scores = scores[:, 1] - scores[:, 0]
         if scores.shape not in ((len(labels),), (len(labels), 1)):
@@ -142,9 +140,9 @@ class ComputeMetrics:
         """Put the rows of each query together, if there are any, and evaluate them."""
         if not self._pairs:
             return
-        place_of = {query: place for place, query in enumerate(dict.fromkeys(self._queries))}
-        queries = list(place_of)
-        index = np.array([place_of[query] for query in self._queries], np.int64)
+        place_of: dict[Any, int] = {}
+        places = [place_of.setdefault(query, len(place_of)) for query in self._queries]
+        queries, index = list(place_of), np.array(places, np.int64)
         scores, grades = (np.concatenate(column) for column in zip(*self._pairs, strict=True))
         for group, cells, lengths in pad_queries(index):
             ids = [queries[place] for place in group.tolist()]
