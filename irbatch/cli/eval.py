@@ -30,11 +30,7 @@ from irbatch.cli.options import (
 from irbatch.cli.writing import TABLES, Output, add_output, add_paper, chosen
 from irbatch.evaluation.results import SystemResults
 from irbatch.evaluation.runs import evaluate, evaluate_runs
-from irbatch.evaluation.tables import (
-    ask_about_parts,
-    list_notes,
-    tell_different_queries,
-)
+from irbatch.evaluation.tables import ask_about_parts, list_notes, tell_different_queries
 from irbatch.formats.files import read_qrels
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import check_whole

@@ -422,11 +422,10 @@ class Explainer:
         builtin = self.measure.declaration.builtin and not divided_by_found
         self.is_sum = builtin and self.measure.name in SUMS
         self.grades = tuple(qrels.levels[relevant_levels(self.measure, qrels.levels)].tolist())
-        self._row_of = {query: row for row, query in enumerate(qrels.queries)}
 
     def explain(self, query: Any, values: tuple[float, float]) -> ExplainedQuery:
         """Explain a query that has two values."""
-        row, depth, cutoff = self._row_of[query], self.depth, self.measure.cutoff
+        row, depth, cutoff = self.qrels.row_of[query], self.depth, self.measure.cutoff
         grades = self.qrels.grades[self.qrels.starts[row] : self.qrels.starts[row + 1]]
         judged = dict(zip(self.qrels.documents[row], grades.tolist(), strict=True))
         relevant = [document for document, grade in judged.items() if grade in self.grades]
