@@ -291,7 +291,7 @@ class Accumulator:
         """Return results of whole queries; `order` names them, and perhaps others, in an order."""
         rows = self.rows()
         if self._sums is not None:
-            means = [self._sums.mean(column) for column in range(len(self.measures))]
+            means = {column: self._sums.mean(column) for column in range(len(self.measures))}
             counts = Counts(*self._sums.arrays["counts"].tolist())._replace(extra=self.extra)
             return Results(None, (), self.measures, counts, self.settings, means=means)
         queries: Sequence[Hashable] = [*self._row_of] or range(self._size)
@@ -323,6 +323,13 @@ class Accumulator:
         columns = [plain(query for query, _ in names), plain(document for _, document in names)]
         columns += [[of[q][d] for q, d in names] for of in (self.run, self.judgments)]
         return state | {"lists": lists, "columns": dict(zip(COLUMNS, columns, strict=True))}
+
+    def read_anew(self, *states: Mapping[str, Any]) -> Accumulator:
+        """Return what states hold together, and nothing of this one."""
+        made = Accumulator(*self._made_of)
+        for state in states:
+            made.read(state)
+        return made
 
     def read(self, state: Mapping[str, Any]) -> None:
         """Add what a state holds, unless it is of other measures, options or items."""

@@ -16,19 +16,10 @@ from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.scores import (
-    SHARED,
-    BatchOptions,
-    ScoreEvaluator,
-    ScoreSettings,
-    has_no_rows,
-)
+from irbatch.evaluation.scores import BatchOptions, ScoreEvaluator, ScoreSettings, has_no_rows
 from irbatch.measures import parse_measures
 from irbatch.runtime.arrays import uncompiled
 from irbatch.runtime.numbers import check_choice, check_keywords
-
-# Settings that states must share to add up, and their defaults.
-SHAPING = {"ties": None, "no_relevant": "zero", "rel": None}
 
 
 class BatchEvaluator:
@@ -81,9 +72,12 @@ class BatchEvaluator:
             ScoreEvaluator(self._measures, document_ids=ids, **settings) for ids in (None, ())
         )
         self._options: dict[str, Any] = {**settings, "keep": keep, "repeated": repeated}
-        self._shared = {name: value for name, value in self._options.items() if name in SHARED}
+        chosen = self._scores.evaluation.settings
+        shared = {  # by states that add up
+            "ties": settings.get("ties"), "no_relevant": chosen.no_relevant, "rel": chosen.rel,
+        }  # fmt: skip
         self._lock = threading.RLock()  # of what is kept
-        self.reset()
+        self._kept = Accumulator(keep, self._measures, shared, settings.get("items"), repeated)
 
     def __len__(self) -> int:
         with self._lock:
@@ -136,7 +130,7 @@ class BatchEvaluator:
             raise InputError(problem, source="relevant")
         ranked, relevant = pair_series(ranked, relevant, sliced=True)
         ids, different = self._read_ids(None if isinstance(ranked, Mapping) else query_ids)
-        options = {"pad": pad, "query_ids": different, **self._shared}
+        options = {"pad": pad, "query_ids": different, **self._scores.shared}
         results = evaluate_ids(ranked, relevant, self._measures, **options)
         ids = results.query_ids if isinstance(ranked, Mapping) else ids
         with self._lock:
@@ -172,11 +166,9 @@ class BatchEvaluator:
             if not len(kept):
                 raise InputError("there are no queries yet: update first")
             if kept.run:
-                ties = self._options.get("ties") or "id"
+                options = {"ties": self._options.get("ties") or "id", **self._scores.shared}
                 with warnings_kept():  # they are of all queries
-                    results = evaluate(
-                        kept.judgments, kept.run, self._measures, ties=ties, **self._shared
-                    )
+                    results = evaluate(kept.judgments, kept.run, self._measures, **options)
                 kept = kept.merged()
                 kept.add(results.of_queries, results.query_ids, results.settings)
             results = kept.results()
@@ -186,7 +178,7 @@ class BatchEvaluator:
     def reset(self) -> None:
         """Forget all queries."""
         with self._lock:
-            self._kept = self._sum_of()
+            self._kept = self._kept.read_anew()
 
     def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
         """Add what other evaluators, or their states, have kept.
@@ -197,7 +189,7 @@ class BatchEvaluator:
         """
         states = [o.state_dict() if isinstance(o, BatchEvaluator) else o for o in others]
         with self._lock:
-            self._kept = self._sum_of(self.state_dict(), *states)
+            self._kept = self._kept.read_anew(self.state_dict(), *states)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
@@ -211,7 +203,7 @@ class BatchEvaluator:
             InputError: if it is the state of something else; nothing has changed then.
         """
         with self._lock:
-            self._kept = self._sum_of(state)
+            self._kept = self._kept.read_anew(state)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"options": self._options, "state": self.state_dict()}
@@ -228,13 +220,3 @@ class BatchEvaluator:
             raise InputError(f"{problem}: {advice}", source="query_ids")
         ids = read_query_ids(query_ids)
         return ids, None if ids is None or len(set(ids)) < len(ids) else ids
-
-    def _sum_of(self, *states: Mapping[str, Any]) -> Accumulator:
-        """Return what some states hold together."""
-        options = self._options
-        shaping = {name: options.get(name, default) for name, default in SHAPING.items()}
-        items, repeated = options.get("items"), options["repeated"]
-        kept = Accumulator(options["keep"], self._measures, shaping, items, repeated)
-        for state in states:
-            kept.read(state)
-        return kept

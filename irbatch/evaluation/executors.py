@@ -70,14 +70,14 @@ def run_tasks(
         if progress is not None:
             progress(len(done), len(items))
 
+    if executor is None:
+        for place, item in enumerate(items):
+            finish(place, work(*common, *item))
+        return list(done.values())
     attempts = 1 if isinstance(executor, Executor) else 2
     while left := [place for place in range(len(items)) if place not in done]:
         futures: dict[Future[Any], int] = {}
         try:
-            if executor is None:
-                for place in left:
-                    finish(place, work(*common, *items[place]))
-                continue
             with _pool(executor, common) as (pool, sent):
                 for place in left:
                     futures[pool.submit(_run, work, sent, items[place])] = place

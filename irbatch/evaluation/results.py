@@ -52,7 +52,7 @@ class Results(Reported):
         counts: see `Counts`; default: as queries are marked.
         settings: every setting that shaped the numbers, by name.
         name: the system's.
-        means: where means alone were kept, one a measure; or those that are known, by column.
+        means: those that are known, by column: all of them where means alone were kept.
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
@@ -68,7 +68,7 @@ class Results(Reported):
         counts: Counts | None,
         settings: Mapping[str, str],
         name: str | None = None,
-        means: Sequence[float] | Mapping[int, float] | None = None,
+        means: Mapping[int, float] | None = None,
     ) -> None:
         self.columns = tuple(measures)
         """The measures themselves."""
@@ -83,10 +83,8 @@ class Results(Reported):
             self._query_ids = query_ids
         if counts is not None:
             self.counts = counts
-        self._means = dict(means if isinstance(means, Mapping) else enumerate(means or ()))
+        self._means = dict(means or {})
         self._evaluated = of_queries
-        if isinstance(of_queries, Rows):
-            of_queries.values.flags.writeable = False
 
     @cached_property
     def query_ids(self) -> list[Any]:
@@ -102,7 +100,7 @@ class Results(Reported):
             raise InputError(problem, source="results")
         if not isinstance(evaluated := self._evaluated, Rows):
             self._evaluated = evaluated = evaluated()
-            evaluated.values.flags.writeable = False
+        evaluated.values.flags.writeable = False
         return evaluated
 
     @property
@@ -610,7 +608,7 @@ def _read_system(state: Mapping[str, Any]) -> Results:
     means = np.array([*state["mean"].values()], np.float64).tolist()  # None is NaN
     more = measures, Counts(**state["counts"]), dict(state["settings"]), state["name"]
     if "per_query" not in state:
-        return Results(None, (), *more, means=means)
+        return Results(None, (), *more, means=dict(enumerate(means)))
     rows = [*state["per_query"].values()]
     n, kind = len(rows), state["ids"]
     values = np.full((n, len(with_weights(measures))), math.nan)

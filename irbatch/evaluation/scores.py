@@ -104,6 +104,7 @@ class ScoreEvaluator:
             ties = "expected" if options.get("document_ids") is None else "id"
         shared: dict[str, Any] = {name: value for name, value in options.items() if name in SHARED}
         self.evaluation = Evaluation.choose(measures, cutoffs, ties=ties, marks=False, **shared)
+        self.shared = shared
         self.plan, self.policy = self.evaluation.plan, TiePolicy(ties)
         self._said: set[str] = set()
         self._of_items: ItemMeasures | None = None

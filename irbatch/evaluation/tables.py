@@ -29,7 +29,7 @@ def show_value(value: float, measure: Measure, digits: int) -> str:
 
 
 def find_interval(
-    results: Any, name: str | Measure, kind: str = "t", level: float = 0.05
+    results: Any, name: str | Measure, kind: str, level: float
 ) -> tuple[float, float]:
     """Return the bounds of one measure's mean; arguments are as of `Results.intervals`."""
     from irbatch.statistics.intervals import bounded_intervals, cut_intervals, find_intervals
