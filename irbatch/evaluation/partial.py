@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.data.ids import NO_HASHES, IdHashes, hash_ids, same_kind
+from irbatch.data.ids import NO_HASHES, IdHashes, hash_ids, kinds_of, same_kind
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of, many, shown, warn, warnings_kept
@@ -23,8 +23,6 @@ from irbatch.evaluation.accumulator import (
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.queries import (
-    SAMPLES,
-    Queries,
     check_answered,
     notes_on,
     warn_of_unjudged,
@@ -104,7 +102,7 @@ class PartialResult:
         kept, settings = self.kept, self.evaluation.settings
         if judgments is None:
             same_kind(kept.ids, "query", "partial")
-            judged, absent, extra = Queries(self.judged, ()), list[Any](), kept.extra
+            n_judged, rows, extra = self.judged, None, kept.extra
             results = kept.results(sorted(kept.ids))
         else:
             rows = self._missing_rows(judgments)
@@ -113,16 +111,13 @@ class PartialResult:
                 zeros = compute_run(self.evaluation, judgments, nothing).results(rows, nothing)
                 kept = kept.merged()
                 kept.add(zeros.of_queries, zeros.query_ids)
-            judged = Queries.of(judgments.queries)
-            absent = [judgments.queries[row] for row in rows[: SAMPLES + 1].tolist()]
+            n_judged = len(judgments)
             extra = self.hashes.size - (len(self) if kept.keep == "sums" else 0)
             results = kept.results(judgments.queries)
         answered = results.counts.answered
-        missing = judged.number - answered
-        counts = results.counts._replace(judged=judged.number, missing=missing, extra=extra)
+        counts = results.counts._replace(judged=n_judged, missing=n_judged - answered, extra=extra)
         results.counts, results.name = counts, name
-        answers = Queries(answered + extra, ())
-        check_answered(judged, Queries(missing, absent), answers, settings.missing, name)
+        check_answered(counts, settings.missing, name, judgments, rows)
         warn(*self.warnings, *notes_on(results))
         if not self.any_judged:
             warn_of_unjudged(judgments, answered, name)
@@ -294,13 +289,12 @@ def evaluate_part(
     with warnings_kept() as caught, evaluation.opened(run) as (opened, tell):
         computed = compute_run(evaluation, judgments, opened, tell)
         ranked, answered = computed.ranked_rows, computed.answered
-        every = apart and evaluation.settings.missing != "skip"
+        missing = evaluation.settings.missing
+        every = apart and missing != "skip"
         results = computed.results(np.arange(len(judgments)) if every else ranked, opened)
     kept.add(results.of_queries, results.query_ids)
-    if answered and not ranked.size:
-        judged, answers = Queries.of(judgments.queries), Queries.of(answered)
-        if judged.kind != answers.kind:  # nor is any other partition's, then
-            check_answered(judged, judged, answers, evaluation.settings.missing, name)
+    if not ranked.size and kinds_of(answered) - {judgments.query_kind}:  # as elsewhere, then
+        check_answered(results.counts, missing, name, judgments, answered=answered)
     more: dict[str, Any] = {"any_judged": computed.any_judged, "warnings": tuple(caught)}
     if apart:
         kept.extra = results.counts.extra

@@ -17,7 +17,7 @@ from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.queries import (
     QueryMark,
     Rows,
-    choose_queries,
+    check_answered,
     count_queries,
     notes_on,
     warn_of_unjudged,
@@ -272,8 +272,10 @@ def average(
     """Return the results of the queries that the settings average; warn of what these hide."""
     computed = compute_run(evaluation, qrels, run, progress)
     ranked, missing = computed.ranked_rows, evaluation.settings.missing
-    rows = choose_queries(qrels, ranked, computed.answered, missing, run.name)
-    results = computed.results(rows, run)
+    results = computed.results(ranked if missing == "skip" else computed.rows, run)
+    if results.counts.missing:
+        absent = np.setdiff1d(np.arange(len(qrels)), ranked, assume_unique=True)
+        check_answered(results.counts, missing, run.name, qrels, absent, computed.answered)
     if not computed.any_judged:
         warn_of_unjudged(qrels, results.counts.answered, run.name)
     warn(*notes_on(results))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -162,70 +162,46 @@ def weight_column(measures: Sequence[Measure], column: int) -> int:
     return len(with_weights(measures[:column])) + len(measures) - column
 
 
-class Queries(NamedTuple):
-    """How many queries there are, and some of their ids if they are known, for messages."""
-
-    number: int
-    ids: Sequence[Any]
-
-    @classmethod
-    def of(cls, ids: Collection[Any]) -> Queries:
-        """Return the number of some queries, and as many ids as messages look at."""
-        return cls(len(ids), list(itertools.islice(ids, SAMPLES + 1)))
-
-    def __str__(self) -> str:
-        more = ["…"] if len(self.ids) > SAMPLES else []
-        return ", ".join([*map(repr, self.ids[:SAMPLES]), *more]) or many(self.number, "query")
-
-    @property
-    def kind(self) -> str:
-        """What the ids are, for messages."""
-        return KINDS[str(id_kind(type(self.ids[0])))]
-
-
-def choose_queries(
-    qrels: Qrels, ranked_rows: Positions, answered: Collection[Any], missing: str, name: str | None
-) -> Positions:
-    """Return the positions of the queries to average, where those of `ranked_rows` have a ranking.
-
-    `answered` are all queries that the run has a ranking for.
-
-    Raises:
-        InputError: if none of them is judged, or one is missing with ``missing="error"``.
-    """
-    all_rows = np.arange(len(qrels))
-    if ranked_rows.size < all_rows.size:
-        absent = np.setdiff1d(all_rows, ranked_rows, assume_unique=True)
-        judged, without = (
-            Queries(rows.size, qrels.queries_at(rows[: SAMPLES + 1])) for rows in (all_rows, absent)
-        )
-        check_answered(judged, without, Queries.of(answered), missing, name)
-    return ranked_rows if missing == "skip" else all_rows
-
-
 def check_answered(
-    judged: Queries, absent: Queries, run: Queries, missing: str, name: str | None
+    counts: Counts,
+    missing: str,
+    name: str | None,
+    qrels: Qrels | None,
+    absent: Positions | None = None,
+    answered: Iterable[Any] = (),
 ) -> None:
     """Reject a run of other queries, or one that lacks queries against the settings.
 
-    `absent` are those of the judged queries that the run doesn't answer.
+    `absent` are the positions in the qrels of those that the run doesn't answer; what is known of
+    these, and of the queries `answered`, is shown.
     """
-    problem = ""
-    if not run.number:
+    of_run, problem = counts.answered + counts.extra, ""
+    if not of_run:
         warn(f"{name_run(name)} is empty: every query scores 0")
-    elif absent.number == judged.number:
-        hint = form_hint([*judged.ids, *run.ids])
-        if judged.ids and run.ids and judged.kind != run.kind:
-            hint = f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text"
-            hint += ", as they are in text files"
-        problem = f"no query of it is judged (of {run.number}): qrels have {judged}, the run has "
-        problem += f"{run}{hint}"
-    if absent.number and missing == "error" and not problem:
-        such = f", such as {absent}" if absent.ids else ""
-        problem = f"{absent.number} of {judged.number} judged queries are missing{such}; "
+    elif not counts.answered:
+        judged = [] if qrels is None else qrels.queries_at(np.arange(len(qrels))[: SAMPLES + 1])
+        ranked = [*itertools.islice(answered, SAMPLES + 1)]
+        hint = form_hint([*judged, *ranked])
+        kinds = [KINDS[str(id_kind(type(ids[0])))] for ids in (judged, ranked) if ids]
+        if len(set(kinds)) == 2:
+            hint = "; ids are {} in the qrels and {} in the run: make both text, as they are in "
+            hint = hint.format(*kinds) + "text files"
+        problem = f"no query of it is judged (of {of_run}): qrels have "
+        problem += f"{_list(judged, counts.judged)}, the run has {_list(ranked, of_run)}{hint}"
+    if counts.missing and missing == "error" and not problem:
+        such = ""
+        if qrels is not None and absent is not None:
+            such = f", such as {_list(qrels.queries_at(absent[: SAMPLES + 1]))}"
+        problem = f"{counts.missing} of {counts.judged} judged queries are missing{such}; "
         problem += f"{keyword('missing', 'zero')} scores them 0, 'skip' leaves them out"
     if problem:
         raise InputError(problem, source="run", path=name)
+
+
+def _list(ids: Sequence[Any], number: int = 0) -> str:
+    """List the first of some queries; without these say how many they are."""
+    more = ["…"] if len(ids) > SAMPLES else []
+    return ", ".join([*map(repr, ids[:SAMPLES]), *more]) or many(number, "query")
 
 
 def level_of(settings: Mapping[str, str]) -> str:
