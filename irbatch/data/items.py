@@ -105,7 +105,7 @@ class Items:
         outside: str = "error",
     ) -> None:
         check_choice("outside", outside, ("error", "ignore"))
-        self.outside = outside
+        self.outside, self.source = outside, SOURCE
         is_matrix = hasattr(interactions, "tocsr")
         had = None if interactions is None else read_interactions(interactions)
         if groups is not None and not isinstance(groups, Groups):
@@ -167,7 +167,7 @@ class Items:
         """
         if not len(ids) or not len(self):
             return np.full(len(ids), OUTSIDE, np.int64)
-        check_alike("item", self.ids, ids, "of documents", source=SOURCE)
+        check_alike("item", self.ids, ids, "of documents", source=self.source)
         if self._lookup is not None:
             return self._lookup.find(ids)
         numbers = np.asarray(ids)
@@ -443,6 +443,7 @@ class DocumentCosts:
             problem = f"lowest={self.lowest:g} is above the highest cost, {self.highest:g}"
             raise InputError(problem, source="costs", value=self.lowest)
         self.documents = Items(ids, outside="ignore")
+        self.documents.source = "costs"
         # One more than documents: NaN, of those that have none.
         self._costs: Floats = np.append(numbers, np.nan)
 

@@ -193,10 +193,10 @@ class Accumulator:
             else np.atleast_1d(to_numpy(column, name)).tolist()
             for column, name in zip(columns, COLUMNS, strict=True)
         ]
-        if len(set(map(len, lists))) > 1:
-            lengths = dict(zip(COLUMNS, map(len, lists), strict=True))
+        lengths = dict(zip(COLUMNS, map(len, lists), strict=True))
+        if len(set(lengths.values())) > 1:
             raise InputError(f"columns differ in length: {lengths}", source="update_columns")
-        queries, documents, *numbers = lists
+        queries, documents, scores, grades = lists
         if not queries:
             return
         self._check_named(True)
@@ -204,10 +204,8 @@ class Accumulator:
         same_kind([*islice(self.run, 1), *queries], "query", "query_ids")
         same_kind([*islice(of_first, 1), *documents], "document", "document_ids")
         names = [*zip(queries, documents, strict=True)]
-        scores, grades = (
-            read_numbers(what, column, names, source=f"{what}s").tolist()
-            for what, column in zip(("score", "grade"), numbers, strict=True)
-        )
+        scores = read_numbers("score", scores, names, source="scores").tolist()
+        grades = read_numbers("grade", grades, names, source="grades").tolist()
         fresh: dict[tuple[Any, Any], tuple[float, float]] = {}
         for name, now in zip(names, zip(scores, grades, strict=True), strict=True):
             query, document = name
@@ -275,8 +273,7 @@ class Accumulator:
     def rows(self) -> Rows:
         """Return what is kept of each query."""
         self._settle()
-        if len(self._stored) > 1:
-            self._stored = [Rows.join(self._stored)]
+        self._stored = [Rows.join(self._stored)]
         return self._stored[0]
 
     def merged(self, *others: Accumulator) -> Accumulator:

@@ -134,11 +134,7 @@ def add_costs(
     for block in blocks:
         queries = [qrels.queries[row] for row in rows[block.rows].tolist()]
         costs = np.full((len(queries), block.matrix.depth), np.nan)
-        try:
-            ranked = rank_run(document_costs.documents, run, queries, whole_order, ordering)
-        except InputError as problem:
-            source = "costs" if problem.source == "items" else problem.source
-            raise problem.with_fields(source=source) from None
+        ranked = rank_run(document_costs.documents, run, queries, whole_order, ordering)
         costs[:, : ranked.shape[1]] = document_costs.of_items(ranked)
         block.matrix.costs = Costs(costs, document_costs.lowest, document_costs.highest)
         yield block

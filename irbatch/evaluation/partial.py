@@ -131,8 +131,7 @@ class PartialResult:
         if self.kept.keep == "sums":
             has_results = np.isin(hash_ids(judgments.queries), self.hashes)
         else:
-            ids = map(self.kept.ids.__contains__, judgments.queries)
-            has_results = np.fromiter(ids, bool, len(judgments))
+            has_results = np.array([query in self.kept.ids for query in judgments.queries])
         rows = np.flatnonzero(~has_results)
         if len(judgments) - rows.size != len(self):
             problem = f"only {len(judgments) - rows.size} of its {len(self)} queries are judged"

@@ -32,12 +32,17 @@ def plot_results(
         raise InputError("there are no results to plot", source="results")
     columns = next(iter(systems.values())).columns
     requested = [_without_cutoff(columns[0])] if measure is None else list(parse_measures(measure))
-    if points := _points_of_curve(systems, requested):
-        return _plot_curves(ax, systems, points, interval)
-    if measure is None:
+    points = _points_of_curve(systems, requested)
+    if measure is None and not points:
         shared = [of for of in columns if all(str(of) in results for results in systems.values())]
         requested = [of for of in shared if of.aggregate != "sum"] or shared or [columns[0]]
-    _check_evaluated(systems, requested)
+    for of in points.values() or requested:
+        if not all(str(of) in results for results in systems.values()):
+            evaluated = ", ".join(next(iter(systems.values())).measures[:10])
+            problem = f"{of} was not evaluated for every system; there are: {evaluated}"
+            raise InputError(problem, source="measures", value=str(of))
+    if points:
+        return _plot_curves(ax, systems, points, interval)
     return _plot_bars(ax, systems, requested, interval)
 
 
@@ -51,7 +56,6 @@ def _points_of_curve(systems: Systems, requested: Sequence[Measure]) -> dict[flo
     A measure that was not evaluated at several cutoffs for every system is no curve.
     """
     if len(requested) > 1 and all(measure.name == "IPrec" for measure in requested):
-        _check_evaluated(systems, requested)
         return {float(measure["recall"]): measure for measure in requested}
     if len(requested) > 1 or requested[0].cutoff is not None:
         return {}
@@ -61,14 +65,6 @@ def _points_of_curve(systems: Systems, requested: Sequence[Measure]) -> dict[flo
     ]
     cutoffs = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
     return {cutoff: requested[0] @ cutoff for cutoff in cutoffs} if len(cutoffs) > 1 else {}
-
-
-def _check_evaluated(systems: Systems, measures: Iterable[Measure]) -> None:
-    for measure in measures:
-        if not all(str(measure) in results for results in systems.values()):
-            evaluated = ", ".join(next(iter(systems.values())).measures[:10])
-            problem = f"{measure} was not evaluated for every system; there are: {evaluated}"
-            raise InputError(problem, source="measures", value=str(measure))
 
 
 def _plot_curves(
