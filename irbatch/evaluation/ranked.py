@@ -13,7 +13,7 @@ from irbatch.data.ids import read_query_ids
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Measures
-from irbatch.evaluation.pipeline import average, average_unjudged, compute_blocks
+from irbatch.evaluation.pipeline import compute_blocks, evaluate_run
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
 from irbatch.pack.labels import pack_labels
@@ -71,21 +71,16 @@ def evaluate_ids(
     )  # fmt: skip
     unjudged = relevant is None
     if unjudged:
-        evaluation.check_unjudged()
         n = len(ranked) if hasattr(ranked, "__len__") else 0
         relevant = dict.fromkeys(ranked, ()) if isinstance(ranked, Mapping) else [()] * n
     ranked, relevant = pair_series(ranked, relevant)
     rankings, qrels = read_id_lists(ranked, relevant, pad, query_ids)
-    run = Run(rankings)
     if exclude is not None:
         from irbatch.data.items import read_seen  # for those who leave out what was seen
 
         seen = read_seen(exclude, None if isinstance(ranked, Mapping) else rankings.queries)
-        evaluation, run = evaluation._replace(exclude=seen), run.without(seen)
-    if unjudged:
-        results = average_unjudged(evaluation, run)
-    else:
-        results = average(evaluation, evaluation.judgments(qrels), run)
+        evaluation = evaluation._replace(exclude=seen)
+    results = evaluate_run(evaluation, None if unjudged else qrels, Run(rankings))
     results.has_ids = isinstance(ranked, Mapping) or query_ids is not None
     return results
 
