@@ -151,12 +151,13 @@ def evaluate_partitions(
 ) -> Results:
     """Return the results of a run in partitions."""
     named: list[Item] = []
-    for part in run if isinstance(run, list | tuple) else [run]:
+    several = isinstance(run, list | tuple)
+    for part in run if several else [run]:
         for partition in find_parts(part, "run") if is_file(part) else [part]:
             own = partition.name if isinstance(partition, Run) else partition
             named.append((partition, own if isinstance(own, str) else f"partition {len(named)}"))
-    if isinstance(executor, int) and len(named) == 1:
-        return evaluate_run(evaluation, qrels, run)  # with all the threads there are
+    if isinstance(executor, int) and len(named) == 1:  # which has all the threads there are
+        return evaluate_run(evaluation, qrels, named[0][0] if several else run)
     judgments = evaluation.judgments(qrels)
     common = evaluation._replace(progress=None), judgments
     with progress_on_bar("partitions", evaluation.progress) as tell:
@@ -223,8 +224,7 @@ def _join_rankings(
     for name, of_queries in zip(names, partitions, strict=True):
         for query, documents in of_queries.items():
             ranking = rankings.setdefault(query, {})
-            twice = ranking.keys() & documents.keys()
-            if twice:
+            if twice := ranking.keys() & documents.keys():
                 several = "a list is one run's partitions, evaluate_runs takes several runs"
                 raise InputError(
                     f"another partition has this document, too; {several}",

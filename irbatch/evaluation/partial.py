@@ -92,11 +92,10 @@ class PartialResult:
             InputError: if judgments are others, if no query is judged, or a judged one is missing
                 with ``missing="error"``.
         """
-        if self.judgments is None and qrels is not None:
-            problem = "each partition had its own judgments (apart=True): there are none to add"
-            raise InputError(problem, source="qrels")
-        if self.judgments is not None and qrels is None:
+        if (qrels is None) != (self.judgments is None):
             problem = "give the judgments that partitions were evaluated with"
+            if qrels is not None:
+                problem = "each partition had its own judgments (apart=True): there are none to add"
             raise InputError(problem, source="qrels")
         judgments = None if qrels is None else self.evaluation.judgments(qrels)
         kept, settings = self.kept, self.evaluation.settings

@@ -92,6 +92,13 @@ def test_parquet_and_tables(tmp_path: Path, executor: Executor | None) -> None:
         assert_same_bits(irbatch.evaluate(QRELS, run, MEASURES, executor=executor), WANTED)
 
 
+def test_a_list_of_one_partition(tmp_path: Path) -> None:
+    path = tmp_path / "only.run"
+    irbatch.Run(RUN).to_trec(path)
+    for run in ([RUN], [irbatch.Run(RUN)], [path], [tmp_path], str(path)):
+        assert_same_bits(irbatch.evaluate(QRELS, run, MEASURES, executor=2), WANTED)
+
+
 def test_other_judgments_and_items(tmp_path: Path, processes: Executor) -> None:
     paths = cut(tmp_path, RUN, "line by line")
     subtopics = {query: {1: each, 2: {"d1": 1}} for query, each in QRELS.items()}
