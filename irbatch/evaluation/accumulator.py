@@ -34,7 +34,7 @@ from irbatch.evaluation.results import DAMAGED, Results
 from irbatch.evaluation.scores import ScoreBatch, join_batches
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import add_up, check_whole, read_numbers, round_sum
+from irbatch.runtime.numbers import add_up, check_choice, check_whole, read_numbers, round_sum
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -119,6 +119,8 @@ class Accumulator:
         items: Items | None = None,
         repeated: str = "first",
     ) -> None:
+        check_choice("keep", keep, KEEPS)
+        check_choice("repeated", repeated, REPEATED)
         self._made_of = keep, measures, options, items, repeated
         self.keep, self.measures, self._repeated = keep, measures, repeated
         of_run = any(measure.aggregate == "run" for measure in measures)

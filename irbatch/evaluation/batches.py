@@ -10,7 +10,7 @@ from irbatch.data.frames import pair_series
 from irbatch.data.ids import read_query_ids
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, many, warnings_kept
-from irbatch.evaluation.accumulator import KEEPS, REPEATED, Accumulator
+from irbatch.evaluation.accumulator import Accumulator
 from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.ranked import evaluate_ids
@@ -19,7 +19,7 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.scores import BatchOptions, ScoreEvaluator, ScoreSettings, has_no_rows
 from irbatch.measures import parse_measures
 from irbatch.runtime.arrays import uncompiled
-from irbatch.runtime.numbers import check_choice, check_keywords
+from irbatch.runtime.numbers import check_keywords
 
 
 class BatchEvaluator:
@@ -63,8 +63,6 @@ class BatchEvaluator:
         **settings: Unpack[ScoreSettings],
     ) -> None:
         check_keywords(BatchEvaluator.__init__, settings, ScoreSettings.__annotations__)
-        check_choice("keep", keep, KEEPS)
-        check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(measure) for measure in self._measures]
         # Of documents without ids, and with them.

@@ -13,23 +13,13 @@ from irbatch.data.ids import NO_HASHES, IdHashes, hash_ids, kinds_of, same_kind
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of, many, shown, warn, warnings_kept
-from irbatch.evaluation.accumulator import (
-    KEEPS,
-    Accumulator,
-    read_array,
-    reading_state,
-    write_array,
-)
+from irbatch.evaluation.accumulator import Accumulator, read_array, reading_state, write_array
 from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.evaluation.pipeline import compute_run
-from irbatch.evaluation.queries import (
-    check_answered,
-    notes_on,
-    warn_of_unjudged,
-)
+from irbatch.evaluation.queries import check_answered, notes_on, warn_of_unjudged
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.runtime.numbers import check_choice, check_whole, distinct
+from irbatch.runtime.numbers import check_whole, distinct
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items
@@ -306,7 +296,6 @@ def evaluate_part(
 
 def _nothing_of(evaluation: Evaluation, keep: str) -> Accumulator:
     """Return what is kept of no queries."""
-    check_choice("keep", keep, KEEPS)
     options = {**evaluation.settings._asdict(), "order_by": evaluation.order_by}
     kept = Accumulator(keep, evaluation.measures, options, evaluation.items)
     kept.settings = evaluation.signature()
