@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from irbatch.cli.measures import spelled
+from irbatch.cli.measures import names_elsewhere
 from irbatch.measures import CATALOGUE
 from irbatch.report.text import write_lines
 
@@ -42,7 +42,7 @@ def measures_table() -> str:
     for each in CATALOGUE.values():
         if each.builtin:
             parameters = " ".join(f"`{name}`" for name in each.parameters)
-            names = " ".join(f"`{name}`" for name in spelled(each, "trec_eval"))
+            names = " ".join(f"`{name}`" for name in names_elsewhere(each).get("trec_eval", ()))
             words = each.words
             about = words.definition, words.past_end, parameters, names, words.source
             cells = [f"`{each.name}`", *about]

@@ -44,6 +44,7 @@ def _listing() -> str:
 
 def _entry(entry: Declaration) -> str:
     """Say everything that is declared of a measure."""
+    elsewhere = (f"{tool} {', '.join(names)}" for tool, names in names_elsewhere(entry).items())
     largest = "any" if entry.range[1] == np.inf else f"{entry.range[1]:g}"
     facts = {
         "definition": entry.words.definition,
@@ -55,7 +56,7 @@ def _entry(entry: Declaration) -> str:
         "cutoff": f"{entry.name}@k, or at full depth" if entry.takes_cutoff else "none",
         "parameters": ", ".join(_parameters(entry)),
         "also called": ", ".join(entry.names[0]),
-        "elsewhere": "; ".join(_elsewhere(entry)),
+        "elsewhere": "; ".join(elsewhere),
         "source": entry.words.source,
     }
     wrap = textwrap.TextWrapper(WIDTH, subsequent_indent=" " * 16)
@@ -74,8 +75,8 @@ def _parameters(entry: Declaration) -> list[str]:
     return [texts[name] for name in entry.parameters]
 
 
-def _elsewhere(entry: Declaration) -> list[str]:
-    """List each tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
+def names_elsewhere(entry: Declaration) -> dict[str, list[str]]:
+    """Return each tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
     names: dict[str, list[str]] = {}
     for spelling in entry.names[1]:
         settings = ", ".join(f"{key}={value}" for key, value in spelling.parameters)
@@ -83,4 +84,4 @@ def _elsewhere(entry: Declaration) -> list[str]:
             name = re.sub(r"(?<=\w):[^}]*", "", template).replace("{k}", "k")
             of_tool = names.setdefault(spelling.style, [])
             of_tool.append(f"{name} ({settings})" if settings else name)
-    return [f"{style} {', '.join(of_tool)}" for style, of_tool in names.items()]
+    return names
