@@ -185,7 +185,7 @@ def _side(own: list[Any], other: list[Any], groups: Ints) -> Side:
     places = dict(zip(other, range(len(other)), strict=True))
     partners = np.array([places.get(document, -1) for document in own], np.int64)
     tops, bottoms = (np.searchsorted(groups, groups, side) for side in ("left", "right"))
-    return Side(np.array([0, len(own)]), partners, tops, bottoms - 1)
+    return Side(np.array([0, len(own)]), partners, tops, bottoms - 1, np.zeros(1, np.int64))
 
 
 def overlap(

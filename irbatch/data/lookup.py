@@ -115,18 +115,21 @@ def find_repeats(documents: KeyedIds, most: int) -> Ints2:
     return repeats[:, np.argsort(repeats[0])][:, :most]
 
 
+def _alike(some: KeyedIds, others: KeyedIds) -> tuple[KeyedIds, KeyedIds]:
+    """Return ids of 32 and of 64 bits as of the same number, that of the first if it can be."""
+    keys = others.keys.astype(some.keys.dtype, copy=False)
+    if (keys is not others.keys) and (keys != others.keys).any():
+        return some._replace(keys=some.keys.astype(np.int64)), others
+    return some, others._replace(keys=keys)
+
+
 def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
     """Find judged documents in their queries' rankings, of the same kind, whose hashes are written.
 
     `places`, int64 ``(queries,)``, has the place of each judged query among the rankings, or -1.
     Returns int64 ``(documents,)``, the row of each, -1 where it was not retrieved.
     """
-    if judged.keys.dtype != retrieved.keys.dtype:  # ids of 32 and of 64 bits
-        keys = judged.keys.astype(retrieved.keys.dtype)
-        if (keys != judged.keys).any():
-            keys = judged.keys
-            retrieved = retrieved._replace(keys=retrieved.keys.astype(np.int64))
-        judged = judged._replace(keys=keys)
+    retrieved, judged = _alike(retrieved, judged)
     rows = np.full(judged.keys.size, -1, np.int64)
     present = places[places >= 0]
     sizes = retrieved.ends[present] - retrieved.begins[present]
@@ -142,6 +145,29 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
 
     map_ranges(look, places.size, cells=work)
     return rows
+
+
+def match_rankings(
+    one: KeyedIds, rows: Ints, starts: Ints, other: KeyedIds, other_rows: Ints, other_starts: Ints
+) -> tuple[Ints, Ints]:
+    """Find the documents that two rankings of a query both have, of queries one after the other.
+
+    Rankings are `rows`, in rank order, of ids of the same kind whose hashes are written; each
+    begins and ends at `starts`. Returns the rank, from 0, of each document in the other ranking,
+    int64 ``(rows,)`` and ``(other_rows,)``; -1 where it isn't there.
+    """
+    one, other = _alike(one, other)
+    ranks, other_ranks = np.empty(rows.size, np.int64), np.empty(other_rows.size, np.int64)
+    work = 8 * (rows.size + other_rows.size)
+    longest = int(np.diff(other_starts).max(initial=1))
+
+    def match(first: int, last: int) -> None:
+        slots = np.empty(int(_slots_for(DENSE * longest)), np.int32)
+        sides = one, rows, starts, ranks, other, other_rows, other_starts, other_ranks
+        _match.run(work, *sides, first, last, slots)
+
+    map_ranges(match, starts.size - 1, cells=work)
+    return ranks, other_ranks
 
 
 class IdLookup:
@@ -296,6 +322,48 @@ def _look_up(
 
 
 @kernel
+def _match(
+    one: KeyedIds,
+    rows: Ints,
+    starts: Ints,
+    ranks: Ints,
+    other: KeyedIds,
+    other_rows: Ints,
+    other_starts: Ints,
+    other_ranks: Ints,
+    first: int,
+    last: int,
+    slots: Lengths,
+) -> None:
+    """Write the rank of each document of some queries in the other ranking, where no id repeats."""
+    factor = int(one.seeds[0])
+    for q in range(first, last):
+        begin, other_begin = starts[q], other_starts[q]
+        n_slots = _slots_for(DENSE * (other_starts[q + 1] - other_begin))
+        shift = shift_for(n_slots)
+        slots[:n_slots] = -1
+        for i in range(other_begin, other_starts[q + 1]):
+            slot = slot_of(int(other.keys[other_rows[i]]), factor, shift, n_slots)
+            while slots[slot] >= 0:
+                slot = (slot + 1) & (n_slots - 1)
+            slots[slot] = i - other_begin
+            other_ranks[i] = -1
+        for i in range(begin, starts[q + 1]):
+            key = one.keys[rows[i]]
+            slot = slot_of(int(key), factor, shift, n_slots)
+            rank = -1
+            while rank < 0 and slots[slot] >= 0:
+                row = other_rows[other_begin + slots[slot]]
+                if other.keys[row] == key and (
+                    other.starts.size == 0 or _same(other, row, one, rows[i])
+                ):
+                    rank = int(slots[slot])
+                    other_ranks[other_begin + rank] = i - begin
+                slot = (slot + 1) & (n_slots - 1)
+            ranks[i] = rank
+
+
+@kernel
 def _slots_for(least: int) -> int:
     """Return a number of slots, a power of two."""
     slots = 64
@@ -307,15 +375,27 @@ def _slots_for(least: int) -> int:
 @kernel
 def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
     """Tell whether two texts are the same."""
-    text, other_text = some.text, others.text
-    start, other_start = some.starts[row], others.starts[other]
-    length = some.lengths[row]
+    length = int(some.lengths[row])
     if length != others.lengths[other]:
         return False
-    for i in range(length):  # noqa: SIM110 - kernels have no generators
-        if text[start + i] != other_text[other_start + i]:
-            return False
-    return True
+    return _same_bytes(some.text, some.starts[row], others.text, others.starts[other], length)
+
+
+@kernel
+def _same_bytes(text: Bytes, at: int, other_text: Bytes, other_at: int, length: int) -> bool:
+    """Tell whether so many bytes of two texts are the same."""
+    left, differ = length, 0
+    while differ == 0 and left > 0:
+        if at + 8 <= text.size and other_at + 8 <= other_text.size:
+            word = load_word(text, at) ^ load_word(other_text, other_at)
+            differ = word & int(MASKS[min(left, 8)])
+        else:  # at the end of one text
+            for i in range(min(left, 8)):
+                differ |= int(text[at + i]) ^ int(other_text[other_at + i])
+        at += 8
+        other_at += 8
+        left -= 8
+    return differ == 0
 
 
 @kernel
@@ -393,19 +473,11 @@ def _mark_changes(
 ) -> None:
     """Tell of some texts whether each is another than the one before it."""
     for row in range(first, last):
-        left, at, before = int(lengths[row]), starts[row], starts[row - 1]
-        differ = left ^ int(lengths[row - 1])
+        length, at, before = int(lengths[row]), starts[row], starts[row - 1]
         # Of a dictionary, equal texts are mostly the same bytes.
-        while differ == 0 and left > 0 and at != before:
-            if max(at, before) + 8 <= text.size:
-                differ = (load_word(text, at) ^ load_word(text, before)) & int(MASKS[min(left, 8)])
-            else:  # at the end of the text
-                for i in range(min(left, 8)):
-                    differ |= int(text[at + i]) ^ int(text[before + i])
-            at += 8
-            before += 8
-            left -= 8
-        changes[row] = differ != 0
+        changes[row] = length != lengths[row - 1] or not (
+            at == before or _same_bytes(text, at, text, before, length)
+        )
 
 
 @kernel

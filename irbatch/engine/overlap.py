@@ -13,20 +13,22 @@ import numpy as np
 
 from irbatch.array_types import Floats, Floats2, Ints
 from irbatch.runtime.kernels import kernel
-from irbatch.runtime.ragged import row_index_of
+from irbatch.runtime.threads import map_ranges
 
 BY_TOP, BY_MEAN, BY_NORM = range(3)  # what the kernel makes of ties: the variants w, a and b
 VARIANTS = {"w": BY_TOP, "a": BY_MEAN, "b": BY_NORM}
 VALUES = 6  # that are computed of a pair
+NO_RANKS: Ints = np.empty(0, np.int64)
 
 
 class Side(NamedTuple):
-    """One ranking of each pair, best first; documents that share a score are a group."""
+    """One ranking of each pair, best first; documents that share a score are a group, if any do."""
 
     starts: Ints  # (pairs + 1,): where rankings begin and end
     partners: Ints  # (documents,): the rank of each in the other ranking, -1 where it isn't there
-    tops: Ints  # (documents,): the rank of the first of its group
-    bottoms: Ints  # (documents,): the rank of the last
+    tops: Ints = NO_RANKS  # (documents,): the rank of the first of its group
+    bottoms: Ints = NO_RANKS  # (documents,): the rank of the last
+    groups: Ints = NO_RANKS  # (pairs,): where tops and bottoms of each ranking begin
 
     @property
     def sizes(self) -> Ints:
@@ -64,36 +66,33 @@ def sum_up(first: Side, second: Side, p: float, tables: Tables, ties: str | None
     extrapolated; and average overlap. `tables` are as deep as both rankings together. `ties` is
     the variant by which groups count, None if documents stand in the order given.
     """
-    if ties is None:
-        first, second, ties = *_one_by_one(first, second), "w"
-    values = np.zeros((VALUES, first.starts.size - 1))
-    work = 20 * (first.tops.size + second.tops.size) + 2 * first.starts.size
-    _sum_up.run(work, first, second, VARIANTS[ties], 1.0 - p, tables, values)
+    pairs = first.starts.size - 1
+    if ties is None:  # each document is a group of its own, and all rankings have the same
+        ranks, groups = np.arange(tables.powers.size), np.zeros(pairs, np.int64)
+        first, second = (Side(*side[:2], ranks, ranks, groups) for side in (first, second))
+    values = np.zeros((VALUES, pairs))
+    work = 20 * (first.partners.size + second.partners.size) + 2 * pairs
+    options = VARIANTS[ties or "w"], 1.0 - p, tables
+    map_ranges(
+        lambda start, stop: _sum_up.run(work, first, second, *options, start, stop, values),
+        pairs, cells=work,
+    )  # fmt: skip
     return values
-
-
-def _one_by_one(first: Side, second: Side) -> tuple[Side, Side]:
-    """Return sides in which each document is a group of its own, from the second's partners."""
-    ranks, other_ranks = (
-        np.arange(side.starts[-1]) - side.starts[row_index_of(side.starts)]
-        for side in (first, second)
-    )
-    common = np.flatnonzero(second.partners >= 0)
-    starts = first.starts[row_index_of(second.starts)[common]]
-    partners = np.full(ranks.size, -1)
-    partners[starts + second.partners[common]] = other_ranks[common]
-    return (
-        Side(first.starts, partners, ranks, ranks),
-        second._replace(tops=other_ranks, bottoms=other_ranks),
-    )
 
 
 @kernel
 def _sum_up(
-    first: Side, second: Side, variant: int, rest: float, tables: Tables, values: Floats2
+    first: Side,
+    second: Side,
+    variant: int,
+    rest: float,
+    tables: Tables,
+    start: int,
+    stop: int,
+    values: Floats2,
 ) -> None:
-    """Write the values of each pair of rankings, whose groups of ties count by a variant."""
-    for q in range(values.shape[1]):
+    """Write the values of some pairs of rankings, whose groups of ties count by a variant."""
+    for q in range(start, stop):
         size_first = first.starts[q + 1] - first.starts[q]
         size_second = second.starts[q + 1] - second.starts[q]
         if size_first <= size_second:
@@ -172,8 +171,8 @@ def _step(
     top, whole at once. Returns how many more are whole in both, partly in own ranking alone, in
     the other alone, in both; and documents of own ranking alone that are whole, and partly there.
     """
-    first, first_other = own.starts[q], other.starts[q]
-    top, bottom = own.tops[first + d - 1], own.bottoms[first + d - 1]
+    first, groups, other_groups = own.starts[q], own.groups[q], other.groups[q]
+    top, bottom = own.tops[groups + d - 1], own.bottoms[groups + d - 1]
     begins = top == d - 1
     ends = begins if variant == BY_TOP else bottom == d - 1
     wholes = 1 if ends else 0
@@ -181,8 +180,8 @@ def _step(
     whole = part_own = part_other = part_both = lone = 0
     if begins or ends:
         for i in range(first + top, first + bottom + 1):
-            at = first_other + own.partners[i]
-            if at < first_other:
+            at = other_groups + own.partners[i]
+            if own.partners[i] < 0:
                 lone += 1
             elif other.tops[at] >= seen:
                 continue
@@ -198,7 +197,8 @@ def _step(
 @kernel
 def _measure(side: Side, q: int, d: int, variant: int) -> tuple[float, float]:
     """Return how much counts, at depth d, of a document of the group there, and of the ranking."""
-    top, bottom = side.tops[side.starts[q] + d - 1], side.bottoms[side.starts[q] + d - 1]
+    at = side.groups[q] + d - 1
+    top, bottom = side.tops[at], side.bottoms[at]
     if variant == BY_TOP:
         return 1.0, float(bottom + 1)
     share = (d - top) / (bottom - top + 1)

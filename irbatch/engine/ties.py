@@ -199,7 +199,7 @@ def order_documents(
         is_ordered: whether scores are known to descend.
     """
     order = np.arange(scores.size) if is_ordered else order_rows(scores, starts)
-    ordered = scores[order]
+    ordered = scores if is_ordered else scores[order]
     tied = within_rows(starts, ordered[1:] == ordered[:-1])
     if tied.any():
         edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)

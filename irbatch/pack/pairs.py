@@ -10,14 +10,14 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import QueryTable
 from irbatch.data.ids import kinds_of
-from irbatch.data.lookup import KeyedIds, find_rows
+from irbatch.data.lookup import match_rankings
 from irbatch.engine.overlap import Side
 from irbatch.engine.ties import id_texts, order_documents, within_rows
 from irbatch.errors import InputError
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 DOCUMENTS_AT_ONCE = 1 << 20  # of both runs: so that memory stays bounded
-NO_RANKS, NO_SCORES = np.empty(0, np.int64), np.empty(0)
+NO_SCORES = np.empty(0)
 
 Tables = tuple[QueryTable, QueryTable]
 
@@ -25,7 +25,7 @@ Tables = tuple[QueryTable, QueryTable]
 class Pairs(NamedTuple):
     """Rankings of some of the queries, those at `first` to `last`, in order.
 
-    Unless ties matter sides have no groups, the first one no partners, and there are no scores.
+    Unless ties matter sides have no groups, and there are no scores.
     """
 
     first: int
@@ -39,8 +39,6 @@ class Ranked(NamedTuple):
 
     starts: Ints  # (queries + 1,)
     rows: Ints  # (documents,): of the table, in rank order
-    uncut: Ints  # (queries + 1,): where rankings would begin and end if they were not cut
-    shift: Ints  # (queries,): from a row of the table to its place in those
 
 
 def pair_rankings(
@@ -88,27 +86,14 @@ def _pair(
     by_id = not tied or depth is not None
     one = _rank(tables[0], places, depth, by_id=by_id)
     other = _rank(tables[1], other_places, depth, by_id=by_id)
-    partners = np.full(other.rows.size, -1, np.int64)
-    if one.rows.size and other.rows.size:
-        documents = tables[1].documents.take(other.rows)
-        keyed = KeyedIds.of(documents, other.starts[:-1], other.starts[1:])
-        rows = find_rows(tables[0].keyed, keyed, places)
-        ranks = np.full(one.uncut[-1], -1, np.int64)
-        row_index = row_index_of(one.starts)
-        ranks[one.rows + one.shift[row_index]] = np.arange(one.rows.size) - one.starts[row_index]
-        at = rows + one.shift[row_index_of(other.starts)]
-        partners[rows >= 0] = ranks[at[rows >= 0]]
+    listed = (tables[0].keyed, one.rows, one.starts), (tables[1].keyed, other.rows, other.starts)
+    partners = match_rankings(*listed[0], *listed[1])
     if not tied:
-        second = Side(other.starts, partners, NO_RANKS, NO_RANKS)
-        return (Side(one.starts, NO_RANKS, NO_RANKS, NO_RANKS), second), (NO_SCORES, NO_SCORES)
-    row_index = row_index_of(other.starts)
-    common = np.flatnonzero(partners >= 0)
-    back = np.full(one.rows.size, -1, np.int64)
-    back[one.starts[row_index[common]] + partners[common]] = (
-        common - other.starts[row_index[common]]
-    )
+        first, second = Side(one.starts, partners[0]), Side(other.starts, partners[1])
+        return (first, second), (NO_SCORES, NO_SCORES)
     scores = tables[0].numbers[one.rows], tables[1].numbers[other.rows]
-    return (_side(one.starts, scores[0], back), _side(other.starts, scores[1], partners)), scores
+    first, second = map(_side, (one.starts, other.starts), partners, scores)
+    return (first, second), scores
 
 
 def _rank(table: QueryTable, places: Ints, depth: int | None, *, by_id: bool) -> Ranked:
@@ -120,14 +105,13 @@ def _rank(table: QueryTable, places: Ints, depth: int | None, *, by_id: bool) ->
             table.numbers[rows], uncut, lambda at: id_texts(table.ids(rows[at])), is_ordered=True
         )
         rows = rows[order]
-    starts = uncut
-    if depth is not None:
-        kept = np.minimum(sizes, depth)
-        starts, rows = offsets_of(kept), rows[joined_ranges(uncut[:-1], kept)]
-    return Ranked(starts, rows, uncut, uncut[:-1] - begins)
+    if depth is None:
+        return Ranked(uncut, rows)
+    kept = np.minimum(sizes, depth)
+    return Ranked(offsets_of(kept), rows[joined_ranges(uncut[:-1], kept)])
 
 
-def _side(starts: Ints, scores: Floats, partners: Ints) -> Side:
+def _side(starts: Ints, partners: Ints, scores: Floats) -> Side:
     """Return one side of pairs, with groups of documents of one score."""
     new = np.ones(scores.size + 1, bool)
     new[1:-1] = ~within_rows(starts, scores[1:] == scores[:-1])
@@ -135,4 +119,4 @@ def _side(starts: Ints, scores: Floats, partners: Ints) -> Side:
     sizes = np.diff(begins)
     shift = starts[row_index_of(starts)]
     tops = np.repeat(begins[:-1], sizes) - shift
-    return Side(starts, partners, tops, np.repeat(begins[1:] - 1, sizes) - shift)
+    return Side(starts, partners, tops, np.repeat(begins[1:] - 1, sizes) - shift, starts[:-1])
