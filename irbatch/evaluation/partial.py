@@ -280,12 +280,12 @@ def evaluate_part(
         missing = evaluation.settings.missing
         every = apart and missing != "skip"
         results = computed.results(np.arange(len(judgments)) if every else ranked, opened)
-    kept.add(results.of_queries, results.query_ids)
+    extra = results.counts.extra if apart else 0
+    kept.add(results.of_queries, results.query_ids, extra=extra)
     if not ranked.size and kinds_of(answered) - {judgments.query_kind}:  # as elsewhere, then
         check_answered(results.counts, missing, name, judgments, answered=answered)
     more: dict[str, Any] = {"any_judged": computed.any_judged, "warnings": tuple(caught)}
     if apart:
-        kept.extra = results.counts.extra
         return PartialResult(lean, kept, None, name, judged=len(judgments), **more)
     hashed = answered
     if keep == "queries":

@@ -241,15 +241,13 @@ def compute_run(
     return computed
 
 
-def compute_blocks(
-    evaluation: Evaluation, blocks: Iterable[Block], queries: Sequence[Any]
-) -> Computed:
+def compute_blocks(evaluation: Evaluation, blocks: Iterable[Block], queries: Sequence[Any]) -> Rows:
     """Compute the values of queries whose grades come with them, not from judgments."""
     computed = Computed(evaluation, queries)
     for block in blocks:
         evaluation.plan.check_levels(block.matrix.levels)
         computed.put([block], computed.rows)
-    return computed
+    return computed.of_queries
 
 
 def evaluate_run(evaluation: Evaluation, qrels: Judgments | None, run: Rankings) -> Results:
@@ -272,10 +270,12 @@ def average(
     """Return the results of the queries that the settings average; warn of what these hide."""
     computed = compute_run(evaluation, qrels, run, progress)
     ranked, missing = computed.ranked_rows, evaluation.settings.missing
+    if ranked.size < len(qrels):
+        extra = len(computed.answered) - ranked.size
+        counts = count_queries(computed.of_queries.marks, extra=extra)
+        absent = np.setdiff1d(computed.rows, ranked, assume_unique=True)
+        check_answered(counts, missing, run.name, qrels, absent, computed.answered)
     results = computed.results(ranked if missing == "skip" else computed.rows, run)
-    if results.counts.missing:
-        absent = np.setdiff1d(np.arange(len(qrels)), ranked, assume_unique=True)
-        check_answered(results.counts, missing, run.name, qrels, absent, computed.answered)
     if not computed.any_judged:
         warn_of_unjudged(qrels, results.counts.answered, run.name)
     warn(*notes_on(results))

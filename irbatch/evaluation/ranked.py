@@ -140,8 +140,7 @@ def evaluate_matrix(
                 problem = "labels above 1 need judged=, the grades of all judged documents"
                 raise InputError(problem, source="n_relevant", query=query)
     blocks = pack_labels(labels, everything)
-    of_queries = compute_blocks(evaluation, blocks, labels.queries).of_queries
-    signature = evaluation.signature()
-    results = Results(of_queries, labels.queries, evaluation.measures, None, signature)
+    rows = compute_blocks(evaluation, blocks, labels.queries)
+    results = Results(rows, labels.queries, evaluation.measures, None, evaluation.signature())
     warn(*notes_on(results))
     return results

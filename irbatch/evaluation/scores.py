@@ -232,7 +232,7 @@ class ScoreBatch:
             ranked = rank_candidates(self.counted, asked.policy)
             every_cell = asked.plan.reads_cells(ties=ranked.ties is not None)
             blocks = pack_candidates(ranked, self.n_relevant, every_cell=every_cell)
-            self.computed = compute_blocks(asked.evaluation, blocks, self.queries).of_queries
+            self.computed = compute_blocks(asked.evaluation, blocks, self.queries)
         return self.computed
 
 
