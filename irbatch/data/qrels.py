@@ -167,10 +167,13 @@ class Qrels(Container):
 
     def _grade(self, grades: Floats) -> None:
         """Give the judgments these grades."""
-        self.levels = distinct(grades[grades >= 0]) + 0.0  # -0.0 is 0
+        is_one = grades.strides == (0,)  # broadcast, as of documents that are only listed
+        values = grades[:1] if is_one else grades
+        self.levels = distinct(values[values >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
-        codes = np.searchsorted(self.levels, grades).astype(np.int32)
-        self.codes: NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
+        codes = np.searchsorted(self.levels, values).astype(np.int32)
+        codes = np.where(values < 0, np.int32(NEGATIVE), codes)
+        self.codes: NDArray[np.int32] = np.repeat(codes, grades.size) if is_one else codes
         self._negative = grades[grades < 0]  # what `codes` do not tell, in order
 
     @classmethod

@@ -204,8 +204,9 @@ class SparseMatrix(RelevanceMatrix):
 
 def _pad(codes: Codes, retrieved: Ints) -> None:
     """Mark what is past the end of each ranking."""
-    if retrieved.size and retrieved.min() < codes.shape[1]:
-        codes[np.arange(codes.shape[1]) >= retrieved[:, None]] = PAD
+    shortest = int(retrieved.min(initial=codes.shape[1]))
+    if shortest < codes.shape[1]:
+        codes[:, shortest:][np.arange(shortest, codes.shape[1]) >= retrieved[:, None]] = PAD
 
 
 def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:

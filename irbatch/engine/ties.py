@@ -187,7 +187,7 @@ def order_documents(
     ids_at: Callable[[Ints], Sequence[Any]],
     *,
     descending: bool = True,
-    is_ordered: bool = False,
+    rows: Ints | None = None,
 ) -> Ints:
     """Return the rows of rankings in rank order, equal scores in the order of ids.
 
@@ -196,20 +196,20 @@ def order_documents(
         ids_at: returns the ids of documents in some rows, as they compare; it is asked for those in
             ties alone.
         descending: whether higher ids come first.
-        is_ordered: whether scores are known to descend.
+        rows: where scores are known to descend, the rows that they are of, which are put in order.
     """
-    order = np.arange(scores.size) if is_ordered else order_rows(scores, starts)
-    ordered = scores if is_ordered else scores[order]
+    order = order_rows(scores, starts) if rows is None else rows
+    ordered = scores[order] if rows is None else scores
     tied = within_rows(starts, ordered[1:] == ordered[:-1])
     if tied.any():
         edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)
         begins, sizes = edges[:, 0], edges[:, 1] - edges[:, 0] + 1
-        rows = order[joined_ranges(begins, sizes)]
-        ids, first = ids_at(rows), 0
+        tied_rows = order[joined_ranges(begins, sizes)]
+        ids, first = ids_at(tied_rows), 0
         for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
             tie = range(first, first + size)
             by_id = sorted(tie, key=ids.__getitem__, reverse=descending)
-            order[begin : begin + size] = rows[by_id]
+            order[begin : begin + size] = tied_rows[by_id]
             first += size
     return order
 

@@ -101,10 +101,8 @@ def _rank(table: QueryTable, places: Ints, depth: int | None, *, by_id: bool) ->
     begins, sizes = table.begins[places], table.ends[places] - table.begins[places]
     uncut, rows = offsets_of(sizes), joined_ranges(begins, sizes)
     if by_id:
-        order = order_documents(
-            table.numbers[rows], uncut, lambda at: id_texts(table.ids(rows[at])), is_ordered=True
-        )
-        rows = rows[order]
+        scores = table.numbers[rows]
+        rows = order_documents(scores, uncut, lambda at: id_texts(table.ids(at)), rows=rows)
     if depth is None:
         return Ranked(uncut, rows)
     kept = np.minimum(sizes, depth)
