@@ -162,7 +162,7 @@ def match_rankings(
     longest = int(np.diff(other_starts).max(initial=1))
 
     def match(first: int, last: int) -> None:
-        slots = np.empty(int(_slots_for(DENSE * longest)), np.int32)
+        slots = np.empty(int(_slots_for(SPARSE * longest)), np.int32)
         sides = one, rows, starts, ranks, other, other_rows, other_starts, other_ranks
         _match.run(work, *sides, first, last, slots)
 
@@ -339,7 +339,7 @@ def _match(
     factor = int(one.seeds[0])
     for q in range(first, last):
         begin, other_begin = starts[q], other_starts[q]
-        n_slots = _slots_for(DENSE * (other_starts[q + 1] - other_begin))
+        n_slots = _slots_for(SPARSE * (other_starts[q + 1] - other_begin))
         shift = shift_for(n_slots)
         slots[:n_slots] = -1
         for i in range(other_begin, other_starts[q + 1]):

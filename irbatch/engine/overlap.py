@@ -30,11 +30,6 @@ class Side(NamedTuple):
     bottoms: Ints = NO_RANKS  # (documents,): the rank of the last
     groups: Ints = NO_RANKS  # (pairs,): where tops and bottoms of each ranking begin
 
-    @property
-    def sizes(self) -> Ints:
-        """The length of each ranking, int64 ``(pairs,)``."""
-        return np.diff(self.starts)
-
 
 class Tables(NamedTuple):
     """What sums over infinitely many ranks are made of: float64 ``(depth + 1,)``, at n."""

@@ -23,22 +23,13 @@ Tables = tuple[QueryTable, QueryTable]
 
 
 class Pairs(NamedTuple):
-    """Rankings of some of the queries, those at `first` to `last`, in order.
+    """Rankings of some of the queries, in order.
 
     Unless ties matter sides have no groups, and there are no scores.
     """
 
-    first: int
-    last: int
     sides: tuple[Side, Side]
     scores: tuple[Floats, Floats]  # each (documents,)
-
-
-class Ranked(NamedTuple):
-    """Rankings of some queries of a table, cut at a depth."""
-
-    starts: Ints  # (queries + 1,)
-    rows: Ints  # (documents,): of the table, in rank order
 
 
 def pair_rankings(
@@ -59,9 +50,7 @@ def pair_rankings(
         before = int(ends[start - 1]) if start else 0
         stop = int(np.searchsorted(ends, before + DOCUMENTS_AT_ONCE, side="right"))
         stop = max(stop, start + 1)
-        block = slice(start, stop)
-        sides, scores = _pair(tables, places[0][block], places[1][block], depth, tied=tied)
-        yield Pairs(start, stop, sides, scores)
+        yield _pair(tables, [own[start:stop] for own in places], depth, tied=tied)
         start = stop
 
 
@@ -79,34 +68,32 @@ def check_kinds(first: Sequence[Any], second: Sequence[Any], query: object = Non
         raise InputError(f"{sides}: one is text, the other a number", query=query)
 
 
-def _pair(
-    tables: Tables, places: Ints, other_places: Ints, depth: int | None, *, tied: bool
-) -> tuple[tuple[Side, Side], tuple[Floats, Floats]]:
-    """Pair the rankings at some places of one table with those at others of the other."""
+def _pair(tables: Tables, places: Sequence[Ints], depth: int | None, *, tied: bool) -> Pairs:
+    """Pair the rankings at some places of each table."""
     by_id = not tied or depth is not None
-    one = _rank(tables[0], places, depth, by_id=by_id)
-    other = _rank(tables[1], other_places, depth, by_id=by_id)
-    listed = (tables[0].keyed, one.rows, one.starts), (tables[1].keyed, other.rows, other.starts)
-    partners = match_rankings(*listed[0], *listed[1])
+    (starts, rows), (other_starts, other_rows) = (
+        _rank(table, own, depth, by_id=by_id) for table, own in zip(tables, places, strict=True)
+    )
+    one, other = (tables[0].keyed, rows, starts), (tables[1].keyed, other_rows, other_starts)
+    ranks, other_ranks = match_rankings(*one, *other)
     if not tied:
-        first, second = Side(one.starts, partners[0]), Side(other.starts, partners[1])
-        return (first, second), (NO_SCORES, NO_SCORES)
-    scores = tables[0].numbers[one.rows], tables[1].numbers[other.rows]
-    first, second = map(_side, (one.starts, other.starts), partners, scores)
-    return (first, second), scores
+        return Pairs((Side(starts, ranks), Side(other_starts, other_ranks)), (NO_SCORES, NO_SCORES))
+    scores = tables[0].numbers[rows], tables[1].numbers[other_rows]
+    sides = _side(starts, ranks, scores[0]), _side(other_starts, other_ranks, scores[1])
+    return Pairs(sides, scores)
 
 
-def _rank(table: QueryTable, places: Ints, depth: int | None, *, by_id: bool) -> Ranked:
-    """Order the rankings at some places of a table, and cut them."""
+def _rank(table: QueryTable, places: Ints, depth: int | None, *, by_id: bool) -> tuple[Ints, Ints]:
+    """Order the rankings at some places of a table, and cut them; return `starts`, and the rows."""
     begins, sizes = table.begins[places], table.ends[places] - table.begins[places]
     uncut, rows = offsets_of(sizes), joined_ranges(begins, sizes)
     if by_id:
         scores = table.numbers[rows]
         rows = order_documents(scores, uncut, lambda at: id_texts(table.ids(at)), rows=rows)
     if depth is None:
-        return Ranked(uncut, rows)
+        return uncut, rows
     kept = np.minimum(sizes, depth)
-    return Ranked(offsets_of(kept), rows[joined_ranges(uncut[:-1], kept)])
+    return offsets_of(kept), rows[joined_ranges(uncut[:-1], kept)]
 
 
 def _side(starts: Ints, partners: Ints, scores: Floats) -> Side:

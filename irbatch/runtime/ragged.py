@@ -33,7 +33,10 @@ def joined_ranges(begins: Ints, sizes: Ints) -> Ints:
     [7, 8, 1, 2, 3]
     """
     offsets = offsets_of(sizes)
-    return np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], sizes)
+    shifts = begins - offsets[:-1]
+    if shifts.size and (shifts == shifts[0]).all():  # one range, as those of all queries are
+        return np.arange(shifts[0], shifts[0] + offsets[-1])
+    return np.arange(offsets[-1]) + np.repeat(shifts, sizes)
 
 
 def row_index_of(offsets: Ints) -> Ints:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import irbatch
-from irbatch.comparing.rankings import rbo
+from irbatch.comparing.rankings import overlap, rbo
 from irbatch.data.ids import MANY, TextColumn
 from irbatch.data.items import Items
 from irbatch.data.lookup import IdLookup
@@ -104,6 +104,8 @@ def _evaluations() -> Iterator[Any]:
     list(draw_ranges(rng.random((4, 2, 3)), 1, 0))
     for ties in ("id", "a"):
         rbo(["a", "b", "c", "d"], ["b", "a", "e"], ties=ties)
+    for one, two, three in (("a", "b", "c"), (1, 2, 3)):
+        overlap({"q": {one: 3.0, two: 2.0}}, {"q": {two: 2.0, three: 2.0, one: 1.0}})
 
 
 def _parsed(lines: str) -> Any:
