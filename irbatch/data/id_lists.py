@@ -104,7 +104,7 @@ def read_lists(lists: Any, queries: IdColumn, source: str, pad: object = None) -
             sizes, documents = is_id.sum(axis=1), documents[is_id.reshape(-1)]
             return QueryTable(queries, offsets_of(sizes), documents)
     rows = list(lists.values() if isinstance(lists, Mapping) else lists)
-    are_arrays = rows and all(type(ids) is np.ndarray and ids.ndim == 1 for ids in rows)
+    are_arrays = set(map(type, rows)) == {np.ndarray} and {ids.ndim for ids in rows} == {1}
     if pad is None and are_arrays and (joined := np.concatenate(rows)).dtype.kind in "iu":
         documents, starts = as_ids(joined, "document", source), offsets_of(list(map(len, rows)))
         return QueryTable(queries, starts, documents)
