@@ -29,7 +29,7 @@ from typing import Any
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warnings_kept
-from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings, is_file
+from irbatch.evaluation.evaluation import Evaluation, Judgments, is_file
 from irbatch.evaluation.partial import PartialResult, add_up, evaluate_part
 from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.results import Results
@@ -178,20 +178,6 @@ def evaluate_partitions(
         parts = [part, *parts]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
     return add_up(parts).results(judgments, name=name)
-
-
-def evaluate_systems(
-    evaluation: Evaluation,
-    judgments: Qrels,
-    runs: Mapping[str, Rankings],
-    executor: Executor | int,
-) -> dict[str, Results]:
-    """Return the results of several runs, by name, each evaluated by one worker."""
-    named = [(run, name) for name, run in runs.items()]
-    common = evaluation._replace(progress=None), judgments
-    with progress_on_bar("systems", evaluation.progress) as tell:
-        parts = run_tasks(executor, common, evaluate_part, named, tell)
-    return {part.name: part.results(judgments, name=part.name) for part in parts}
 
 
 def are_partitions(run: Any) -> bool:

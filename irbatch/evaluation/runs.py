@@ -13,6 +13,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Evaluation, Judgments, Measur
 from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.results import Results, SystemResults
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
+from irbatch.runtime.progress import progress_on_bar
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -161,9 +162,14 @@ def evaluate_runs(
     if executor is None:
         results = {name: evaluate_run(evaluation, prepared, run) for name, run in named.items()}
     else:
-        from irbatch.evaluation.executors import evaluate_systems
+        from irbatch.evaluation.executors import run_tasks
+        from irbatch.evaluation.partial import evaluate_part
 
-        results = evaluate_systems(evaluation, prepared, named, executor)
+        common = evaluation._replace(progress=None), prepared
+        with progress_on_bar("systems", evaluation.progress) as tell:
+            pairs = [(run, name) for name, run in named.items()]
+            parts = run_tasks(executor, common, evaluate_part, pairs, tell)
+        results = {part.name: part.results(prepared, name=part.name) for part in parts}
     for name, system in results.items():
         system.name = name
     return SystemResults(results)
