@@ -279,6 +279,22 @@ def test_a_worker_of_dask_that_is_killed_changes_nothing(
 
 
 @pytest.mark.parametrize("engine", ["dask"], indirect=True)
+@pytest.mark.parametrize("keep", ["queries", "sums"])
+def test_a_run_of_whole_queries_is_not_shuffled(engine: Engine, keep: str) -> None:
+    from dask import config, dataframe
+
+    qrels, run = problem()
+    parts = [{query: run[query] for query in list(run)[i::20]} for i in range(20)]
+    columns = [engine.frame(rows(part, "score")).repartition(npartitions=1) for part in parts]
+    with config.set({"dataframe.shuffle.method": "none at all"}):
+        results = engine.evaluate(qrels, dataframe.concat(columns), FEW, keep=keep)
+        with pytest.raises(ValueError, match="none at all"):
+            engine.evaluate(qrels, dataframe.concat([*columns, columns[3]]), FEW, keep=keep)
+    check = assert_same if keep == "queries" else assert_same_means
+    check(results, irbatch.evaluate(qrels, run, FEW))
+
+
+@pytest.mark.parametrize("engine", ["dask"], indirect=True)
 def test_clients_schedulers_and_executors_of_dask(engine: Engine, tmp_path: Path) -> None:
     from dask import config
     from distributed import get_client
