@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, Unpack
 from uuid import uuid4
 
-from irbatch.errors import imported
+from irbatch.errors import InputError, imported
 from irbatch.evaluation.evaluation import Cutoffs, Measures
-from irbatch.evaluation.partial import PartialResult, add_up
+from irbatch.evaluation.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.integrations.shuffled import BUCKET, Task
@@ -84,13 +84,12 @@ def evaluate(
     return task.sum_up(_dask.compute(*parts))
 
 
-def _add(*parts: PartialResult | None) -> PartialResult | None:
+def _add(*parts: Any) -> PartialResult | None:
     """Return the sum of partial results; None if a query is in two of them, or one is None."""
-    whole = [part for part in parts if part is not None]
-    if len(whole) < len(parts):
+    try:
+        return merge_partials(parts)
+    except InputError:
         return None
-    total = add_up(whole)
-    return total if len(total.query_keys()) == sum(len(p.query_keys()) for p in whole) else None
 
 
 def _columns_read(task: Task, frame: Any, source: str) -> tuple[Any, str]:
