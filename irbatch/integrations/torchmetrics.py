@@ -110,8 +110,8 @@ class RankingMetric(ExactMetric):
         measures, cutoffs, no_relevant: as in `irbatch.evaluate`. Of one measure `compute` returns
             a tensor, of several a dict of names to tensors.
         ties, nan: as in `irbatch.evaluate_scores`.
-        keep: ``"sums"``, exact and of a fixed size; or ``"queries"``, the values of every query
-            under its id, so that one that a DistributedSampler repeats counts once. Ids are whole
+        by_id: whether the values of every query are kept under its id, so that one that a
+            DistributedSampler repeats counts once, not exact sums of a fixed size. Ids are whole
             numbers, such as places in the data set: processes exchange tensors, not text.
         report: the one of several measures that `compute` returns; default: all.
         names: how measures are called, see `irbatch.Results.mean`; ``"as given"``: as each was
@@ -136,7 +136,7 @@ class RankingMetric(ExactMetric):
         *,
         ties: str = "expected",
         no_relevant: str = "zero",
-        keep: str = "sums",
+        by_id: bool = False,
         report: Any = None,
         names: str = "irbatch",
         nan: str = "error",
@@ -144,11 +144,13 @@ class RankingMetric(ExactMetric):
     ) -> None:
         super().__init__(**kwargs)
         parsed = parse_measures(measures, cutoffs)
+        check_choice("by_id", by_id, (False, True))
+        keep = "queries" if by_id else "sums"
         self._evaluator = BatchEvaluator(
             parsed, keep=keep, ties=ties, no_relevant=no_relevant, nan=nan
         )
         self._nothing = self._evaluator.state_dict()
-        self._keep = keep
+        self._by_id = by_id
         by_name = {str(measure): measure for measure in parsed}
         self._names = {name: measure.spelled(names) for name, measure in by_name.items()}
         self._report = None if report is None else ", ".join(map(str, parse_measures(report)))
@@ -159,7 +161,7 @@ class RankingMetric(ExactMetric):
         what = f"{', '.join(by_name)} (ties {ties}, no relevant {no_relevant}, NaN {nan})"
         columns = len(with_weights(list(by_name.values())))
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
-        if keep == "queries":
+        if by_id:
             self.widths[self._rows] = 2 + columns  # id, marks, values
             self.add_state(self._rows, [], dist_reduce_fx="cat")
             return
@@ -185,9 +187,9 @@ class RankingMetric(ExactMetric):
         """Add a batch, perhaps without queries; arguments are as in `irbatch.evaluate_scores`.
 
         `preds` and `target` are torchmetrics' words for scores and relevance. `query_ids`, for
-        ``keep="queries"`` only, are whole numbers, the same in every process.
+        ``by_id=True`` only, are whole numbers, the same in every process.
         """
-        ids = query_ids if self._keep == "sums" else _read_ids(query_ids)
+        ids = _read_ids(query_ids) if self._by_id else query_ids
         self._evaluator.reset()
         results = self._evaluator.update(
             preds,
@@ -200,7 +202,7 @@ class RankingMetric(ExactMetric):
             document_ids=document_ids,
             query_ids=ids,
         )
-        if self._keep == "queries":
+        if self._by_id:
             values = results.of_queries.values.view(np.int64)
             rows = np.column_stack([ids, results.marks, values]).astype(np.int64)
             getattr(self, self._rows).append(torch.as_tensor(rows, device=self.device))
@@ -211,7 +213,7 @@ class RankingMetric(ExactMetric):
             setattr(self, name, getattr(self, name) + added)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({' '.join(self._evaluator.measures)!r}, keep={self._keep!r})"
+        return f"{type(self).__name__}({' '.join(self._evaluator.measures)!r}, by_id={self._by_id})"
 
     @uncompiled
     def compute(self) -> Any:
@@ -220,9 +222,9 @@ class RankingMetric(ExactMetric):
         A float64 tensor, if one measure is reported; else name to tensor.
 
         Raises:
-            InputError: if ``keep="queries"`` has a query twice, with different values.
+            InputError: if ``by_id=True`` has a query twice, with different values.
         """
-        if self._keep == "queries":
+        if self._by_id:
             rows = self.held(self._rows)
             ids, marks, values = rows[:, 0].tolist(), rows[:, 1], rows[:, 2:].view(np.float64)
             state: dict[str, Any] = {"query_ids": ids, "marks": marks, "values": values}
@@ -239,7 +241,7 @@ class RankingMetric(ExactMetric):
 def _read_ids(query_ids: Any) -> Ints:
     """Return the ids of queries, which processes exchange: whole numbers."""
     if query_ids is None:
-        raise InputError("keep='queries' needs the id of each query", source="query_ids")
+        raise InputError("by_id=True needs the id of each query", source="query_ids")
     ids = np.array(read_query_ids(query_ids))
     if ids.size and ids.dtype.kind != "i":
         problem = f"{shown(query_ids)} are not whole numbers of 64 bits, such as places of queries"

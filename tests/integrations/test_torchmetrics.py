@@ -61,9 +61,9 @@ def plain(values: Any) -> Any:
 def ids_of(metric: Any, queries: Any) -> dict[str, Any]:
     """The queries' ids, for metrics that take them: one a query, or one a document."""
     first = next(iter(metric.values())) if hasattr(metric, "values") else metric
-    if not hasattr(first, "_keep"):
+    if not hasattr(first, "_by_id"):
         return {"indexes": np.repeat(queries, CANDIDATES).reshape(-1, CANDIDATES)}
-    return {"query_ids": queries} if first._keep == "queries" else {}
+    return {"query_ids": queries} if first._by_id else {}
 
 
 def feed(metric: Any, parts: Any = PARTS) -> Any:
@@ -78,7 +78,7 @@ KINDS = pytest.mark.parametrize("kind", ["sums", "queries", "columns"])
 def make(ours: Any, kind: str, measures: Any = MEASURES, **options: Any) -> Any:
     if kind == "columns":
         return ours.RetrievalMetric(measures, **options)
-    return ours.RankingMetric(measures, keep=kind, **options)
+    return ours.RankingMetric(measures, by_id=kind == "queries", **options)
 
 
 def states(metric: Any) -> Any:
@@ -282,10 +282,10 @@ def test_plot(ours: Any) -> None:
 
 
 def test_repeated_queries_count_once(ours: Any) -> None:
-    metric = feed(ours.RankingMetric(MEASURES, keep="queries"))
+    metric = feed(ours.RankingMetric(MEASURES, by_id=True))
     feed(metric, PARTS[:2])
     assert plain(metric.compute()) == WHOLE
-    twice = ours.RankingMetric(MEASURES, keep="queries")
+    twice = ours.RankingMetric(MEASURES, by_id=True)
     twice.update(SCORES[[3, 4, 3]], LABELS[[3, 4, 3]], query_ids=[3, 4, 3])
     assert plain(twice.compute()) == evaluate_scores(SCORES[3:5], LABELS[3:5], MEASURES).mean()
     metric.update(-SCORES[:1], LABELS[:1], query_ids=[0])
@@ -294,7 +294,7 @@ def test_repeated_queries_count_once(ours: Any) -> None:
 
 @pytest.mark.parametrize("ids", [None, ["a", "b"], [1.5, 2], [True, False], [1, 1 << 64], [1], 1])
 def test_ids_of_queries(ours: Any, ids: Any) -> None:
-    metric = ours.RankingMetric("RR", keep="queries")
+    metric = ours.RankingMetric("RR", by_id=True)
     input_error(lambda: metric.update(SCORES[:2], LABELS[:2], query_ids=ids), "id")
     assert states(metric) == {name: [] for name in metric.metric_state}
     metric.update(SCORES[:2], LABELS[:2], query_ids=[-(1 << 63), (1 << 63) - 1])
@@ -303,7 +303,7 @@ def test_ids_of_queries(ours: Any, ids: Any) -> None:
 
 @pytest.mark.parametrize(("name", "options"), [
     *(("RankingMetric", each) for each in (
-        {"measures": "nGCD"}, {"keep": "all"}, {"ties": "x"}, {"no_relevant": "x"},
+        {"measures": "nGCD"}, {"by_id": "all"}, {"ties": "x"}, {"no_relevant": "x"},
         {"report": "AP"}, {"measures": "RR AP", "report": "RR AP"})),
     *(("RetrievalMetric", each) for each in (
         {"empty_target_action": "x"}, {"aggregation": "x"}, {"ties": "id"})),

@@ -53,7 +53,7 @@ def run(rank: int, world: int) -> dict[str, Any]:
     def feed(metric: Any, batches: list[Any], way: str = "update") -> Any:
         for rows in batches:
             first = next(iter(metric.values())) if hasattr(metric, "items") else metric
-            ids = {"query_ids": rows * 3} if first._keep == "queries" else {}
+            ids = {"query_ids": rows * 3} if first._by_id else {}
             getattr(metric, way)(scores[rows], labels[rows], **ids)
         return metric
 
@@ -63,7 +63,7 @@ def run(rank: int, world: int) -> dict[str, Any]:
     }
     for name, list_batches in shares.items():
         note(f"sums {name}", feed(RankingMetric(MEASURES), list_batches()))
-        note(f"queries {name}", feed(RankingMetric(MEASURES, keep="queries"), list_batches()))
+        note(f"queries {name}", feed(RankingMetric(MEASURES, by_id=True), list_batches()))
         columns = RetrievalMetric(MEASURES)
         for rows in list_batches():
             index = np.repeat(rows, CANDIDATES).reshape(len(rows), CANDIDATES)
@@ -73,12 +73,12 @@ def run(rank: int, world: int) -> dict[str, Any]:
     note("skip", feed(RankingMetric(MEASURES, no_relevant="skip"), share(rank, world)))
     note("forward", feed(RankingMetric(MEASURES), share(rank, world), "forward"))
     note("forward queries",
-         feed(RankingMetric(MEASURES, keep="queries"), share(rank, world), "forward"))  # fmt: skip
+         feed(RankingMetric(MEASURES, by_id=True), share(rank, world), "forward"))  # fmt: skip
     note(
         "on step",
         feed(RankingMetric(MEASURES, dist_sync_on_step=True), share(rank, world), "forward"),
     )
-    repeating = RankingMetric(MEASURES, keep="queries")
+    repeating = RankingMetric(MEASURES, by_id=True)
     note("repeated", feed(repeating, share(rank, world, repeating=True)))
     # A query's documents are spread over all processes, a batch of unequal size on each.
     spread = RetrievalMetric(MEASURES)
