@@ -28,8 +28,8 @@ from irbatch.evaluation.runs import evaluate_runs, name_systems
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.measures import Measure, measure, parse_measures
 from irbatch.report import Reported
-from irbatch.report.document import Document, Record
-from irbatch.runtime.numbers import check_keywords
+from irbatch.report.document import Record
+from irbatch.runtime.numbers import check_keywords, exact_mean
 from irbatch.runtime.threads import cached_property
 from irbatch.statistics.intervals import (
     Intervals,
@@ -379,19 +379,7 @@ class Comparison(Reported, ComparisonSettings):
 
         return plot_forest(self, self.measures[0] if measure is None else measure, ax=ax)
 
-    def _document(
-        self,
-        form: str,
-        *,
-        digits: int = 4,
-        intervals: bool = False,
-        pairs: bool | None = None,
-        power: bool = False,
-        plots: bool = True,
-        sort: str | None = None,
-    ) -> Document:
-        shape = digits, intervals, pairs, power, plots, sort
-        return make_document(self, form, *shape)
+    _document = make_document
 
     def _everything(
         self, *, per_query: bool = True, power: bool = False, gates: Sequence[Outcome] = ()
@@ -594,7 +582,9 @@ def _compare(
     def find(find: Callable[[Sample], Any]) -> Floats:
         return np.asarray(join_measures([find(sample) for sample in samples], scaled.blocks))
 
-    means = find(lambda sample: [_exact_means(system) for system in sample.values])
+    means = find(lambda sample: [
+        [exact_mean(column) for column in system.T.tolist()] for system in sample.values
+    ])  # fmt: skip
     means[:, scaled.geometric] = np.exp(means[:, scaled.geometric])
     differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
     p = find(lambda sample: p_values(sample, options.test))
@@ -644,11 +634,6 @@ def _compare(
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
     return comparison
-
-
-def _exact_means(values: Floats) -> list[float]:
-    """Return means of ``(queries, measures)``, exactly rounded as those of results are."""
-    return [math.fsum(column) / len(column) for column in values.T.tolist()]
 
 
 def _find_intervals(

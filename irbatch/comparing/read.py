@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,6 @@ def align(by_system: Mapping[str, Results], measures: Sequence[str] | None = Non
         warn(question)
     alike = all(own.query_ids == of_systems[0].query_ids for own in of_systems)
     all_queries = dict.fromkeys(query for own in of_systems if not alike for query in own.query_ids)
-    unanswered = [np.flatnonzero(QueryMark.MISSING.holds(part.marks)).tolist() for part in parts]
     return Aligned(
         systems=list(by_system),
         columns=columns,
@@ -109,8 +109,8 @@ def align(by_system: Mapping[str, Results], measures: Sequence[str] | None = Non
             for system, own in by_system.items()
         },
         unanswered={
-            system: [queries[row] for row in rows]
-            for system, rows in zip(by_system, unanswered, strict=True)
+            system: [*compress(queries, QueryMark.MISSING.holds(part.marks))]
+            for system, part in zip(by_system, parts, strict=True)
         },
         weights=_weights(by_system, parts, queries, columns),
     )

@@ -243,12 +243,13 @@ class ComparisonSettings:
 def make_document(
     compared: Comparison,
     form: str,
-    digits: int,
-    intervals: bool,
-    pairs: bool | None,
-    power: bool,
-    plots: bool,
-    sort: str | None,
+    *,
+    digits: int = 4,
+    intervals: bool = False,
+    pairs: bool | None = None,
+    power: bool = False,
+    plots: bool = True,
+    sort: str | None = None,
 ) -> Document:
     """Return the report of a comparison; `irbatch.Comparison` describes the options."""
     check_digits(digits)

@@ -23,13 +23,7 @@ from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.tables import find_interval
-from irbatch.leaderboard.report import (
-    draw_frontier,
-    find_frontier,
-    list_board,
-    make_document,
-    picture_frontier,
-)
+from irbatch.leaderboard.report import draw_frontier, find_frontier, list_board, make_document
 from irbatch.leaderboard.rows import (
     Pareto,
     Records,
@@ -48,7 +42,6 @@ from irbatch.leaderboard.rows import (
 )
 from irbatch.measures import Measure, measure, parse_measures
 from irbatch.report import Path, Reported
-from irbatch.report.document import Document, Record
 from irbatch.statistics.resampling import check_level
 
 NEEDS = {  # what quantities that are worked out follow from
@@ -492,32 +485,7 @@ class Leaderboard(Reported):
         stated = ("level", "settings", "constraints", "left_out", "significance")
         return board._with(rows=rows, **{name: getattr(statement, name) for name in stated})
 
-    def _document(
-        self,
-        form: str,
-        *,
-        columns: Iterable[str] | None = None,
-        frontier: Iterable[str] | None = None,
-        sort: str | None = None,
-        intervals: bool = False,
-        digits: int = 4,
-        plots: bool = True,
-        x: str | None = None,
-        y: str | None = None,
-    ) -> Document:
-        marked = [] if frontier is None else find_all(frontier, self.axis, "axis")
-        board = self if sort is None else self.sorted(sort)
-        document = make_document(board, columns, marked, intervals, digits)
-        if form != "html" or not plots:
-            return document
-        return document._replace(parts=[*document.parts, *picture_frontier(self, x, y)])
-
-    def _everything(self, *, gates: Sequence[gate.Outcome] = ()) -> Record:
-        judged = {"gates": [outcome._asdict() for outcome in gates]} if gates else {}
-        return {**judged, **board_to_dict(self)}
-
-    def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
-        return list_board(self)
+    _document, _everything, _records = make_document, board_to_dict, list_board
 
 
 # ---------------------------------------------------------------- tests of accuracy

@@ -34,7 +34,7 @@ from irbatch.report.document import (
     list_records,
     make_table,
 )
-from irbatch.report.text import check_digits, show, show_levels, show_quantity
+from irbatch.report.text import check_digits, show, show_quantity
 
 MARK = "●"  # of systems on the frontier
 NOT_WORSE = "ns"  # of systems whose difference from the best of a measure is not significant
@@ -141,23 +141,31 @@ def _p_value(of_systems: Mapping[str, float], row: Row) -> float | None:
 
 def make_document(
     board: Board,
-    names: Iterable[str] | None,
-    frontier: Sequence[Quantity],
-    intervals: bool,
-    digits: int,
+    form: str,
+    *,
+    columns: Iterable[str] | None = None,
+    frontier: Iterable[str] | None = None,
+    sort: str | None = None,
+    intervals: bool = False,
+    digits: int = 4,
+    plots: bool = True,
+    x: str | None = None,
+    y: str | None = None,
 ) -> Document:
     """Return the report of a leaderboard: a table with one row a system; see `Leaderboard`."""
+    marked = [] if frontier is None else find_all(frontier, board.axis, "axis")
+    board = board if sort is None else board.sorted(sort)
     check_digits(digits)
-    columns = _choose_columns(board, names, intervals, digits)
-    heads = [Column("system", "name", value=attrgetter("name")), *columns]
+    chosen = _choose_columns(board, columns, intervals, digits)
+    heads = [Column("system", "name", value=attrgetter("name")), *chosen]
     title = count_systems(board.records)
     legend = []
-    if frontier and board.rows:
-        pareto = board.pareto([axis.name for axis in frontier])
+    if marked and board.rows:
+        pareto = board.pareto([axis.name for axis in marked])
         on = set(pareto.frontier)
         heads.insert(0, Column(MARK, "mark", value=lambda row: int(row.name in on),
                                show=MARK.__mul__))  # fmt: skip
-        labels = join_words([axis.label for axis in frontier])
+        labels = join_words([axis.label for axis in marked])
         of_each = " of its conditions" if pareto.conditions else ""
         meaning = f"on the Pareto frontier of {labels}{of_each}, where no other system is as good "
         legend.append((MARK, f"{meaning}along every axis and better along one"))
@@ -166,7 +174,7 @@ def make_document(
     table = make_table(f"Values of {title}", heads, board.rows)
     if any(cell.stands_out for row in table.rows for cell in row):
         legend.insert(0, (BEST, "the best of its column"))
-    sure = tell_levels(board, {column.name for column in columns}.intersection(board.axes))
+    sure = tell_levels(board, {column.name for column in chosen}.intersection(board.axes))
     if intervals and sure is not None:
         legend.append(("[low, high]", f"{sure or 'bounds of'} intervals"))
     if (tests := board.significance) is not None:
@@ -176,7 +184,9 @@ def make_document(
         meaning = f"not significantly worse than the best of the measure ({tests.caption()}){more}"
         legend.append((NOT_WORSE, meaning))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
-    return Document(f"Leaderboard of {title}", _write_caption(board), legend, [table], settings)
+    pictures = _picture_frontier(board, x, y) if form == "html" and plots else []
+    parts = [table, *pictures]
+    return Document(f"Leaderboard of {title}", _write_caption(board), legend, parts, settings)
 
 
 def _choose_columns(
@@ -202,14 +212,16 @@ def _choose_columns(
 
 
 def tell_levels(board: Board, names: Iterable[str]) -> str | None:
-    """Say how sure the intervals along some axes are, if that is known; None if there are none."""
-    levels = []
+    """Say how sure the intervals along some axes are, "" if it isn't known; None of none."""
+    levels = set()
     for name in names:
         for row in board.rows:
             if not all(map(math.isnan, row.figure(name)[1:])):
                 latency = None if name in board.measures else row.record.latency
-                levels.append(board.level if latency is None else latency.level)
-    return show_levels(levels) if levels else None
+                levels.add(board.level if latency is None else latency.level)
+    if None in levels:
+        return ""
+    return join_words([f"{100 * (1 - level):g}%" for level in sorted(levels)]) or None
 
 
 def tell_left_out(board: Board, left_out: Mapping[str, list[str]]) -> str:
@@ -403,7 +415,7 @@ def stairs(values: Floats, signs: Sequence[float], ends: Floats) -> Floats:
     return np.array([*corners, [worst[0], corners[-1][1]]])
 
 
-def picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
+def _picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
     """Return a picture of the frontier, where there is an axis for it; see `Leaderboard`."""
     if x is None:
         x = next((name for name in PICTURED if name in board.axes), None)

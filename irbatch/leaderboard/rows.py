@@ -475,8 +475,8 @@ def _evaluate(
         raise problem.with_fields(source=source) from None
 
 
-def board_to_dict(board: Board) -> dict[str, Any]:
-    """Return what a leaderboard knows, as `read_statement` reads it."""
+def board_to_dict(board: Board, *, gates: Iterable[Any] = ()) -> dict[str, Any]:
+    """Return what a leaderboard knows, as `read_statement` reads it, and outcomes of `gates`."""
     systems = []
     for row, name in zip(board.rows, name_rows(board.records), strict=True):
         accuracy: dict[str, Any] = {}
@@ -485,8 +485,10 @@ def board_to_dict(board: Board) -> dict[str, Any]:
             accuracy[measure_name] = {"mean": mean, **bounds} if bounds else mean
         more = {"queries": row.queries, "row": row.name if row.name != name else None}
         systems.append({**row.record.to_dict(), **to_known(more), "accuracy": accuracy})
+    judged = {"gates": [outcome._asdict() for outcome in gates]} if gates else {}
     tests = {} if board.significance is None else {"significance": asdict(board.significance)}
     return {
+        **judged,
         "irbatch": __version__,
         "level": board.level,
         "settings": dict(board.settings),
