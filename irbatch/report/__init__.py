@@ -99,13 +99,9 @@ class Reported:
         """
         from irbatch.report.latex import write_document
 
-        text = write_document(
-            self._made(self.to_latex, self._document, options, "latex"),
-            self._label if label is None else label,
-            caption=caption,
-            environment=environment,
-        )
-        return _written(text, path)
+        document = self._made(self.to_latex, self._document, options, "latex")
+        label = self._label if label is None else label
+        return _written(write_document(document, label, caption, environment), path)
 
     def to_html(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, a page that stands alone, with tables that can be sorted.
@@ -193,11 +189,10 @@ def write_csv(names: Sequence[str], records: Iterable[Record], path: Path | None
 
 def csv_cell(value: object) -> str:
     """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
-    text = str(value)
     if not isinstance(value, str):
-        return text
-    safe = text.translate(UNQUOTED)
-    return f"'{safe}" if text.startswith(FORMULAS) else safe
+        return str(value)
+    safe = value.translate(UNQUOTED)
+    return f"'{safe}" if value.startswith(FORMULAS) else safe
 
 
 def _written(text: str, path: Path | None) -> str:

@@ -52,11 +52,7 @@ SPECIAL = {
 
 
 def write_document(
-    document: Document,
-    label: str = "tab:results",
-    *,
-    caption: str | None = None,
-    environment: str = "table",
+    document: Document, label: str, caption: str | None = None, environment: str = "table"
 ) -> str:
     """Write a report's tables as one, which needs booktabs and graphicx.
 
@@ -122,9 +118,8 @@ def _head(column: Column, annotated: bool) -> str:
         return ""
     if column.kind != "number":
         return escape(head.capitalize() if column.kind == "name" else head)
-    words = [escape(word) for word in head.split(" ")]
-    stacked = r"\\".join(words)
-    return (rf"\shortstack[r]{{{stacked}}}" if len(words) > 1 else stacked) + " &" * annotated
+    stacked = r"\\".join(map(escape, head.split(" ")))
+    return (rf"\shortstack[r]{{{stacked}}}" if " " in head else stacked) + " &" * annotated
 
 
 def _cell(column: Column, cell: Cell, annotated: bool) -> str:

@@ -9,12 +9,12 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 
 import numpy as np
 
-from irbatch.errors import InputError, join_words, printable
+from irbatch.errors import InputError, printable
 from irbatch.report.document import (
     NOTHING,
     Cell,
@@ -119,18 +119,6 @@ def show_quantity(value: float) -> str:
     return f"{float(text):,.{decimals}f}"
 
 
-def show_levels(levels: Collection[float | None]) -> str:
-    """Write how sure intervals are: ``"95%"``; nothing where it isn't known of one.
-
-    >>> show_levels([0.05, 0.1])
-    '95% and 90%'
-    """
-    known_levels = [level for level in dict.fromkeys(levels) if level is not None]
-    if len(known_levels) < len(set(levels)):
-        return ""
-    return join_words([f"{100 * (1 - level):g}%" for level in sorted(known_levels)])
-
-
 def show_p(p: float, level: float) -> str:
     """Write a p-value: three decimals, more where rounding would move it across the level.
 
@@ -171,8 +159,8 @@ def write_text(document: Document, *, ansi: bool = False, width: int = WIDTH) ->
         text = printable(text)
         return textwrap.fill(text, width, break_on_hyphens=False) if ansi else text
 
-    parts = [say(document.caption)]
-    parts.append(say(document.explained("Bold" if ansi else "*", marks="letters after a mean")))
+    legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
+    parts = [say(document.caption), say(legend)]
     for part in opened(document.parts):
         if isinstance(part, Heading):
             heading = shorten(printable(part.text), width)
