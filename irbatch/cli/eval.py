@@ -16,11 +16,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from irbatch.cli import note
-from irbatch.cli.inputs import name_runs, read_items
+from irbatch.cli.inputs import ITEM_COLUMNS, name_runs, read_items
 from irbatch.cli.options import (
     SETTINGS,
     add_gate,
-    add_items,
     add_measures,
     add_settings,
     check_sort,
@@ -54,7 +53,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--intervals", dest="bounds", action="store_true", help=text)
     add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'missing queries <= 5'")
     add_settings(parser)
-    add_items(parser)
+    add = parser.add_argument_group("items of recommendations").add_argument
+    text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
+    add("--items", metavar="FILE", help=text)
+    text = "what users had before, in a form of judgments: popularity and histories come from it"
+    add("--interactions", metavar="FILE", help=text)
+    text = "what a document does that isn't among the items (default: error)"
+    add("--outside", choices=("error", "ignore"), default="error", help=text)
+    text = "what to take out of rankings first, in a form of judgments: what users have seen"
+    add("--exclude", metavar="FILE", help=text)
     add_paper(parser)
 
 
@@ -71,13 +78,8 @@ def run(options: argparse.Namespace) -> int:
     output = Output(options, inputs, FORMS, default_form)
     results = _evaluate(options, runs, measures)
     outcomes, status = judge(options, results)
-    output.write(
-        results,
-        {"json": {"gates": outcomes}},
-        names=options.names,
-        per_query=options.per_query,
-        intervals=options.bounds,
-    )
+    shape = {"per_query": options.per_query, "intervals": options.bounds}
+    output.write(results, {"json": {"gates": outcomes}}, names=options.names, **shape)
     output.add_notes([*list_notes(results), tell_different_queries(results)])
     if question := ask_about_parts(results):
         note(question)
@@ -87,7 +89,6 @@ def run(options: argparse.Namespace) -> int:
 def _evaluate(
     options: argparse.Namespace, runs: Mapping[str, str], measures: tuple[Measure, ...]
 ) -> SystemResults:
-    """Read and evaluate, showing how far it is."""
     settings: dict[str, Any] = chosen(options, SETTINGS)
     settings["items"] = read_items(options.items, options.interactions, options.outside)
     if options.exclude is not None:

@@ -100,7 +100,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read(options: argparse.Namespace) -> Leaderboard:
-    """Read the systems, and evaluate their runs if there are qrels."""
     settings = chosen(options, ("qrels", "measures", "level"))
     try:
         if options.systems != "-":

@@ -1,4 +1,4 @@
-"""The options that commands share: what shapes values, conditions, files of items."""
+"""The options that commands share: what shapes values, and conditions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from shlex import quote
 from typing import Any
 
 from irbatch.cli import say
-from irbatch.cli.inputs import ITEM_COLUMNS
 from irbatch.data.column_names import WORDS
 from irbatch.engine.ties import ORDERS
 from irbatch.errors import InputError
@@ -25,8 +24,8 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 def add_measures(
     parser: argparse.ArgumentParser, default: str = "", *, names: bool = True, one: bool = False
-) -> Any:
-    """Add the options that choose measures, and the `names` they have; return what adds others."""
+) -> None:
+    """Add the options that choose measures, and the `names` they have."""
     add = parser.add_argument_group("measures").add_argument
     several = "" if one else ", 'P@{5,10}'; several as in -m AP nDCG@10 or -m AP,nDCG@10"
     default = default or " ".join(DEFAULT_MEASURES)
@@ -35,7 +34,6 @@ def add_measures(
     if names:
         text = f"how measures are called: {', '.join(styles())} (default: irbatch)"
         add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=text)
-    return add
 
 
 def check_sort(sort: str | None, measures: Sequence[Measure]) -> None:
@@ -84,18 +82,6 @@ def _columns(text: str) -> dict[str, Any]:
         own = columns.setdefault(source, {}) if source else columns
         own[role] = float(name) if is_number else name
     return columns
-
-
-def add_items(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("items of recommendations").add_argument
-    text = f"table of items, with a header: item, and any of {', '.join(ITEM_COLUMNS)} (csv, tsv)"
-    add("--items", metavar="FILE", help=text)
-    text = "what users had before, in a form of judgments: popularity and histories come from it"
-    add("--interactions", metavar="FILE", help=text)
-    text = "what a document does that isn't among the items (default: error)"
-    add("--outside", choices=("error", "ignore"), default="error", help=text)
-    text = "what to take out of rankings first, in a form of judgments: what users have seen"
-    add("--exclude", metavar="FILE", help=text)
 
 
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:

@@ -35,12 +35,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("-v", "--version", action="version", version=VERSION)
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
-    _add_options(parser)
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options; those of trec_eval have its names."""
-    add = parser.add_argument
     flag = functools.partial(add, action="store_true")
     number = functools.partial(add, metavar="N", type=whole_number)
     repeated = functools.partial(add, action="append", default=[])
@@ -128,5 +122,4 @@ def read_zscores(path: str) -> ZScores:
 
 
 def _is_number(text: str) -> bool:
-    is_decimal = bool(re.fullmatch(rf"{DECIMAL}|-?nan", text))
-    return is_decimal and not math.isinf(float(text))
+    return re.fullmatch(rf"{DECIMAL}|-?nan", text) is not None and not math.isinf(float(text))

@@ -185,7 +185,6 @@ class Explanation(Reported):
         return list_records(self._columns(), self.queries)
 
     def _columns(self, digits: int = 4) -> list[Column]:
-        """Return the columns of queries."""
         has_texts = any(query.text for query in self.queries)
 
         def value(side: int, heading: str) -> Column:
@@ -362,7 +361,6 @@ def _check_measure(measure: str | Measure) -> Measure:
 
 
 def _read_ids(queries: Any) -> list[Any]:
-    """Return the ids of the queries to be explained, each once."""
     try:
         ids = [] if isinstance(queries, str) else list(dict.fromkeys(queries))
     except TypeError:  # a number, or lists of lists
@@ -442,19 +440,15 @@ class Explainer:
                 adds = adds_a.get(document, 0.0), adds_b.get(document, 0.0)
             moved = _moved(*ranks, cutoff or math.inf)
             documents.append(ExplainedDocument(document, judged.get(document), ranks, moved, adds))
-        holes_a, holes_b = (int((codes[: cutoff or depth] == UNJUDGED).sum())
-                            for codes in (codes_a, codes_b))  # fmt: skip
         documents.sort(key=self._place)
         first, second = self.runs
         missing = query not in first.queries, query not in second.queries
-        unjudged = holes_a, holes_b
+        tops = codes_a[: cutoff or depth], codes_b[: cutoff or depth]
+        unjudged = int((tops[0] == UNJUDGED).sum()), int((tops[1] == UNJUDGED).sum())
         return ExplainedQuery(query, values, len(relevant), missing, unjudged, tuple(documents))
 
     def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
-        """Return by how much the value grows at each judged document, going down the ranking.
-
-        None of measures that are no such sum, and of rankings that would take too long.
-        """
+        """Return by how much the value grows at each judged document; None where not to be told."""
         judged = np.flatnonzero(codes[: self.measure.cutoff] != UNJUDGED)
         if not self.is_sum or (judged.size + 1) * codes.size > MOST_CELLS:
             return None

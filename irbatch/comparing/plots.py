@@ -132,11 +132,7 @@ def plot_forest(comparison: Comparison, measure: str, *, ax: axes.Axes | None = 
 def plot_figures(compared: Comparison) -> list[Figure]:
     """Return the forest of each measure, drawn when written; see `Comparison.to_html`."""
     caption = f"Differences of means and their {compared.told_intervals}."
-
-    def draw(measure: str) -> Any:
-        return plot_forest(compared, measure).get_figure()
-
     return [
-        Figure(f"{name}: differences of means", caption, partial(draw, name))
+        Figure(f"{name}: differences of means", caption, partial(plot_forest, compared, name))
         for name in compared.measures
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -65,8 +65,7 @@ class RunSimilarity:
 
     def mean(self, value: str = "") -> float:
         """Return the mean of one of the values over queries that have it; NaN of none."""
-        numbers = [number for number in self._column(value) if not math.isnan(number)]
-        return math.fsum(numbers) / len(numbers) if numbers else math.nan
+        return mean_of(self._column(value))
 
     def _column(self, value: str) -> list[float]:
         check_choice("value", value, ("", *self.values))
@@ -75,6 +74,12 @@ class RunSimilarity:
     def __repr__(self) -> str:
         queries, name = many(len(self.query_ids), "query"), next(iter(self.values))
         return f"{type(self).__name__} of {queries}: mean {name} {self.mean():.4f}"
+
+
+def mean_of(numbers: Iterable[float]) -> float:
+    """Return the mean of those numbers that are not NaN; NaN of none."""
+    known = [number for number in numbers if not math.isnan(number)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def _check(depth: int | None, p: float = 0.5, ties: str = "id") -> None:
@@ -143,12 +148,9 @@ def rbo(
     check_kinds(one, other)
     one, other = one[:depth], other[:depth]
     sides = _side(one, other, groups[:depth]), _side(other, one, other_groups[:depth])
-    values = sum_up(*sides, p, Tables.of(float(p), len(one) + len(other)), _variant(ties))
+    tables, variant = Tables.of(float(p), len(one) + len(other)), None if ties == "id" else ties
+    values = sum_up(*sides, p, tables, variant)
     return Overlap(*(value.item() for value in _in_order(values)))
-
-
-def _variant(ties: str) -> str | None:
-    return None if ties == "id" else ties
 
 
 def _in_order(values: Floats) -> list[Floats]:
@@ -217,7 +219,7 @@ def overlap(
     _check(depth, p, ties)
     runs, queries = _shared_queries(run_a, run_b, depth, columns)
     sizes = sum(ranking_sizes(table, queries, depth) for table in runs)
-    tables, variant = Tables.of(float(p), int(np.max(sizes))), _variant(ties)
+    tables, variant = Tables.of(float(p), int(np.max(sizes))), None if ties == "id" else ties
     blocks = [
         sum_up(*pairs.sides, p, tables, variant)
         for pairs in pair_rankings(runs, queries, depth, tied=ties != "id")

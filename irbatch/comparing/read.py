@@ -232,7 +232,6 @@ Values = tuple[Floats, list[Any], Sequence[str]]  # (queries, measures); queries
 
 
 def _read(values: Any, name: str) -> Values:
-    """Read the values of one system."""
     if isinstance(values, Mapping):
         return _of_dicts(values, name)
     if hasattr(values, "__arrow_c_stream__"):
@@ -244,7 +243,6 @@ def _read(values: Any, name: str) -> Values:
 
 
 def _read_parquet(values: Any) -> Iterator[tuple[Any, str]]:
-    """Yield the tables of files, each with its path."""
     parquet = imported("Parquet files", "arrow", "pyarrow.parquet")
     for path in find_parts(values, SOURCE):
         try:
@@ -284,7 +282,6 @@ def _of_tables(tables: Iterable[tuple[Any, str]]) -> Values:
 
 
 def _of_dicts(values: Mapping[Any, Any], name: str) -> Values:
-    """Put together query to measure to value, as pytrec_eval returns them."""
     if not values:
         raise InputError("there are no values", path=name)
     first = next(iter(values.values()))
@@ -302,10 +299,7 @@ def _of_dicts(values: Mapping[Any, Any], name: str) -> Values:
 def _make(
     name: str, values: Floats, ids: list[Any], names: Sequence[str], first: Results | None
 ) -> Results:
-    """Return values of which no more is known as results; of the queries of others in their order.
-
-    These are the `first`, if there are any.
-    """
+    """Return values of which no more is known as results; in the order of the first's queries."""
     same_kind(ids, "query", SOURCE)
     if (twice := first_repeated(ids)) is not None:
         raise InputError("it stands there twice", path=name, query=twice)
@@ -329,10 +323,7 @@ def _make(
 def _check_judgments(
     systems: Mapping[str, Results], parts: Sequence[Rows], queries: Sequence[Any]
 ) -> None:
-    """Reject results of other judgments of `queries`, which all have.
-
-    They are told apart by how many each query has: results without such numbers pass.
-    """
+    """Reject results of other judgments, told apart by how many each query has, where known."""
     first: tuple[str, str, Counted] | None = None
     for (name, results), part in zip(systems.items(), parts, strict=True):
         if (judgments := part.judgment_counts) is None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.rankings import overlap, tau_union
+from irbatch.comparing.rankings import mean_of, overlap, tau_union
 from irbatch.comparing.read import align
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
@@ -115,9 +115,9 @@ class Reproducibility(Reported):
                    "root mean square error of the queries' values", descends=False),
             number("p", "p", lambda i, k: self.p_values[i, k], "of the difference between original "
                    "and reproduced values", show=lambda p: show_p(p, LEVEL)),
-            number("τ union", "tau_union", lambda i, k: _mean(self.tau_union[i].values()),
+            number("τ union", "tau_union", lambda i, k: mean_of(self.tau_union[i].values()),
                    "Kendall's tau union of the rankings, whatever the measure"),
-            number("RBO", "rbo", lambda i, k: _mean(self.rbo[i].values()),
+            number("RBO", "rbo", lambda i, k: mean_of(self.rbo[i].values()),
                    "rank-biased overlap of the rankings"),
             number("ER", "effect_ratio", of_advanced(self.effect_ratio),
                    "effect ratio, 1 for the original improvement on the baseline", descends=False),
@@ -126,12 +126,6 @@ class Reproducibility(Reported):
                    "relative improvement on the baseline, the original less the reproduced one",
                    show=lambda value: show_change(value, digits), descends=False),
         ]  # fmt: skip
-
-
-def _mean(numbers: Iterable[float]) -> float:
-    """Return the mean of numbers, but for NaN; NaN of none."""
-    values = [number for number in numbers if not math.isnan(number)]
-    return math.fsum(values) / len(values) if values else math.nan
 
 
 def reproducibility(
@@ -199,7 +193,7 @@ def reproducibility(
     for both in evaluated:
         values = align(both).values
         sides.append(values[:, ~np.isnan(values[0]).any(axis=1)])
-    means = np.array([[[_mean(column) for column in values.T.tolist()] for values in side]
+    means = np.array([[[mean_of(column) for column in values.T.tolist()] for values in side]
                       for side in sides])  # fmt: skip
     effect_ratio, change = np.full((2, len(columns)), np.nan)
     if advanced is not None:

@@ -24,7 +24,6 @@ from irbatch.report.document import (
     Column,
     Document,
     Heading,
-    Legend,
     Part,
     Record,
     Sentences,
@@ -254,11 +253,6 @@ def make_document(
     """Return the report of a comparison; `irbatch.Comparison` describes the options."""
     check_digits(digits)
     page, paper = form == "html", form == "latex"
-    figures: list[Part] = []
-    if page and plots:
-        from irbatch.comparing.plots import plot_figures  # for those who write pages
-
-        figures += plot_figures(compared)
     if pairs is None:
         few = compared.baseline is not None or len(compared.pairs) <= FEW_PAIRS
         pairs = power or (not paper and (few or form in ("html", "notebook")))
@@ -272,15 +266,20 @@ def make_document(
             parts.append(Heading(f"{name} ({many(len(group.query_ids), 'query')})"))
         if means:
             parts.append(_tabulate_means(group, digits, intervals, order))
-        if group is compared:
-            parts += figures
+        if group is compared and page and plots:
+            from irbatch.comparing.plots import plot_figures  # for those who write pages
+
+            parts += plot_figures(compared)
         if pairs:
             parts.append(_tabulate_pairs(group, digits, power, order))
         if group is compared and limits:
             parts.append(Sentences(limits))
     title = f"Comparison of {many(len(compared.systems), 'system')}"
     caption, note = tell(compared, means=intervals, differences=pairs)
-    legend = _legend_of(compared) if means else []
+    marks = (MARKS, "the systems it is significantly better than")
+    if compared.baseline is not None:
+        marks = (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")
+    legend = [(BEST, "the best mean of a measure"), marks] if means else []
     footer = " | ".join([compared.signature, *(limits if paper else [])])
     return Document(title, caption, legend, parts, footer, note)
 
@@ -371,8 +370,7 @@ def list_pairs(compared: Comparison, power: bool) -> list[Record]:
 
 def _tabulate_pairs(compared: Comparison, digits: int, power: bool, order: Sequence[int]) -> Table:
     """Lay out one row a measure and pair, of systems in the order of the means."""
-    places = [[order.index(system) for system in pair] for pair in compared.pairs]
-    pairs = sorted(range(len(places)), key=places.__getitem__)
+    pairs = sorted(range(len(compared.pairs)), key=lambda i: [*map(order.index, compared.pairs[i])])
     against = "" if compared.baseline is None else f" from {compared.baseline}"
     caption = f"Differences{against}; significant p-values are bold"
     at = [(pair, k) for k in range(len(compared.measures)) for pair in pairs]
@@ -396,14 +394,6 @@ def _sorted_systems(compared: Comparison, sort: str | None) -> list[int]:
         return list(range(len(compared.systems)))
     column = compared.find_measure(sort)
     return best_first(compared.means[:, column], int(compared.signs[column]))
-
-
-def _legend_of(compared: Comparison) -> Legend:
-    """Say what the marks of means are."""
-    best = (BEST, "the best mean of a measure")
-    if compared.baseline is None:
-        return [best, (MARKS, "the systems it is significantly better than")]
-    return [best, (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")]
 
 
 def _tabulate_means(

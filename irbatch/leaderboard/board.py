@@ -51,7 +51,6 @@ NEEDS = {  # what quantities that are worked out follow from
 }
 DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
-NOT_OF_QUERIES = ("weighted", "run")  # aggregates that are not plain means of queries
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -139,18 +138,10 @@ class Leaderboard(Reported):
         check_level(level)
         rows, names = join_rows(results, records, measures, level)
         one_currency(rows)
-        vars(self).update(
-            rows=rows,
-            measures=names,
-            settings=common_settings(rows),
-            level=level,
-            constraints=[],
-            left_out={},
-            significance=None,
-        )
+        own = {"rows": rows, "measures": names, "settings": common_settings(rows), "level": level}
+        vars(self).update(own, constraints=[], left_out={}, significance=None)
 
     def _with(self, **fields: Any) -> Self:
-        """Return a leaderboard that differs in some fields."""
         other = copy(self)
         vars(other).update(fields)
         return other
@@ -395,8 +386,8 @@ class Leaderboard(Reported):
             _check_range(self, text, limit)
             judged = gate.judge_limit(text, limit, _look(self, limit), required=required)
         if system is not None and system not in self.systems:
-            problem = f"{shown(system)} is not on the leaderboard"
-            problem += did_you_mean(system, self.systems)
+            hint = did_you_mean(system, self.systems)
+            problem = f"{shown(system)} is not on the leaderboard{hint}"
             raise InputError(problem, source="system", value=system)
         return (outcome for outcome in judged if system in (None, outcome.system))
 
@@ -507,7 +498,7 @@ def _choose_measures(measures: Sequence[str], systems: Mapping[str, Results]) ->
         for name in measures
         if all(name in results for results in systems.values())
     }
-    tested = {n: str(own) for n, own in chosen.items() if own.aggregate not in NOT_OF_QUERIES}
+    tested = {n: str(own) for n, own in chosen.items() if own.aggregate not in ("weighted", "run")}
     if not tested:
         raise InputError("no measure is a mean of queries, to test", source="leaderboard")
     return tested

@@ -49,11 +49,9 @@ MACHINE = {"instance": "instance", "cpu": "CPU", "n_cpu": "CPU cores", "gpu": "G
            "n_gpu": "GPUs", "ram_gb": "RAM (GB)"}  # fmt: skip
 NO_FACTS = {*QUANTITIES, "system", "hardware", "latency"}  # fields of records
 OF_RECORDS = [field.name for field in fields(EfficiencyRecord) if field.name not in NO_FACTS]
-OF_LATENCY = ("loop", "arrivals", "errors")
-QUERIES = "queries"
-OTHERS = (*OF_RECORDS, *OF_LATENCY, QUERIES)
-FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OTHERS)}
-FACTS |= MACHINE  # columns to headings
+OTHERS = (*OF_RECORDS, "loop", "arrivals", "errors", "queries")
+# Columns to headings.
+FACTS = {name: name.replace("_", " ") for name in (HARDWARE, *OTHERS)} | MACHINE
 NAMED = 6  # systems that are named where they are many
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
@@ -192,7 +190,6 @@ def make_document(
 def _choose_columns(
     board: Board, names: Iterable[str] | None, intervals: bool, digits: int
 ) -> list[Column]:
-    """Return the columns that are asked for, or the usual ones."""
     if names is None:
         records = board.records
         names = [
@@ -226,18 +223,16 @@ def tell_levels(board: Board, names: Iterable[str]) -> str | None:
 
 def tell_left_out(board: Board, left_out: Mapping[str, list[str]]) -> str:
     """Name systems that are not compared, and what they lack."""
-    texts = []
-    for system, names in left_out.items():
-        lack = join_words([board.axis(name).label for name in names])
-        texts.append(f"{system} (without {lack})")
-    return list_names(texts)
+    return list_names([
+        f"{system} (without {join_words([board.axis(name).label for name in names])})"
+        for system, names in left_out.items()
+    ])  # fmt: skip
 
 
 def list_names(systems: list[str]) -> str:
     """Name systems, the first of them where they are many."""
-    more = len(systems) - NAMED
-    named = ", ".join(systems[:NAMED])
-    return f"{named} and {more} more" if more > 0 else named
+    more = f" and {len(systems) - NAMED} more" if len(systems) > NAMED else ""
+    return ", ".join(systems[:NAMED]) + more
 
 
 # ---------------------------------------------------------------- what stands above the table
@@ -270,7 +265,6 @@ def count_systems(records: Sequence[EfficiencyRecord]) -> str:
 
 
 def _tell_conditions(board: Board) -> Iterator[str]:
-    """Say under which conditions times and rates were measured."""
     groups: dict[str, list[str]] = {}
     times = [name for name in QUANTITIES if is_of_machine(name)]
     for row in board.rows:
@@ -360,7 +354,6 @@ def draw_frontier(frontier: Frontier, ax: axes.Axes | None = None) -> axes.Axes:
 
 
 def _note(frontier: Frontier) -> str:
-    """Say above the picture what its lines and colours are."""
     several = len(frontier.styles) > 1
     note = "lines: a Pareto frontier each" if several else "line: Pareto frontier"
     if frontier.pareto.dominated_by:
@@ -426,4 +419,4 @@ def _picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
     caption = f"Pareto frontier: {', '.join(frontier.pareto.frontier)}."
     if left_out := frontier.pareto.left_out:
         caption += f" Left out: {tell_left_out(board, left_out)}."
-    return [Figure(title, caption, lambda: draw_frontier(frontier).get_figure())]
+    return [Figure(title, caption, partial(draw_frontier, frontier))]

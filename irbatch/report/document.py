@@ -101,7 +101,7 @@ class Table(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A picture, and what it shows in words; `draw` returns matplotlib's figure."""
+    """A picture, and what it shows in words; `draw` returns matplotlib's axes."""
 
     title: str
     caption: str

@@ -174,7 +174,7 @@ def _figure(part: Figure) -> str:
     same = {"svg.fonttype": "none", "svg.hashsalt": ascii(part.title)}  # text stays text
     with matplotlib.rc_context(same), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has them
-        part.draw().savefig(buffer, format="svg", metadata={"Date": None})
+        part.draw().figure.savefig(buffer, format="svg", metadata={"Date": None})
     source = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
     title, caption = _words(part.title), _words(part.caption)
     image = f'<img src="{source}" title="{title}" alt="{title}: {caption}">'

@@ -287,7 +287,7 @@ def test_labels_stand_apart_and_inside() -> None:
     large = make(np.random.default_rng(2).random((3, 9, 1)) * 0.5 + 1e5)
     for compared in (random_comparison(), nasty(), random_comparison(30, 3, 1), large):
         for figure in plot_figures(compared):
-            check_readable(figure.draw().axes[0])
+            check_readable(figure.draw())
 
 
 def test_pictures_tell_what_they_show() -> None:
