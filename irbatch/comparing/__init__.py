@@ -16,9 +16,5 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Difference", "Explanation"]
 
 __getattr__, __dir__ = load_on_demand(
-    __name__,
-    {
-        "compare": ("Comparison", "Difference"),
-        "explain": ("Explanation",),
-    },
+    __name__, {"compare": ("Comparison", "Difference"), "explain": ("Explanation",)}
 )

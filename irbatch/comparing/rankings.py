@@ -289,11 +289,7 @@ def _of_common(pairs: Pairs, *, by_score: bool) -> Concordance:
 
 
 def tau_union(
-    original: Rankings,
-    reproduced: Rankings,
-    depth: int | None = 1000,
-    *,
-    columns: Columns = None,
+    original: Rankings, reproduced: Rankings, depth: int | None = 1000, *, columns: Columns = None
 ) -> dict[Any, float]:
     """Return Kendall's tau union of each query that two runs have, in the order of the first.
 

@@ -6,14 +6,7 @@ Whoever defines a measure finds here what formulas read: `PrefixStatistics` and 
 
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import (
-    CATALOGUE,
-    MARKED,
-    Declaration,
-    Measure,
-    define_measure,
-    styles,
-)
+from irbatch.measures.declare import CATALOGUE, MARKED, Declaration, Measure, define_measure, styles
 from irbatch.measures.names import measure, parse_measures
 from irbatch.measures.parameters import (
     DISCOUNTS,

@@ -10,16 +10,7 @@ import re
 from collections.abc import Iterator
 
 from irbatch.errors import InputError, printable
-from irbatch.report.document import (
-    BETTER,
-    WORSE,
-    Cell,
-    Column,
-    Details,
-    Document,
-    Heading,
-    Table,
-)
+from irbatch.report.document import BETTER, WORSE, Cell, Column, Details, Document, Heading, Table
 from irbatch.report.text import join_letters
 from irbatch.runtime.numbers import check_choice
 

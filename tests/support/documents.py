@@ -48,7 +48,7 @@ def draw() -> Any:
     ax.bar(range(len(NASTY)), range(len(NASTY)), color=BETTER_COLOUR)
     tidy(ax)
     ax.set_xticks(range(len(NASTY)), fit_names(NASTY), rotation=90)
-    return ax.figure
+    return ax
 
 
 def made(figures: bool = False) -> Document:

@@ -25,15 +25,7 @@ from irbatch.engine.similarity import (
 )
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure, builtin, ratio
-from irbatch.measures.parameters import (
-    REL,
-    Choice,
-    Discount,
-    Number,
-    Parameter,
-    Word,
-    divisors_of,
-)
+from irbatch.measures.parameters import REL, Choice, Discount, Number, Parameter, Word, divisors_of
 from irbatch.runtime.ragged import row_index_of
 
 of_items = functools.partial(builtin, reads="items", parameters={}, no_relevant=AS_ANY_OTHER)
