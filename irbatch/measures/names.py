@@ -154,13 +154,12 @@ def _check_cutoffs(cutoffs: object) -> list[int | None]:
     return checked
 
 
-class Meaning:
-    """What a name, as it is `written` here or by a tool, stands for: a measure of the catalogue."""
+class Meaning(NamedTuple):
+    """What a name stands for: a measure of the catalogue."""
 
-    def __init__(
-        self, measure: str, written: str, parameters: tuple[tuple[str, object], ...] = ()
-    ) -> None:
-        self.measure, self.written, self.parameters = measure, written, parameters
+    measure: str
+    written: str  # the name as it is written here or by a tool
+    parameters: tuple[tuple[str, object], ...] = ()
 
 
 @functools.lru_cache(maxsize=1)
@@ -168,7 +167,6 @@ def _index(users: int) -> dict[str, Meaning]:
     """Map every name in use, normalised, to what it stands for; canonical ones come first.
 
     Names that differ in case alone, nRBP and NRBP, are not there: each is known as it is written.
-    `users` is that of the catalogue.
     """
     names = {name: names_of(name) for name in CATALOGUE}
     meanings = [Meaning(name, name) for name in names]
@@ -224,10 +222,7 @@ def _parse_text(names: str, users: int) -> tuple[Measure, ...]:
 
 
 def _separate(names: str) -> Iterator[str]:
-    """Yield names that spaces or commas separate, but not those in brackets.
-
-    Nor those that belong to one name: of ``P.5,10``, ``nDCG@5,10``, ``rbp.p=0.5,1=1``, ``NCUrb,P``.
-    """
+    """Yield names that spaces or commas separate, but not those of ``P.5,10`` and ``NCUrb,P``."""
     for text in split(names, None):
         whole: list[str] = []
         for part in split(text, ","):
@@ -274,10 +269,7 @@ def _parse_one(text: str) -> list[Measure]:
 
 
 def _parse_undivided(name: str, text: str) -> list[Measure]:
-    """Parse names that end in cutoffs or parameters: ``ndcg_at_10``, ``P.5,10``, ``ndcg_cut``.
-
-    Returns nothing for a name that ends in neither.
-    """
+    """Parse names that end in cutoffs or parameters, ``ndcg_at_10``, ``P.5,10``; [] of others."""
     if ranx := re.fullmatch(r"(?i)rbp\.(?P<p>[0-9]{1,15})", name):  # rbp.95, whose p is 0.95
         return [CATALOGUE["RBP"].measure(p=float("0." + ranx["p"]))]
     if name in NICKNAMES:
@@ -301,10 +293,7 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
 
 
 def _divide(name: str, meaning: Measure | None) -> Iterator[tuple[TrecName, str]]:
-    """Yield what names of trec_eval, with which parameters, a name may be divided into.
-
-    Where it is a name of ours, of `meaning`, that goes before.
-    """
+    """Yield which names of trec_eval, with which parameters, a name may be; one of ours is none."""
     splits = [(name, "")]
     if meaning is None:
         ends = re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name[:LONGEST_NAME])
@@ -337,7 +326,6 @@ def _parse_cutoff(text: str, whole: str) -> int:
 
 
 def _reject_unknown(text: str, name: str) -> NoReturn:
-    """Reject a name that no measure has, and suggest the nearest."""
     from difflib import get_close_matches  # a millisecond of importing irbatch
 
     stem = re.sub(r"(_at)?[-_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
@@ -367,9 +355,8 @@ def parse_settings(text: str, whole: str) -> dict[str, object]:
     for part in split(text, ","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():
-            raise measure_error(
-                f"{shown(part)} in {shown(whole)} is not of the form parameter=value", value=whole
-            )
+            problem = f"{shown(part)} in {shown(whole)} is not of the form parameter=value"
+            raise measure_error(problem, value=whole)
         parsed = parse_value(value, whole)
         if name == "dcg" and parsed in ("log2", "exp-log2"):
             name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
@@ -533,8 +520,7 @@ def _read_numbers(trec: TrecName, parameters: str, strict: bool) -> list[Any]:
 
 def _read_gains(trec: TrecName, parameters: str) -> dict[str, Any]:
     """Read gains of grades, and what else the measure takes by name."""
-    settings: dict[str, object] = {}
-    gains: dict[float, float] = {}
+    settings, gains = dict[str, object](), dict[float, float]()
     for pair in filter(None, parameters.split(",")):
         name, equals, value = pair.partition("=")
         number = re.match(NUMBER, value)

@@ -23,7 +23,7 @@ from irbatch.engine.concordance import compare_pairs
 from irbatch.engine.judged import JudgedRanks, RankedGains
 from irbatch.engine.matrix import NEGATIVE, PAD
 from irbatch.errors import InputError
-from irbatch.measures.catalogue.prefixes import LEAST_MEAN
+from irbatch.measures.catalogue.prefixes import LEAST_MEAN, share
 from irbatch.measures.declare import AS_ANY_OTHER, of_judged, ratio
 from irbatch.measures.parameters import (
     GRADED,
@@ -60,11 +60,11 @@ def interpolated_precision(
     j: JudgedRanks, recall: float = Number(0.0, least=0.0, most=1.0), rounding: str = ROUNDING
 ) -> Floats:
     """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
-    share = recall * j.relevant
+    needed = recall * j.relevant
     if rounding == "up":  # all but fractions below 0.1; else halves
-        needed = np.trunc(share + UP)
+        needed = np.trunc(needed + UP)
     else:
-        needed = np.floor(share) + (share - np.floor(share) >= 0.5)
+        needed = np.floor(needed) + (needed - np.floor(needed) >= 0.5)
     first = np.maximum(needed, 1).astype(np.int64)
     starts, ends = j.hits.starts[:-1] + first - 1, j.hits.starts[1:]
     values = np.zeros(j.queries)
@@ -129,7 +129,7 @@ def graded_preference(
         most = j.whole.judged.sum(axis=1) - ratio(gains, j.highest_gains(max_grade))
         penalties = np.maximum(gainful.gains * ranks - shared, 0.0)  # rounding may pass it
         terms = gainful.gains - ratio(penalties, most[rows])
-    return np.minimum(ratio(gainful.add_up(terms), gains), 1.0)
+    return share(gainful.add_up(terms), gains)
 
 
 @of_judged("GMBpref", aggregate="geometric", range=(LEAST_MEAN, 1.0), no_relevant="0.00001")
@@ -170,10 +170,9 @@ def ndcg_at_levels(j: JudgedRanks, level: float | None = Number(None, least=0.0)
     at = np.flatnonzero(ends)  # the last of the ideal ranking of each gain
     rows, base = rows[at], j.divisors.size + 1
     keys = gainful.row_index * base + gainful.ranks
-    above = (
-        np.searchsorted(keys, rows * base + ideal.ranks[at], side="right") - gainful.starts[rows]
-    )
-    shares = gainful.value_at(dcg, gainful.starts[rows], above) / best[at]
+    starts = gainful.starts[rows]
+    above = np.searchsorted(keys, rows * base + ideal.ranks[at], side="right") - starts
+    shares = gainful.value_at(dcg, starts, above) / best[at]
     total = np.bincount(rows, shares, j.queries).astype(np.float64)
     beyond = (ideal.sizes > 0) & (j.retrieved > ideal.sizes + 1)
     at_end = ratio(gainful.last_of(dcg), ideal.last_of(best))
@@ -194,7 +193,7 @@ def graded_average_precision(j: JudgedRanks) -> Floats:
     ideal = j.ideal
     numbers = np.minimum(ideal.sizes, j.cutoff).astype(np.int64)
     best = ideal.value_at(ideal.running_sums, ideal.starts[:-1], numbers)
-    return np.minimum(ratio(total, best), 1.0)
+    return share(total, best)
 
 
 @of_gains("G")
@@ -265,7 +264,7 @@ def normalized_rbp(j: JudgedRanks, p: float = PERSISTENCE) -> Floats:
     gained, best = (
         ranked.add_up(ranked.gains * chances[ranked.ranks - 1]) for ranked in (j.gainful, ideal)
     )
-    return np.minimum(ratio(gained, best), 1.0)  # rounding may pass it
+    return share(gained, best)
 
 
 @of_judged("RBPresid", parameters={}, no_relevant=AS_ANY_OTHER)
@@ -282,8 +281,7 @@ def rank_biased_residual(
 
 @of_judged("RBPupper", parameters=OF_SCALE, no_relevant=AS_ANY_OTHER)
 def rank_biased_upper(j: JudgedRanks, max_grade: float | None, p: float = PERSISTENCE) -> Floats:
-    least = rank_biased_precision(j, max_grade, p)
-    most = least + rank_biased_residual(j, p, "always")
+    most = rank_biased_precision(j, max_grade, p) + rank_biased_residual(j, p, "always")
     return np.minimum(most, 1.0)  # rounding may pass it
 
 
@@ -348,11 +346,8 @@ def blended_ratios(j: JudgedRanks, beta: float) -> Floats:
     gainful, ideal = j.gainful, j.ideal
     rows = gainful.row_index
     reached = ideal.starts[rows] + np.minimum(gainful.ranks, j.ideal.sizes[rows])
-    gained = beta * gainful.running_sums
-    ratios: Floats = (gainful.numbers + gained) / (
-        gainful.ranks + beta * ideal.running_sums[reached - 1]
-    )
-    return ratios
+    best: Floats = gainful.ranks + beta * ideal.running_sums[reached - 1]
+    return (gainful.numbers + beta * gainful.running_sums) / best
 
 
 def _utilities(j: JudgedRanks, utility: str, p: float, beta: float) -> Floats:
@@ -415,11 +410,6 @@ def normalized_utility(j: JudgedRanks, p: float = PATIENCE, max_grade: float = M
     return share(_utility(j, j.gainful, max_grade, p), ideal)
 
 
-def share(value: Floats, ideal: Floats) -> Floats:
-    """Return value / ideal; never above 1, which rounding could otherwise pass by an ulp."""
-    return np.minimum(ratio(value, ideal), 1.0)
-
-
 def _reciprocal_rank(j: JudgedRanks, ranked: RankedGains, max_grade: float) -> Floats:
     return ranked.add_up(_stopping(j, ranked, max_grade) / ranked.ranks)
 
@@ -463,7 +453,7 @@ def compatibility(
     # Rankings that are alike add all of it, which is the sum of p^(i - 1), too.
     alike = np.concatenate(([0.0], np.cumsum(adds)))
     most = alike[np.minimum(j.ideal.sizes, depth)] if normalize else alike[-1:]
-    return np.minimum(ratio(gainful.add_up(terms), most), 1.0)  # rounding may pass it
+    return share(gainful.add_up(terms), most)
 
 
 of_pairs = functools.partial(

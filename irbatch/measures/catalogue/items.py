@@ -143,8 +143,6 @@ def _reach(items: ItemArrays) -> Floats:
 
 
 def _information(items: ItemArrays, of: str, unseen: str) -> Floats:
-    """Return each item's self-information."""
-
     def make() -> Floats:
         counts = items.need("popularity") if of == "interactions" else _reach(items)
         whole = math.fsum(counts.tolist()) if of == "interactions" else items.need("users")

@@ -21,6 +21,11 @@ count = functools.partial(builtin, linear=True, aggregate="sum", range=(0.0, np.
 LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
 
 
+def share(value: Floats, ideal: Floats) -> Floats:
+    """Return value / ideal; never above 1, which rounding could otherwise pass by an ulp."""
+    return np.minimum(ratio(value, ideal), 1.0)
+
+
 @builtin("P", linear=True)
 def precision(s: PrefixStatistics, norm: str = Choice("k", ("k", "retrieved"))) -> Floats:
     return ratio(s.hits, s.cutoff if norm == "k" else np.minimum(s.cutoff, s.retrieved))
@@ -111,13 +116,12 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
 
 @builtin("nDCG", linear=True, parameters=GRADED)
 def normalized_dcg(s: PrefixStatistics) -> Floats:
-    """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
-    return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)
+    return share(s.discounted_gain, s.ideal_discounted_gain)
 
 
 @builtin("nCG", linear=True, parameters=UNDISCOUNTED)
 def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
-    return np.minimum(ratio(s.gain, s.ideal_gain), 1.0)
+    return share(s.gain, s.ideal_gain)
 
 
 @builtin("Judged", linear=True, parameters={}, no_relevant=AS_ANY_OTHER)
