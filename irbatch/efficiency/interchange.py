@@ -91,11 +91,10 @@ def list_places(owner: Any, before: str = "", part: str = "") -> dict[str, tuple
     """Return where fields stand in ir_metadata, and each one's unit there, or its type without."""
     places = {}
     for own in fields(owner):
-        if own.metadata.get("keys"):
+        if keys := own.metadata.get("keys"):
             unit, (kind, _) = own.metadata["unit"], kinds_of(owner)[own.name]
             kind = int if kind in (Whole, Count) else kind
             form = unit.partition(" ")[0] if unit and "{" not in unit else kind
-            keys = own.metadata["keys"]
             is_whole = keys.startswith(("method: ", "data: "))
             places[part + own.name] = keys if is_whole else before + keys, form
     return places

@@ -174,7 +174,6 @@ def _columns(load: Load) -> list[Column]:
 
 
 def _caption(load: Load) -> str:
-    """Say how latency was measured, and what was found."""
     at_random = load.rates[0].latency.arrivals == POISSON
     coming = "at random times (Poisson)" if at_random else "at equal distances"
     callers = "as many calls" if load.callers is None else many(load.callers, "call")

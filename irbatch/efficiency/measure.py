@@ -80,9 +80,8 @@ class Caller:
         hardware = about.get("hardware")
         if hardware is None or isinstance(hardware, str):
             about = {**about, "hardware": Hardware.here(hardware)}
-        return cls(
-            search, EfficiencyRecord(system=name, n_queries=len(ids), **own, **about), ids, asked
-        )
+        record = EfficiencyRecord(system=name, n_queries=len(ids), **own, **about)
+        return cls(search, record, ids, asked)
 
     @property
     def source(self) -> str:
@@ -384,11 +383,10 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
 
 def split_answers(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
     """Return the answers of a call that answered several queries."""
-    is_list = _is_sequence(answers) or _is_array(answers)
-    if is_list and len(answers) == len(ids):
-        return list(answers)
     problem = f"{shown(answers)} is not a list of answers, one a query"
-    if is_list:
+    if _is_sequence(answers) or _is_array(answers):
+        if len(answers) == len(ids):
+            return list(answers)
         problem = f"{many(len(answers), 'answer')} to {many(len(ids), 'query')}"
     problem = f"queries {ids[0]!r} to {ids[-1]!r}: {problem}"
     raise InputError(problem, source=source, value=answers)

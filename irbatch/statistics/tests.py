@@ -270,7 +270,6 @@ def share_of_flips(differences: Floats, *, one_sided: bool = False) -> float:
 
 
 def _sums_of_flips(differences: Floats) -> Floats:
-    """Return the sums under all assignments of signs."""
     sums = np.zeros(1)
     for difference in differences.tolist():
         sums = np.concatenate([sums + difference, sums - difference])
@@ -352,12 +351,12 @@ def signed_ranks_p(differences: Floats, *, one_sided: bool = False) -> float:
         return tail if one_sided else 2.0 * tail
     positive, total = int(doubled[differing > 0].sum()), int(doubled.sum())
     shares = _shares_up_to(tuple(np.sort(doubled).tolist()))
-    if not one_sided:
-        return float(min(2.0 * shares[min(positive, total - positive)], 1.0))
     opposed = total - positive
-    if 2 * opposed <= total:
+    if not one_sided:
+        return float(min(2.0 * shares[min(positive, opposed)], 1.0))
+    if opposed <= positive:
         return float(shares[opposed])
-    return float(1.0 - shares[total - opposed - 1]) if opposed < total else 1.0
+    return float(1.0 - shares[positive - 1]) if positive else 1.0
 
 
 @functools.lru_cache(64)  # without ties all samples of a size share it
