@@ -499,7 +499,7 @@ def compare(
     check_keywords(compare, settings, CompareOptions.__annotations__)
     others: dict[str, Any] = {**settings}
     own = [name for name in ComparisonOptions.__annotations__ if name in others]
-    options = ComparisonSettings.choose(**{name: others.pop(name) for name in own})
+    options = ComparisonSettings(**{name: others.pop(name) for name in own})
     if runs is None or measures is None:
         for name in (*others, *(["measures"] if measures is not None else [])):
             problem = f"{name}= is for rankings with judgments: values are compared as they are"

@@ -161,10 +161,7 @@ class ComparisonSettings:
         choices=MARGIN_TESTS,
     )  # fmt: skip
 
-    @classmethod
-    def choose(cls, **options: Any) -> ComparisonSettings:
-        """Return settings that were checked."""
-        self = ComparisonSettings(**options)
+    def __post_init__(self) -> None:
         for row in fields(ComparisonSettings):
             if choices := row.metadata["option"].get("choices"):
                 check_choice(row.name, getattr(self, row.name), choices)
@@ -182,7 +179,6 @@ class ComparisonSettings:
             if value != getattr(ComparisonSettings, name):
                 problem = f"{name}={value!r} is not for test={self.test!r}"
                 raise InputError(f"{problem}, of all systems on a measure at once", value=value)
-        return self
 
     def check_baseline(self, systems: Collection[str]) -> None:
         """Reject a baseline that is not one of the systems, before any is evaluated."""

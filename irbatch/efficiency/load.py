@@ -250,7 +250,7 @@ def measure_load(
     >>> load.rates[0].latency.calls, load.rates[0].latency.errors, load.rates[0].latency.mean > 9
     (4, 0, True)
     """
-    caller = Caller.describe(measure_load, search, queries, system, about, warmup=warmup)
+    caller = Caller(measure_load, search, queries, system, about, warmup=warmup)
     with ErrorsIn(source=of_system(caller.record.system)):
         check_whole("warmup", warmup, 1)  # the first answer is checked in it
         check_choice("arrivals", arrivals, ARRIVALS)

@@ -51,37 +51,26 @@ FORMS = (
 )
 
 
-@dataclass(frozen=True)
 class Caller:
-    """A search, what it is asked, and the record of both before it is measured."""
+    """A search, what it is asked, and the record of both before it is measured.
 
-    search: Callable[[Any], Any]
-    record: EfficiencyRecord  # of a batch size of more than one, `search` takes a list
-    ids: list[Any]
-    queries: list[Any]
+    It checks the arguments of a function that measures; `own` are more fields of the record.
+    """
 
-    @classmethod
-    def describe(
-        cls,
-        function: Any,
-        search: Any,
-        queries: Any,
-        system: str | None,
-        about: dict[str, Any],
-        **own: Any,
-    ) -> Caller:
-        """Check the arguments of a function that measures; `own` are more fields of the record."""
+    def __init__(
+        self, function: Any, search: Any, queries: Any, system: str | None, about: Any, **own: Any
+    ) -> None:
         check_keywords(function, about, ABOUT)
         name = _name_of(_without_partial(search)) if system is None else system
         if not callable(search):
             problem = f"is {kind_of(search)}, not to be called"
             raise field_error(of_system(name), "search", problem, search)
-        ids, asked = read_queries(of_system(name), queries)
+        self.search = search  # of a batch size of more than one, it takes a list
+        self.ids, self.queries = read_queries(of_system(name), queries)
         hardware = about.get("hardware")
         if hardware is None or isinstance(hardware, str):
             about = {**about, "hardware": Hardware.here(hardware)}
-        record = EfficiencyRecord(system=name, n_queries=len(ids), **own, **about)
-        return cls(search, record, ids, asked)
+        self.record = EfficiencyRecord(system=name, n_queries=len(self.ids), **own, **about)
 
     @property
     def source(self) -> str:
@@ -261,10 +250,8 @@ def measure_search(
     >>> irbatch.evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, run, "RR")["RR"]
     0.75
     """
-    caller = Caller.describe(
-        measure_search, search, queries, system, about, batch_size=batch_size, warmup=warmup,
-        repeat=repeat,
-    )  # fmt: skip
+    own = {"batch_size": batch_size, "warmup": warmup, "repeat": repeat}
+    caller = Caller(measure_search, search, queries, system, about, **own)
     record, times = caller.record, list[Ints]()
     with caller.loop() as runner:
         watch = Watch()

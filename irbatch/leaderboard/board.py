@@ -23,7 +23,7 @@ from irbatch.evaluation.evaluation import Judgments, Measures
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.tables import find_interval
-from irbatch.leaderboard.report import draw_frontier, find_frontier, list_board, make_document
+from irbatch.leaderboard.report import Frontier, draw_frontier, list_board, make_document
 from irbatch.leaderboard.rows import (
     Pareto,
     Records,
@@ -284,9 +284,7 @@ class Leaderboard(Reported):
         for row in rows:
             owners.setdefault(id(row.results), row.name)
         systems = {row.name: row.results for row in rows if row.name in owners.values()}
-        options = ComparisonSettings.choose(
-            test="randomisation", correction="holm", level=level, draws=draws, seed=seed
-        )
+        options = ComparisonSettings(level=level, draws=draws, seed=seed)
         comparison = compare_aligned(align(systems, list(measures.values())), options)
         best: dict[str, str] = {}
         p_values: dict[str, dict[str, float]] = {}
@@ -414,7 +412,7 @@ class Leaderboard(Reported):
             InputError: if there is no such axis, or no system has a value of both.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        return draw_frontier(find_frontier(self, x, y), ax)
+        return draw_frontier(Frontier(self, x, y), ax)
 
     @classmethod
     def from_json(

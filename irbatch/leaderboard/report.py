@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats
-from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Quantity
+from irbatch.array_types import Floats
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord
 from irbatch.errors import imported, join_words, many, printable
 from irbatch.leaderboard.rows import (
     UNSAID,
     Board,
-    Pareto,
     Row,
     conditions_of,
     find_all,
@@ -281,37 +280,30 @@ def _tell_conditions(board: Board) -> Iterator[str]:
 # ---------------------------------------------------------------- the picture
 
 
-@dataclass(frozen=True)
 class Frontier:
-    """Systems with values of two axes, and which of them nothing dominates."""
+    """Systems with values of two axes, and which of them nothing dominates.
 
-    board: Board  # the systems themselves
-    x: Quantity
-    y: Quantity
-    pareto: Pareto
-    figures: Floats  # values and bounds ``(systems, 2, 3)``; NaN where there are no bounds
-    strong: Bools  # whether each system is on the frontier of its conditions: ``(systems,)``
-    conditions: list[str]  # each system's; only systems of the same are compared
+    Arguments and errors are those of `Leaderboard.plot`.
 
-    @property
-    def styles(self) -> dict[str, axes.Style]:
-        """How the systems of each of the conditions are drawn."""
+    Attributes:
+        board: the systems themselves.
+        figures: values and bounds ``(systems, 2, 3)``; NaN where there are no bounds.
+        strong: whether each system is on the frontier of its conditions: ``(systems,)``.
+        conditions: each system's; only systems of the same are compared.
+        styles: how the systems of each of the conditions are drawn.
+    """
+
+    def __init__(self, board: Board, x: str, y: str | None = None) -> None:
+        self.x, self.y = board.axis(x), board.axis(board.measures[0] if y is None else y)
+        names = [self.x.name, self.y.name]
+        pareto = board.pareto(names)
+        board = board.having(names)[0]
+        self.board, self.pareto = board, pareto
+        self.figures = np.array([[row.figure(name) for name in names] for row in board.rows])
+        self.strong = np.array([system in pareto.frontier for system in board.systems], bool)
+        self.conditions = [pareto.conditions.get(system, "") for system in board.systems]
         kinds = list(dict.fromkeys(self.conditions))
-        return dict(zip(kinds, axes.styles(len(kinds)), strict=True))
-
-
-def find_frontier(board: Board, x: str, y: str | None = None) -> Frontier:
-    """Find what there is to draw; arguments and errors are those of `Leaderboard.plot`."""
-    across, along = board.axis(x), board.axis(board.measures[0] if y is None else y)
-    names = [across.name, along.name]
-    pareto = board.pareto(names)
-    board = board.having(names)[0]
-    return Frontier(
-        board, across, along, pareto,
-        figures=np.array([[row.figure(name) for name in names] for row in board.rows]),
-        strong=np.array([system in pareto.frontier for system in board.systems], bool),
-        conditions=[pareto.conditions.get(system, "") for system in board.systems],
-    )  # fmt: skip
+        self.styles = dict(zip(kinds, axes.styles(len(kinds)), strict=True))
 
 
 def draw_frontier(frontier: Frontier, ax: axes.Axes | None = None) -> axes.Axes:
@@ -414,7 +406,7 @@ def _picture_frontier(board: Board, x: str | None, y: str | None) -> list[Part]:
         x = next((name for name in PICTURED if name in board.axes), None)
     if x is None or not len(board):
         return []
-    frontier = find_frontier(board, x, y)
+    frontier = Frontier(board, x, y)
     title = f"{frontier.y.label} against {frontier.x.label}"
     caption = f"Pareto frontier: {', '.join(frontier.pareto.frontier)}."
     if left_out := frontier.pareto.left_out:
