@@ -22,10 +22,7 @@ NUMBERS = ("popularity", "propensity")
 
 
 def name_runs(words: Iterable[str], source: str = "run") -> dict[str, str]:
-    """Return the paths of runs by the systems' names: as in ``NAME=PATH``, or after the files.
-
-    Errors call what the files hold `source`.
-    """
+    """Return the paths of runs, or another `source`, by name: of ``NAME=PATH``, or of the file."""
     named: list[tuple[str, str]] = []  # the name, empty if none is said, and the path
     for word in words:
         name, _, path = word.partition("=")

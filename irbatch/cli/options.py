@@ -95,10 +95,7 @@ def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> Non
 
 
 def measures_of(options: argparse.Namespace, *, alone: bool = False) -> tuple[Measure, ...]:
-    """Return the measures asked for, and after them those that conditions are on.
-
-    Conditions on systems `alone` can have no baseline.
-    """
+    """Return the measures asked for, then those that conditions are on; see `parse_condition`."""
     names = list(options.measures or DEFAULT_MEASURES)
     if options.conditions:
         from irbatch.comparing.gate import MISSING, parse_condition  # for those who have a gate
@@ -110,10 +107,7 @@ def measures_of(options: argparse.Namespace, *, alone: bool = False) -> tuple[Me
 
 
 def judge(options: argparse.Namespace, systems: Any) -> tuple[list[Any], int]:
-    """Check the conditions of `add_gate`, say what has passed and then what failed.
-
-    Returns outcomes and exit status.
-    """
+    """Check conditions, say what has passed, then what failed; return outcomes and exit status."""
     if not options.conditions:
         return [], 0
     from irbatch.comparing.gate import check  # for those who have a gate

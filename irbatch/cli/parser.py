@@ -31,10 +31,7 @@ COMMANDS = (
 
 
 def complete(parser: argparse.ArgumentParser, module: ModuleType) -> None:
-    """Declare what a command takes; `command` becomes the function that carries it out.
-
-    It returns the exit status, or nothing.
-    """
+    """Declare what a command takes, and as `command` what carries it out, to an exit status."""
     parser.description, _, parser.epilog = (module.__doc__ or "").rpartition("\n\n")
     module.declare(parser)
     parser.set_defaults(command=module.run)

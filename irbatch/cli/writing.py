@@ -15,15 +15,8 @@ from irbatch.cli import note
 from irbatch.errors import InputError, join_words, on_one_line
 from irbatch.formats.files import is_pattern
 
-ENDINGS = {  # of files: the form that they are of
-    "txt": "text",
-    "md": "markdown",
-    "tex": "latex",
-    "html": "html",
-    "json": "json",
-    "csv": "csv",
-    "tsv": "tsv",
-}
+ENDINGS = {"txt": "text", "md": "markdown", "tex": "latex"}  # of files: the form that they are of
+ENDINGS |= {form: form for form in ("html", "json", "csv", "tsv")}
 TABLES = ("text", "markdown", "latex", "html")  # forms that people read; others have every digit
 FORMS = (*TABLES, "csv", "json")
 SHAPING = {  # options of reports, and the forms that they are for

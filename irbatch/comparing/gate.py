@@ -232,13 +232,12 @@ def read_limit(text: str, *, share: bool = False) -> Limit | None:
     if matched is None or not name or (matched[3] and not share):
         return None
     number = float(matched[2]) / (100 if matched[3] else 1)
-    bound = next((side for side in BOUNDS if name.endswith(f" {side} bound")), None)
-    name = name if bound is None else name.removesuffix(f" {bound} bound").strip()
+    bound = next((i for i, side in enumerate(BOUNDS) if name.endswith(f" {side} bound")), None)
+    name = name if bound is None else name.removesuffix(f" {BOUNDS[bound]} bound").strip()
     if any(word in name for word in (*OPERATORS, " and ", " or ")):
         problem = f"{shown(text)} is more than one condition: give each by itself"
         raise InputError(problem, value=text)
-    side = None if bound is None else BOUNDS.index(bound)
-    return Limit(name, side, matched[1], number) if math.isfinite(number) else None
+    return Limit(name, bound, matched[1], number) if math.isfinite(number) else None
 
 
 def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:

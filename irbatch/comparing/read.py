@@ -18,7 +18,6 @@ from irbatch.data.ids import check_id, first_repeated, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, join_words, kind_of, shown, warn
 from irbatch.evaluation.queries import Counted, QueryMark, Rows, level_of, weight_column
 from irbatch.evaluation.results import JUDGED, Results, is_saved
-from irbatch.evaluation.runs import name_systems
 from irbatch.evaluation.tables import ask_about_parts
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure
@@ -207,14 +206,14 @@ def is_read(system: Any) -> bool:
     return isinstance(system, Results) or (is_path and is_saved(system))
 
 
-def read_results(systems: Mapping[str, Any] | Iterable[Any]) -> dict[str, Results]:
+def read_results(systems: Mapping[str, Any]) -> dict[str, Results]:
     """Return values by query of several systems as `Results`; `irbatch.compare` tells the forms.
 
     Tables of the same queries share their ids, in the order of the first: little more than values
     is held.
     """
     by_system: dict[str, Results] = {}
-    for name, system in name_systems(systems, "result").items():
+    for name, system in systems.items():
         if not isinstance(name, str):
             raise InputError(f"systems have names that are text, not {name!r}", source=SOURCE)
         with ErrorsIn(source=SOURCE):

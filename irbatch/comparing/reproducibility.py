@@ -94,13 +94,9 @@ class Reproducibility(Reported):
     def _columns(self, digits: int = 4) -> list[Column]:
         """Return the columns, whose items are positions."""
 
-        def number(
-            heading: str, name: str, value: Callable[[int, int], Any], meaning: str = "",
-            **more: Any,
-        ) -> Column:  # fmt: skip
-            more = {"show": lambda value: show(value, digits), **more}
-            return Column(heading, name=name, value=lambda at: float(value(*at)), meaning=meaning,
-                          **more)  # fmt: skip
+        def number(heading: str, name: str, value: Any, meaning: str = "", **more: Any) -> Column:
+            more = {"show": lambda value: show(value, digits), "meaning": meaning, **more}
+            return Column(heading, name=name, value=lambda at: float(value(*at)), **more)
 
         def of_advanced(values: Floats) -> Callable[[int, int], Any]:
             return lambda i, k: values[k] if self.runs[i] == ADVANCED else math.nan

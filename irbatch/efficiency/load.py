@@ -292,10 +292,8 @@ def _list_rates(rates: Any, within: Any) -> list[float]:
         if within is None:
             raise InputError("rates are missing: give one, or within to look for the highest")
         return []
-    is_several = isinstance(rates, Iterable) and not isinstance(rates, str)
-    several = sorted(
-        check_number("rates", rate, above=0) for rate in (rates if is_several else [rates])
-    )
+    listed = rates if isinstance(rates, Iterable) and not isinstance(rates, str) else [rates]
+    several = sorted(check_number("rates", rate, above=0) for rate in listed)
     if not several or len(set(several)) < len(several):
         raise InputError(f"rates are {shown(rates)}: none, or one twice")
     return several

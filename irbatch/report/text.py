@@ -129,19 +129,13 @@ def show_p(p: float, level: float) -> str:
     """
     if math.isnan(p):
         return NOTHING
-    decimals = LEAST_P_DECIMALS
-    while decimals < MOST_P_DECIMALS and _misleads(p, level, decimals):
-        decimals += 1
-    least: float = 10**-decimals
-    return f"<{least:.{decimals}f}" if p < least else f"{p:.{decimals}f}"
-
-
-def _misleads(p: float, level: float, decimals: int) -> bool:
-    """Tell whether a p-value and the level, as far as they are shown, compare otherwise."""
-    least: float = 10**-decimals
-    if p < least:
-        return least > level
-    return (float(f"{p:.{decimals}f}") < level) != (p < level)
+    for decimals in range(LEAST_P_DECIMALS, MOST_P_DECIMALS + 1):
+        least: float = 10**-decimals
+        text = f"<{least:.{decimals}f}" if p < least else f"{p:.{decimals}f}"
+        # What is shown compares with the level as the p-value does.
+        if least <= level if p < least else (float(text) < level) == (p < level):
+            break
+    return text
 
 
 def _write(value: float, digits: int, plus: str = "") -> str:
