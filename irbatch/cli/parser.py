@@ -31,7 +31,7 @@ COMMANDS = (
 
 
 def complete(parser: argparse.ArgumentParser, module: ModuleType) -> None:
-    """Declare what a command takes, and as `command` what carries it out, to an exit status."""
+    """Declare what a command takes; `command` becomes what does it and may return a status."""
     parser.description, _, parser.epilog = (module.__doc__ or "").rpartition("\n\n")
     module.declare(parser)
     parser.set_defaults(command=module.run)

@@ -345,9 +345,7 @@ class Comparison(Reported, ComparisonSettings):
 
     def find_measure(self, name: str | Measure) -> int:
         """Return the place of a measure, by any spelling of its name; InputError if unknown."""
-        if str(name) in self.measures:
-            return self.measures.index(str(name))
-        canonical = str(measure(name) if isinstance(name, str) else name)
+        canonical = str(name) if str(name) in self.measures else str(measure(str(name)))
         if canonical not in self.measures:
             problem = f"{canonical} was not evaluated; there are: {', '.join(self.measures)}"
             raise InputError(problem, source="measures", value=canonical)
@@ -582,9 +580,7 @@ def _compare(
     def find(find: Callable[[Sample], Any]) -> Floats:
         return np.asarray(join_measures([find(sample) for sample in samples], scaled.blocks))
 
-    means = find(lambda sample: [
-        [exact_mean(column) for column in system.T.tolist()] for system in sample.values
-    ])  # fmt: skip
+    means = find(lambda sample: [[*map(exact_mean, own.T.tolist())] for own in sample.values])
     means[:, scaled.geometric] = np.exp(means[:, scaled.geometric])
     differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
     p = find(lambda sample: p_values(sample, options.test))

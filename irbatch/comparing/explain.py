@@ -179,7 +179,7 @@ class Explanation(Reported):
         return Document(title, caption, legend, [Details(table, documents)], settings)
 
     def _everything(self) -> Record:
-        return {name: _plain(value) for name, value in vars(self).items()}
+        return _plain(vars(self))
 
     def _records(self) -> tuple[list[str], list[Record]]:
         return list_records(self._columns(), self.queries)
@@ -448,9 +448,9 @@ class Explainer:
         return ExplainedQuery(query, values, len(relevant), missing, unjudged, tuple(documents))
 
     def _additions(self, row: int, documents: list[Any], codes: Ints) -> dict[Any, float] | None:
-        """Return by how much the value grows at each judged document; None where not to be told."""
+        """Return what the value grows by at each judged document; None if it is no such sum."""
         judged = np.flatnonzero(codes[: self.measure.cutoff] != UNJUDGED)
-        if not self.is_sum or (judged.size + 1) * codes.size > MOST_CELLS:
+        if not self.is_sum or (judged.size + 1) * codes.size > MOST_CELLS:  # it would take too long
             return None
         if not judged.size:
             return {}

@@ -298,7 +298,7 @@ def _of_dicts(values: Mapping[Any, Any], name: str) -> Values:
 def _make(
     name: str, values: Floats, ids: list[Any], names: Sequence[str], first: Results | None
 ) -> Results:
-    """Return values of which no more is known as results; in the order of the first's queries."""
+    """Return values as results, in the order of the first's queries where these are the same."""
     same_kind(ids, "query", SOURCE)
     if (twice := first_repeated(ids)) is not None:
         raise InputError("it stands there twice", path=name, query=twice)

@@ -14,14 +14,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.efficiency import QUANTITIES, EfficiencyRecord
 from irbatch.errors import imported, join_words, many, printable
-from irbatch.leaderboard.rows import (
-    UNSAID,
-    Board,
-    Row,
-    conditions_of,
-    find_all,
-    is_of_machine,
-)
+from irbatch.leaderboard.rows import UNSAID, Board, Row, conditions_of, find_all, is_of_machine
 from irbatch.report import axes
 from irbatch.report.document import (
     BEST,
