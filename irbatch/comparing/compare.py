@@ -112,8 +112,7 @@ class Scaled:
         found = []
         for columns, rows, values in self.parts():
             if linear:
-                weights = self.weights_of(columns, rows)
-                values = as_linear(values, self.geometric[columns], weights)
+                values = as_linear(values, self.geometric[columns], self.weights_of(columns, rows))
             found.append(find(values, columns))
         return join_measures(found, self.blocks)
 

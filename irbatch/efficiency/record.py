@@ -395,8 +395,7 @@ class EfficiencyRecord:
             raise InputError(problem, source="efficiency record", value=values)
         own = {key: value for key, value in values.items() if key != "derived"}
         with ErrorsIn(source=of_system(values.get("system"))):
-            record: EfficiencyRecord = read_fields(cls, own)
-        return record
+            return read_fields(cls, own)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return the record as JSON; also write it to `path`, replaced whole or not at all."""

@@ -64,10 +64,8 @@ def _fact(name: str, row: Row) -> Any:
     record = row.record
     if name == HARDWARE:
         return str(record.hardware) or None
-    for owner in (record, record.hardware, record.latency, row):
-        if hasattr(owner, name):
-            return getattr(owner, name)
-    return None
+    owners = (record, record.hardware, record.latency, row)
+    return next((getattr(owner, name) for owner in owners if hasattr(owner, name)), None)
 
 
 def _make_axis(board: Board, name: str, intervals: bool = False, digits: int = 0) -> Column:
