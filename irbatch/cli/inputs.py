@@ -22,7 +22,7 @@ NUMBERS = ("popularity", "propensity")
 
 
 def name_runs(words: Iterable[str], source: str = "run") -> dict[str, str]:
-    """Return the paths of runs, or another `source`, by name: of ``NAME=PATH``, or of the file."""
+    """Return paths by name, that of ``NAME=PATH`` or the file's; errors say they are `source`."""
     named: list[tuple[str, str]] = []  # the name, empty if none is said, and the path
     for word in words:
         name, _, path = word.partition("=")

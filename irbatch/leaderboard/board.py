@@ -284,7 +284,7 @@ class Leaderboard(Reported):
         for row in rows:
             owners.setdefault(id(row.results), row.name)
         systems = {row.name: row.results for row in rows if row.name in owners.values()}
-        options = ComparisonSettings(level=level, draws=draws, seed=seed)
+        options = ComparisonSettings(level=level, draws=draws, seed=seed)  # of the usual test
         comparison = compare_aligned(align(systems, list(measures.values())), options)
         best: dict[str, str] = {}
         p_values: dict[str, dict[str, float]] = {}

@@ -199,7 +199,7 @@ def _choose_columns(
 
 
 def tell_levels(board: Board, names: Iterable[str]) -> str | None:
-    """Say how sure the intervals along some axes are, "" if it isn't known; None of none."""
+    """Say how sure intervals along some axes are; "" if it isn't known, None if there are none."""
     levels = set()
     for name in names:
         for row in board.rows:

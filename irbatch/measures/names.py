@@ -293,7 +293,7 @@ def _parse_undivided(name: str, text: str) -> list[Measure]:
 
 
 def _divide(name: str, meaning: Measure | None) -> Iterator[tuple[TrecName, str]]:
-    """Yield which names of trec_eval, with which parameters, a name may be; one of ours is none."""
+    """Yield which names of trec_eval, with which parameters, a name that is not ours may be."""
     splits = [(name, "")]
     if meaning is None:
         ends = re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name[:LONGEST_NAME])
