@@ -154,12 +154,13 @@ def _check_cutoffs(cutoffs: object) -> list[int | None]:
     return checked
 
 
-class Meaning(NamedTuple):
-    """What a name stands for: a measure of the catalogue."""
+class Meaning:
+    """What a name, as it is `written` here or by a tool, stands for: a measure of the catalogue."""
 
-    measure: str
-    written: str  # the name as it is written here or by a tool
-    parameters: tuple[tuple[str, object], ...] = ()
+    def __init__(
+        self, measure: str, written: str, parameters: tuple[tuple[str, object], ...] = ()
+    ) -> None:
+        self.measure, self.written, self.parameters = measure, written, parameters
 
 
 @functools.lru_cache(maxsize=1)
