@@ -36,11 +36,6 @@ SORTED_FROM = 160
 # 36 µs for 200 of 1,000, as much for 400.
 MANY_TIED = 200
 
-# Kernels count in steps of 3. Where a truth value is added, or 1, the compiler makes the comparison
-# a number first; another number is added where it is true: an instruction less, 0.87 times the time
-# (10 graded candidates of 20,000 in the second-level cache, with 1 for 3 here).
-STEP = 3
-
 Scores = Annotated[NDArray[Any], "f4 f8 i8 u8"]
 Scores2 = Annotated[NDArray[Any], "f4 f8 i8 u8", 2]
 
@@ -183,9 +178,6 @@ def _count_rows(
     """Compare rows `first` to `last` with their graded scores; count the NaN of each.
 
     What is not a candidate has the lowest score in `space`, which has room for a row.
-
-    Counts are 32 bits wide and said to be at each step: as wide as the scores, so that sixteen of
-    them are compared at once; 64 bits take twice as long.
     """
     scores, there, widths, sizes, lowest = rows
     starts, columns, above, equal = counted
@@ -210,19 +202,36 @@ def _count_nan(row: Scores, n: int) -> int:
     """Count what is not equal to itself."""
     odd = np.int32(0)
     for c in range(n):
-        odd = np.int32(odd + (STEP if row[c] != row[c] else 0))
-    return int(odd) // STEP
+        odd = np.int32(odd - (row[c] != row[c]))
+    return -int(odd)
 
 
 @kernel
 def _count_one(row: Scores, n: int, score: float) -> tuple[int, int]:
-    """Count what is higher than a score, and what is the same."""
+    """Count what is higher than a score, and what is the same.
+
+    Counts are as wide as the scores, and said to be at each step, so that as many of them as of
+    scores are in an instruction; and taken away, as -1 is what a comparison gives: 36 µs instead of
+    90 for 10 of 20,000 float64, and 18 instead of 25 of float32.
+    """
+    if row.itemsize > 4:
+        return _count_wide(row, n, score)
     higher = np.int32(0)
     same = np.int32(0)
     for c in range(n):
-        higher = np.int32(higher + (STEP if row[c] > score else 0))
-        same = np.int32(same + (STEP if row[c] == score else 0))
-    return int(higher) // STEP, int(same) // STEP
+        higher = np.int32(higher - (row[c] > score))
+        same = np.int32(same - (row[c] == score))
+    return -int(higher), -int(same)
+
+
+@kernel
+def _count_wide(row: Scores, n: int, score: float) -> tuple[int, int]:
+    higher = np.int64(0)
+    same = np.int64(0)
+    for c in range(n):
+        higher = np.int64(higher - (row[c] > score))
+        same = np.int64(same - (row[c] == score))
+    return -int(higher), -int(same)
 
 
 @kernel
