@@ -121,7 +121,15 @@ class GradedCandidates:
     @cached_property
     def starts(self) -> Ints:
         """Where each row's begin and end, ``(rows + 1,)``."""
+        if self.one_each:
+            return np.arange(self.n_rows + 1)
         return offsets_of(np.bincount(self.row_index, minlength=self.n_rows))
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether every row has one."""
+        rows = self.row_index
+        return rows.size == self.n_rows and bool((rows[1:] > rows[:-1]).all())
 
     @cached_property
     def all_one(self) -> bool:
@@ -137,6 +145,8 @@ class GradedCandidates:
 
     def as_grades(self, queries: Queries) -> GradedCandidates:
         """Return them with grades that are float64; reject NaN, and what is beyond 2^53."""
+        if self.grades.dtype == np.float64 and self.all_one:
+            return self
         if (bad := find_bad_grade(self.grades)) >= 0:
             label, query = self.grades[bad], queries[self.row_index[bad]]
             problem = f"label {label} of candidate {self.columns[bad]} is not a grade"
@@ -145,7 +155,7 @@ class GradedCandidates:
 
     def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
         """Reject a cell outside the matrix."""
-        outside = (self.columns < 0) | (self.columns >= shape[1])
+        outside = self.columns.view(np.uint64) >= shape[1]  # as negative ones are large there
         for place in np.flatnonzero(outside)[:1]:
             column, query = int(self.columns[place]), queries[self.row_index[place]]
             candidates = f"the {shape[1]} candidates, counted from 0; padding is {IGNORED}"
@@ -184,7 +194,7 @@ def _read_matrix(matrix: Any, shape: Shape, queries: Queries, source: str) -> Gr
 
 def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> GradedCandidates:
     """Read candidates by their columns, as of positives, see `irbatch.evaluate_scores`."""
-    if str(getattr(columns, "dtype", "")) == "object" and columns.ndim == 1:
+    if getattr(columns, "dtype", None) == "object" and columns.ndim == 1:
         columns = list(columns)  # lists of each query, or numbers
     if isinstance(columns, Sequence) and any(
         hasattr(entry, "__len__") and getattr(entry, "ndim", 1) for entry in columns
@@ -200,9 +210,11 @@ def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> 
             expected = f"each of {many(shape[0], 'query')} has a column, or a row of them"
             problem = f"{expected}, not an array of shape {array.shape}"
             raise InputError(problem, source=source)
-        flat = array.ravel()
-        rows = np.repeat(np.arange(shape[0]), flat.size // max(shape[0], 1))[flat != IGNORED]
-        flat = flat[flat != IGNORED]
+        rows, flat = np.arange(shape[0]), array.reshape(-1)
+        if array.ndim == 2:
+            rows = np.repeat(rows, array.shape[1])
+        if not (counted := flat != IGNORED).all():
+            rows, flat = rows[counted], flat[counted]
     cells = GradedCandidates(rows, flat.astype(np.int64), np.ones(flat.size), shape[0])
     cells.check_columns(shape, queries, source)
     return cells
@@ -258,7 +270,9 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         problem = f"an array of shape {shape}, as the scores: labels of all are relevance"
         raise InputError(problem, source=source)
     cells = _read_columns(positives, shape, queries, source)
-    keys = np.sort(cells.row_index * shape[1] + cells.columns)
+    if cells.one_each:
+        return cells
+    keys = np.sort(cells.row_index * shape[1] + cells.columns, kind="stable")
     for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():
         row, column = divmod(key, shape[1])
         problem = f"column {column} comes twice"

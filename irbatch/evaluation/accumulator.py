@@ -34,7 +34,8 @@ from irbatch.evaluation.results import DAMAGED, Results
 from irbatch.evaluation.scores import ScoreBatch, join_batches
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import add_up, check_choice, check_whole, read_numbers, round_sum
+from irbatch.runtime.numbers import check_choice, check_whole, read_numbers
+from irbatch.runtime.sums import add_up, round_sum
 
 if TYPE_CHECKING:
     from irbatch.data.items import Items

@@ -76,7 +76,6 @@ class Results(Reported):
         self.name = name
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
         self.has_values = of_queries is not None
-        self._column = {str(measure): column for column, measure in enumerate(self.columns)}
         if isinstance(query_ids, Sequence):
             self.query_ids = list(query_ids)
         else:
@@ -85,6 +84,11 @@ class Results(Reported):
             self.counts = counts
         self._means = dict(means or {})
         self._evaluated = of_queries
+
+    @cached_property
+    def _column(self) -> dict[str, int]:
+        """Each measure's column, by its canonical name."""
+        return {str(measure): column for column, measure in enumerate(self.columns)}
 
     @cached_property
     def query_ids(self) -> list[Any]:

@@ -49,6 +49,7 @@ class Candidates:
             check_real(self.scores, "scores", "scores", self.queries)
         self.sizes = self.widths = np.full(self.shape[0], self.shape[1], np.int64)
         self.kept: Bools | None = None
+        self.whole = True  # whether every cell is a candidate
         if (mask := mask_of(scores)) is not None:
             self._keep(~mask)
 
@@ -84,6 +85,7 @@ class Candidates:
             self._keep(read_mask(mask, self.shape, "mask"))
         if lengths is not None:
             self.widths = read_counts("lengths", lengths, self.widths, self.queries)
+            self.whole = False
         if exclude is not None:
             self._keep(read_excluded(exclude, self.shape, self.queries))
         self.sizes = self.widths
@@ -98,11 +100,6 @@ class Candidates:
             problem = "none of the candidates is left: all are masked or excluded; "
             problem += "no_relevant='skip' leaves such a query out"
             raise InputError(problem, source="scores", query=query)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every cell is a candidate."""
-        return self.kept is None and bool((self.widths == self.shape[1]).all())
 
     def without_hidden(self, graded: GradedCandidates) -> GradedCandidates:
         """Return those graded that are candidates."""
@@ -155,7 +152,7 @@ class Candidates:
         return is_candidate
 
     def _keep(self, cells: Bools) -> None:
-        self.kept = cells if self.kept is None else self.kept & cells
+        self.kept, self.whole = cells if self.kept is None else self.kept & cells, False
 
 
 @kernel

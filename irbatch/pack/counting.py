@@ -73,8 +73,9 @@ def count_candidates(
             nan = _count_by_sorting(candidates, start, stop, counted, threads)
         else:
             nan = _count_by_comparing(candidates, start, stop, counted, threads)
-        for row in np.flatnonzero(nan).tolist():
-            _reject_nan(candidates, start + row)
+        if np.count_nonzero(nan):
+            for row in np.flatnonzero(nan).tolist():
+                _reject_nan(candidates, start + row)
     return above, equal
 
 
@@ -342,7 +343,9 @@ class CountedCandidates(NamedTuple):
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("sizes", "grades", "above", "equal", "before")
         )
-        starts = offsets_of(np.concatenate([np.diff(part.starts) for part in parts]))
+        ends = offsets_of([part.grades.size for part in parts])
+        moved = (part.starts[1:] + end for part, end in zip(parts, ends.tolist(), strict=False))
+        starts = np.concatenate([ends[:1], *moved])
         width, all_one = max(part.width for part in parts), all(part.all_one for part in parts)
         return CountedCandidates(sizes, width, starts, grades, all_one, above, equal, before)
 
@@ -396,15 +399,18 @@ class TieError(ValueError):
 
 
 def _in_rank_order(counted: CountedCandidates, rows: Ints, ranks: Ints) -> tuple[Ints, Floats]:
-    """Sort each query's ranks, and grades with them."""
+    """Sort each query's ranks, and grades with them.
+
+    Sorts that are stable merge what is in order: that of queries is: a tenth of the others' time.
+    """
     if (rows[1:] > rows[:-1]).all():  # one of each query
         return ranks, counted.grades
     base = counted.width + 1  # above all ranks
     keys = rows * base + ranks  # one number of both sorts sooner than two do
     if counted.all_one:
-        keys.sort()  # in half the time of an order to be applied
+        keys.sort(kind="stable")
         return keys - rows * base, counted.grades
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")
     return ranks[order], counted.grades[order]
 
 

@@ -61,7 +61,7 @@ def to_numpy(values: Any, source: str) -> NDArray[Any]:
         raise InputError(message, source=source) from None
     if array.dtype == object and array.ndim == 0:
         raise InputError(f"{kind_of(values)} is not an array of numbers", source=source)
-    if "float" in array.dtype.name and array.dtype.kind == "V":  # bfloat16 as JAX has it
+    if array.dtype.kind == "V" and "float" in array.dtype.name:  # bfloat16 as JAX has it
         array = array.astype(np.float32)
     return array
 

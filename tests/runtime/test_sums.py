@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irbatch.runtime.numbers import LIMBS, add_up, round_sum
+from irbatch.runtime.sums import LIMBS, add_up, round_sum
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
