@@ -113,23 +113,14 @@ def read_n_relevant(n_relevant: Any, queries: Queries) -> Ints:
 class GradedCandidates:
     """Some cells of a matrix, queries x candidates, query after query, and a grade of each."""
 
-    row_index: Ints  # (graded,): the row of each
+    starts: Ints  # (rows + 1,): where each row's begin and end
     columns: Ints
     grades: Labels
-    n_rows: int
 
     @cached_property
-    def starts(self) -> Ints:
-        """Where each row's begin and end, ``(rows + 1,)``."""
-        if self.one_each:
-            return np.arange(self.n_rows + 1)
-        return offsets_of(np.bincount(self.row_index, minlength=self.n_rows))
-
-    @cached_property
-    def one_each(self) -> bool:
-        """Whether every row has one."""
-        rows = self.row_index
-        return rows.size == self.n_rows and bool((rows[1:] > rows[:-1]).all())
+    def row_index(self) -> Ints:
+        """The row of each."""
+        return row_index_of(self.starts)
 
     @cached_property
     def all_one(self) -> bool:
@@ -140,18 +131,18 @@ class GradedCandidates:
         """Return those that are `kept`."""
         if kept.all():
             return self
-        parts = self.row_index[kept], self.columns[kept], self.grades[kept]
-        return GradedCandidates(*parts, self.n_rows)
+        starts = offsets_of(kept)[self.starts]
+        return GradedCandidates(starts, self.columns[kept], self.grades[kept])
 
     def as_grades(self, queries: Queries) -> GradedCandidates:
         """Return them with grades that are float64; reject NaN, and what is beyond 2^53."""
-        if self.grades.dtype == np.float64 and self.all_one:
-            return self
-        if (bad := find_bad_grade(self.grades)) >= 0:
+        grades = np.asarray(self.grades, np.float64)
+        cells = self if grades is self.grades else replace(self, grades=grades)
+        if not cells.all_one and (bad := find_bad_grade(self.grades)) >= 0:
             label, query = self.grades[bad], queries[self.row_index[bad]]
             problem = f"label {label} of candidate {self.columns[bad]} is not a grade"
             raise InputError(problem, source="relevance", query=query, value=label.item())
-        return replace(self, grades=np.asarray(self.grades, np.float64))
+        return cells
 
     def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
         """Reject a cell outside the matrix."""
@@ -172,8 +163,9 @@ def _read_matrix(matrix: Any, shape: Shape, queries: Queries, source: str) -> Gr
         # Of bools: those of wider numbers are found twenty times as slowly.
         places = np.flatnonzero(values if values.dtype == bool else values != 0)
         begins = np.arange(shape[0] + 1) * shape[1]
-        rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
-        return GradedCandidates(rows, places - begins[rows], values.ravel()[places], shape[0])
+        starts = np.searchsorted(places, begins)
+        columns = places - np.repeat(begins[:-1], np.diff(starts))  # a third of a division's time
+        return GradedCandidates(starts, columns, values.reshape(-1)[places])
     check_shape(matrix, shape, source)
     if is_tensor(matrix):
         tensor = matrix.detach().to_sparse_coo().coalesce()  # only what is not 0 travels
@@ -182,12 +174,13 @@ def _read_matrix(matrix: Any, shape: Shape, queries: Queries, source: str) -> Gr
         if ((rows < 0) | (rows >= shape[0])).any():  # as if of another query
             problem = f"an entry is not in a matrix of shape {shape}"
             raise InputError(problem, source=source)
+        starts = offsets_of(np.bincount(rows, minlength=shape[0]))
     else:
         compressed = read_compressed(matrix, source)
-        rows, columns = row_index_of(compressed.indptr), compressed.indices.astype(np.int64)
+        starts, columns = compressed.indptr.astype(np.int64), compressed.indices.astype(np.int64)
         grades = compressed.data
     check_real(grades, "labels", source)
-    cells = GradedCandidates(rows, columns, grades, shape[0])
+    cells = GradedCandidates(starts, columns, grades)
     cells.check_columns(shape, queries, source)
     return cells.where(grades != 0)
 
@@ -199,7 +192,7 @@ def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> 
     if isinstance(columns, Sequence) and any(
         hasattr(entry, "__len__") and getattr(entry, "ndim", 1) for entry in columns
     ):
-        rows, flat = _read_lists(columns, shape, queries, source)
+        starts, flat = _read_lists(columns, shape, queries, source)
     else:
         array = to_numpy(columns, source)
         if (mask := mask_of(columns)) is not None and array.dtype.kind in "iu":
@@ -210,12 +203,11 @@ def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> 
             expected = f"each of {many(shape[0], 'query')} has a column, or a row of them"
             problem = f"{expected}, not an array of shape {array.shape}"
             raise InputError(problem, source=source)
-        rows, flat = np.arange(shape[0]), array.reshape(-1)
-        if array.ndim == 2:
-            rows = np.repeat(rows, array.shape[1])
+        flat = array.reshape(-1)
+        starts = np.arange(shape[0] + 1) * (flat.size // max(shape[0], 1))
         if not (counted := flat != IGNORED).all():
-            rows, flat = rows[counted], flat[counted]
-    cells = GradedCandidates(rows, flat.astype(np.int64), np.ones(flat.size), shape[0])
+            starts, flat = offsets_of(counted)[starts], flat[counted]
+    cells = GradedCandidates(starts, flat.astype(np.int64), np.ones(flat.size))
     cells.check_columns(shape, queries, source)
     return cells
 
@@ -223,7 +215,7 @@ def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> 
 def _read_lists(
     lists: Sequence[Any], shape: Shape, queries: Queries, source: str
 ) -> tuple[Ints, Labels]:
-    """Return the row and the column of each entry of one list a query."""
+    """Return where the entries of each list begin and end, and the column of each."""
     if len(lists) != shape[0]:
         problem = f"{many(len(lists), 'list')} for {many(shape[0], 'query')}"
         raise InputError(problem, source=source)
@@ -233,12 +225,12 @@ def _read_lists(
             raise InputError(problem, source=source, query=query, value=entry)
     table = read_lists(lists, as_ids(list(queries), "query", source), source)
     if not isinstance(table.documents, TextColumn):
-        return table.row_index, table.documents
+        return table.starts, table.documents
     if len(table.documents):
         query, column = table.where(0)["query"], table.where(0)["document"]
         problem = f"column {shown(column)} is not a whole number"
         raise InputError(problem, source=source, query=query, value=column)
-    return table.row_index, NO_LABELS
+    return table.starts, NO_LABELS
 
 
 def read_labels(
@@ -270,7 +262,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         problem = f"an array of shape {shape}, as the scores: labels of all are relevance"
         raise InputError(problem, source=source)
     cells = _read_columns(positives, shape, queries, source)
-    if cells.one_each:
+    if (np.diff(cells.starts) < 2).all():
         return cells
     keys = np.sort(cells.row_index * shape[1] + cells.columns, kind="stable")
     for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():
