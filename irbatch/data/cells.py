@@ -147,7 +147,8 @@ class GradedCandidates:
     def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
         """Reject a cell outside the matrix."""
         outside = self.columns.view(np.uint64) >= shape[1]  # as negative ones are large there
-        for place in np.flatnonzero(outside)[:1]:
+        if np.count_nonzero(outside):
+            place = np.argmax(outside)
             column, query = int(self.columns[place]), queries[self.row_index[place]]
             candidates = f"the {shape[1]} candidates, counted from 0; padding is {IGNORED}"
             problem = f"column {column} is not one of {candidates}"
@@ -205,7 +206,7 @@ def _read_columns(columns: Any, shape: Shape, queries: Queries, source: str) -> 
             raise InputError(problem, source=source)
         flat = array.reshape(-1)
         starts = np.arange(shape[0] + 1) * (flat.size // max(shape[0], 1))
-        if not (counted := flat != IGNORED).all():
+        if np.count_nonzero(counted := flat != IGNORED) < flat.size:
             starts, flat = offsets_of(counted)[starts], flat[counted]
     cells = GradedCandidates(starts, flat.astype(np.int64), np.ones(flat.size))
     cells.check_columns(shape, queries, source)
@@ -262,7 +263,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         problem = f"an array of shape {shape}, as the scores: labels of all are relevance"
         raise InputError(problem, source=source)
     cells = _read_columns(positives, shape, queries, source)
-    if (np.diff(cells.starts) < 2).all():
+    if (cells.starts[1:] - cells.starts[:-1] < 2).all():
         return cells
     keys = np.sort(cells.row_index * shape[1] + cells.columns, kind="stable")
     for key in keys[1:][keys[1:] == keys[:-1]][:1].tolist():

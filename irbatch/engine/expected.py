@@ -55,7 +55,8 @@ def expect(
     matrix: RelevanceMatrix, ties: OpenTies, request: ScanRequest, scanned: Scan
 ) -> tuple[Ints, Scan]:
     """Return the rows of a block's queries with ties, of which there are some, and expectations."""
-    rows, tie_starts = np.unique(ties.rows, return_index=True)
+    tie_starts = np.flatnonzero(np.append(True, ties.rows[1:] != ties.rows[:-1]))
+    rows = ties.rows[tie_starts]
     tabulated = tabulate(matrix, request)
     entries = _list_entries(matrix, rows, choose_blank(matrix, tabulated))
     certain = ("first_hit", "relevant", "ideal_gain", "ideal_discounted_gain")

@@ -14,7 +14,14 @@ from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.scores import BatchOptions, ScoreEvaluator, ScoreOptions, join_batches
-from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy
+from irbatch.runtime.arrays import (
+    is_on_accelerator,
+    is_sparse,
+    is_tensor,
+    mask_of,
+    to_numpy,
+    widen_halves,
+)
 from irbatch.runtime.numbers import check_choice, check_keywords
 
 SIMILARITIES = {
@@ -24,7 +31,7 @@ SIMILARITIES = {
 }
 DIAGONAL = "positives", "diagonal"  # the option that is of all queries together
 UNUSED = {"mask", "lengths", "items", "nan"}  # of the options of scores
-BLOCK_BYTES = 128 << 20  # of scores at once
+BLOCK_BYTES = 256 << 20  # of scores at once: half of it takes an eighth longer
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
 DOCUMENTS = 1 << 16  # at once on the way to scores
 HELD_BYTES = 1 << 30  # of documents that were made float32 or scaled: others are, for each block
@@ -160,7 +167,11 @@ class _Pair:
         """Return rows as they are multiplied: finite, float32 or float64, as `_similarity` is."""
         rows = (self._queries if source == "queries" else self._documents)[start:stop]
         kind = self._xp.float64 if rows.dtype.itemsize >= 8 else self._xp.float32
-        part = rows.to(kind) if self._there else np.ascontiguousarray(rows, kind)
+        if self._there:
+            part = rows.to(kind)
+        else:
+            is_half = rows.dtype == np.float16
+            part = widen_halves(rows) if is_half else np.ascontiguousarray(rows, kind)
         peak = _peak(part)
         if not math.isfinite(peak):
             values = to_numpy(part, source)

@@ -12,8 +12,7 @@ from irbatch.array_types import Bools, Ints, NDArray
 from irbatch.data.cells import GradedCandidates, check_real, read_counts, read_excluded, read_mask
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import is_on_accelerator, mask_of, to_numpy
-from irbatch.runtime.kernels import as_input, kernel
+from irbatch.runtime.arrays import is_on_accelerator, mask_of, to_numpy, widen_halves
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
 BLOCK_CELLS_THERE = 64 << 20  # compared at once: the temporary masks are of this many bytes
@@ -22,7 +21,6 @@ BLOCK_CELLS_THERE = 64 << 20  # compared at once: the temporary masks are of thi
 FEW_CELLS = 1 << 17
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 COUNTED_THERE = (*FLOATS, "int64", "int32", "int16", "int8", "uint8")
-HALF_INFINITY = 0x7C00  # the bits of float16's; those above it are NaN
 UNCOPIED = (np.float32, np.float64, np.int64, np.uint64)
 
 
@@ -123,18 +121,15 @@ class Candidates:
     def block(self, start: int, stop: int) -> tuple[NDArray[Any], Bools | None]:
         """Return some rows' scores as kernels take them, and which cells are candidates.
 
-        Whole numbers become int64 (uint64 stays), bools too: each exactly. Floats of other widths
-        than 32 and 64 bits become their places in order, as float32 or float64; NumPy converts
-        float16 in three times the time.
+        Whole numbers become int64 (uint64 stays), bools too, float16 float32: each exactly. Floats
+        of more than 64 bits become their places in order, as float64.
         """
         part = self.scores[start:stop]
         kept = None if self.kept is None else np.ascontiguousarray(self.kept[start:stop])
         part = to_numpy(part, "scores") if self.on_accelerator else part
         dtype = part.dtype
         if dtype == np.float16:
-            bits = np.ascontiguousarray(part).view(np.uint16)
-            part = np.empty(part.shape, np.float32)
-            _place_halves.run(8 * bits.size, as_input(bits).reshape(-1), part.reshape(-1))
+            part = widen_halves(part)
         elif dtype.kind == "f" and dtype.itemsize > 8:
             places = np.unique(part, return_inverse=True)[1].reshape(part.shape)
             part = np.where(np.isnan(part), np.nan, places.astype(np.float64))
@@ -153,19 +148,6 @@ class Candidates:
 
     def _keep(self, cells: Bools) -> None:
         self.kept, self.whole = cells if self.kept is None else self.kept & cells, False
-
-
-@kernel
-def _place_halves(bits: NDArray[np.uint16], places: NDArray[np.float32]) -> None:
-    """Read bits as whole numbers with a sign of their own: these are in the order of the floats."""
-    # At each step as wide as the result: half the time of what widens in between.
-    largest = np.int32(HALF_INFINITY)
-    for i in range(bits.size):
-        number = np.int32(np.int16(bits[i]))
-        size = np.int32(number & np.int32(0x7FFF))
-        minus = np.int32(number >> np.int32(31))
-        place = np.float32(np.int32(np.int32(size ^ minus) - minus))
-        places[i] = place if size <= largest else np.float32(np.nan)
 
 
 def part_of(starts: Ints, first: int, last: int) -> tuple[slice, Ints]:
