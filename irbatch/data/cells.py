@@ -131,18 +131,17 @@ class GradedCandidates:
         """Return those that are `kept`."""
         if kept.all():
             return self
-        starts = offsets_of(kept)[self.starts]
-        return GradedCandidates(starts, self.columns[kept], self.grades[kept])
+        parts = offsets_of(kept)[self.starts], self.columns[kept], self.grades[kept]
+        return GradedCandidates(*parts)
 
     def as_grades(self, queries: Queries) -> GradedCandidates:
         """Return them with grades that are float64; reject NaN, and what is beyond 2^53."""
-        grades = np.asarray(self.grades, np.float64)
-        cells = self if grades is self.grades else replace(self, grades=grades)
-        if not cells.all_one and (bad := find_bad_grade(self.grades)) >= 0:
+        if not self.all_one and (bad := find_bad_grade(self.grades)) >= 0:
             label, query = self.grades[bad], queries[self.row_index[bad]]
             problem = f"label {label} of candidate {self.columns[bad]} is not a grade"
             raise InputError(problem, source="relevance", query=query, value=label.item())
-        return cells
+        grades = np.asarray(self.grades, np.float64)
+        return self if grades is self.grades else replace(self, grades=grades)
 
     def check_columns(self, shape: Shape, queries: Queries, source: str) -> None:
         """Reject a cell outside the matrix."""

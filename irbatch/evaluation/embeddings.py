@@ -14,14 +14,7 @@ from irbatch.evaluation.evaluation import Cutoffs, Measures
 from irbatch.evaluation.queries import notes_on
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.scores import BatchOptions, ScoreEvaluator, ScoreOptions, join_batches
-from irbatch.runtime.arrays import (
-    is_on_accelerator,
-    is_sparse,
-    is_tensor,
-    mask_of,
-    to_numpy,
-    widen_halves,
-)
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, mask_of, to_numpy, widen
 from irbatch.runtime.numbers import check_choice, check_keywords
 
 SIMILARITIES = {
@@ -167,11 +160,7 @@ class _Pair:
         """Return rows as they are multiplied: finite, float32 or float64, as `_similarity` is."""
         rows = (self._queries if source == "queries" else self._documents)[start:stop]
         kind = self._xp.float64 if rows.dtype.itemsize >= 8 else self._xp.float32
-        if self._there:
-            part = rows.to(kind)
-        else:
-            is_half = rows.dtype == np.float16
-            part = widen_halves(rows) if is_half else np.ascontiguousarray(rows, kind)
+        part = rows.to(kind) if self._there else np.ascontiguousarray(widen(rows), kind)
         peak = _peak(part)
         if not math.isfinite(peak):
             values = to_numpy(part, source)

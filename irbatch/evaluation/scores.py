@@ -213,7 +213,7 @@ class ScoreBatch:
         They are the same bits then, whatever the ranks, and nothing is rejected any more.
         """
         grades, asked = self.counted.grades, self.evaluator
-        ties = asked.policy == TiePolicy.EXPECTED and bool((self.counted.equal > 1).any())
+        ties = asked.policy == TiePolicy.EXPECTED and bool(np.count_nonzero(self.counted.equal > 1))
         if self.n_relevant is not None or asked.policy == TiePolicy.ERROR:
             return False
         if not asked.plan.is_catalogued or asked.plan.reads_cells(ties=ties):

@@ -25,6 +25,7 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.data.ids import read_query_ids
 from irbatch.errors import InputError, imported, shown, warnings_kept
+from irbatch.evaluation.accumulator import Sums
 from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.queries import with_weights
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
@@ -207,10 +208,9 @@ class RankingMetric(ExactMetric):
             rows = np.column_stack([ids, results.marks, values]).astype(np.int64)
             getattr(self, self._rows).append(torch.as_tensor(rows, device=self.device))
             return
-        state = self._evaluator.state_dict()
+        sums = Sums.of(results.columns, results.of_queries).arrays
         for part, name in self._sums.items():
-            added = torch.tensor(state[part], device=self.device)
-            setattr(self, name, getattr(self, name) + added)
+            setattr(self, name, getattr(self, name) + torch.from_numpy(sums[part]).to(self.device))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({' '.join(self._evaluator.measures)!r}, by_id={self._by_id})"

@@ -12,7 +12,7 @@ from irbatch.array_types import Bools, Ints, NDArray
 from irbatch.data.cells import GradedCandidates, check_real, read_counts, read_excluded, read_mask
 from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import is_on_accelerator, mask_of, to_numpy, widen_halves
+from irbatch.runtime.arrays import is_on_accelerator, mask_of, to_numpy, widen
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
 BLOCK_CELLS_THERE = 64 << 20  # compared at once: the temporary masks are of this many bytes
@@ -126,11 +126,9 @@ class Candidates:
         """
         part = self.scores[start:stop]
         kept = None if self.kept is None else np.ascontiguousarray(self.kept[start:stop])
-        part = to_numpy(part, "scores") if self.on_accelerator else part
+        part = widen(to_numpy(part, "scores") if self.on_accelerator else part)
         dtype = part.dtype
-        if dtype == np.float16:
-            part = widen_halves(part)
-        elif dtype.kind == "f" and dtype.itemsize > 8:
+        if dtype.kind == "f" and dtype.itemsize > 8:
             places = np.unique(part, return_inverse=True)[1].reshape(part.shape)
             part = np.where(np.isnan(part), np.nan, places.astype(np.float64))
         elif dtype.kind in "biu":

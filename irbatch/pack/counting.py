@@ -211,9 +211,9 @@ def _count_nan(row: Scores, n: int) -> int:
 def _count_one(row: Scores, n: int, score: float) -> tuple[int, int]:
     """Count what is higher than a score, and what is the same.
 
-    Counts are as wide as the scores, and said to be at each step, so that as many of them as of
-    scores are in an instruction; and taken away, as -1 is what a comparison gives: 36 µs instead of
-    90 for 10 of 20,000 float64, and 18 instead of 25 of float32.
+    Counts are as wide as the scores, and said to be at each step, so that an instruction takes as
+    many of them; they go down, as a comparison gives -1. To count for 10 of 20,000 takes 9 µs, of
+    float64 18; it was 13 and 45 with counts of 32 bits that go up.
     """
     if row.itemsize > 4:
         return _count_wide(row, n, score)
@@ -401,7 +401,7 @@ class TieError(ValueError):
 def _in_rank_order(counted: CountedCandidates, rows: Ints, ranks: Ints) -> tuple[Ints, Floats]:
     """Sort each query's ranks, and grades with them.
 
-    Sorts that are stable merge what is in order: that of queries is: a tenth of the others' time.
+    By sorts that merge, being stable: queries are in order, and others take ten times as long.
     """
     if (rows[1:] > rows[:-1]).all():  # one of each query
         return ranks, counted.grades

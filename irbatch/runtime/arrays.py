@@ -134,9 +134,11 @@ def _from_tensor(tensor: Any, source: str) -> NDArray[Any]:
     return array
 
 
-def widen_halves(halves: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Return the same numbers as float32, in an eighth of NumPy's time."""
-    bits, wide = as_input(halves).view(np.uint16), np.empty(halves.shape, np.float32)
+def widen(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the same numbers, float16 as float32, in an eighth of NumPy's time."""
+    if numbers.dtype != np.float16 or not numbers.dtype.isnative:
+        return numbers
+    bits, wide = as_input(numbers).view(np.uint16), np.empty(numbers.shape, np.float32)
     _widen_halves.run(20 * bits.size, bits.reshape(-1), wide.reshape(-1))
     return wide
 

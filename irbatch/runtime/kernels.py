@@ -478,4 +478,5 @@ kernel_on_objects = functools.partial(Kernel, holds_gil=True)
 
 def as_input(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array as kernels take theirs: contiguous and aligned."""
-    return np.require(array, requirements=["C", "A"])
+    fits = array.flags.c_contiguous and array.flags.aligned
+    return array if fits else np.require(array, requirements=["C", "A"])
