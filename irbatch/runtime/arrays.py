@@ -91,11 +91,12 @@ def is_tensor(values: Any) -> bool:
     """Tell whether it is a tensor of torch."""
     if type(values) is np.ndarray or "torch" not in sys.modules:
         return False
-    return _is_of_tensors(type(values))
+    kind: Any = type(values)
+    return _is_of_tensors(kind)
 
 
 @functools.lru_cache(maxsize=64)
-def _is_of_tensors(kind: type) -> bool:
+def _is_of_tensors(kind: Any) -> bool:
     return any(  # no framework is loaded just to ask
         base.__name__ == "Tensor" and base.__module__.split(".")[0] == "torch"
         for base in kind.__mro__
