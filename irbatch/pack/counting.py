@@ -28,8 +28,8 @@ from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import offsets_of, row_index_of
 from irbatch.runtime.threads import map_ranges
 
-# Graded candidates a query from which sorting the row costs less than counting for each: as much for
-# 350 of 20,000 float64, 500 of float32, more of shorter rows.
+# Graded candidates a query from which sorting the row costs less than counting for each: it costs
+# as much for 350 of 20,000 float64, for 500 of float32, and for more of shorter rows.
 SORTED_FROM = 350
 
 # Tied candidates of a row up to which counting for each costs less than sorting it: 24 against
@@ -73,9 +73,8 @@ def count_candidates(
             nan = _count_by_sorting(candidates, start, stop, counted, threads)
         else:
             nan = _count_by_comparing(candidates, start, stop, counted, threads)
-        if np.count_nonzero(nan):
-            for row in np.flatnonzero(nan).tolist():
-                _reject_nan(candidates, start + row)
+        for row in np.flatnonzero(nan).tolist() if np.count_nonzero(nan) else ():
+            _reject_nan(candidates, start + row)
     return above, equal
 
 
@@ -343,9 +342,7 @@ class CountedCandidates(NamedTuple):
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("sizes", "grades", "above", "equal", "before")
         )
-        ends = offsets_of([part.grades.size for part in parts])
-        moved = (part.starts[1:] + end for part, end in zip(parts, ends.tolist(), strict=False))
-        starts = np.concatenate([ends[:1], *moved])
+        starts = offsets_of(np.concatenate([part.starts[1:] - part.starts[:-1] for part in parts]))
         width, all_one = max(part.width for part in parts), all(part.all_one for part in parts)
         return CountedCandidates(sizes, width, starts, grades, all_one, above, equal, before)
 

@@ -19,6 +19,7 @@ from irbatch.formats.lines import RUN
 from irbatch.formats.reader import Piece
 from irbatch.pack.counting import SORTED_FROM
 from irbatch.runtime.kernels import Arguments, Kernel
+from irbatch.runtime.sums import add_up
 from irbatch.statistics.resampling import draw_ranges
 
 # Measures with a kernel of their own.
@@ -101,6 +102,7 @@ def _evaluations() -> Iterator[Any]:
     _look_up_items()
     irbatch.evaluate_ids(np.array([[1, 2, 5, 3]]), np.array([[2, 3]]), "nDCG@10")
     _evaluate_scores(rng)
+    add_up(np.array([[0.1, -2.5e-310, np.nan], [0.0, -7.0, 1e300]]))
     list(draw_ranges(rng.random((4, 2, 3)), 1, 0))
     for ties in ("id", "a"):
         rbo(["a", "b", "c", "d"], ["b", "a", "e"], ties=ties)
