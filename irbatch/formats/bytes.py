@@ -20,26 +20,33 @@ from irbatch.runtime.ragged import PLACES, load_word
 
 NO_EXPONENT = 1 << 20
 DIGITS = 18  # as many as int64 holds
+SHORT = 15  # as many as float64 holds
 EXACT_POWERS = 22  # powers of ten up to this are exact in float64
 POWERS = np.array([float(10**power) for power in range(EXACT_POWERS + 1)])
+TENS = np.array([10**power for power in range(9)])
 
 SPACE, PLUS, MINUS, POINT, ZERO, NINE = b" +-.09"
 LOWER_E, UPPER_E = b"eE"
 
-
-@inlined_kernel
-def parse_plain(text: Bytes, at: int) -> tuple[Any, int]:
-    """Convert a number without an exponent; return it, or NaN, and where it ends."""
-    negative = text[at & PLACES] == MINUS
-    whole, power, digits, at = _read_decimal(text, at + negative)
-    if text[at & PLACES] > SPACE or digits == 0 or digits > DIGITS:
-        return np.nan, at
-    value = _scale(whole, power)
-    return -value if negative else value, at
+# Of each byte of a word: its lowest bit, its highest, and what others are compared with.
+LOW_BITS, HIGH_BITS = 0x0101010101010101, -0x7F7F7F7F7F7F7F80
+ABOVE_SPACE, ZEROS, ABOVE_NINE = 0x2121212121212121, 0x3030303030303030, 0x7676767676767676
 
 
 @inlined_kernel
-def _read_decimal(text: Bytes, at: int) -> tuple[int, int, int, int]:
+def _parse_plain(text: Bytes, at: int, guess: int) -> tuple[Any, int, int]:
+    """Convert digits, perhaps with a point, of which so many are guessed to follow it.
+
+    Returns the number, or NaN, how many do, and where they end.
+    """
+    whole, power, digits, at = _read_decimal(text, at, guess)
+    if 0 < digits <= SHORT:
+        return float(whole) / POWERS[-power & 15], -power, at
+    return _scale(whole, power) if 0 < digits <= DIGITS else np.nan, -power, at
+
+
+@inlined_kernel
+def _read_decimal(text: Bytes, at: int, guess: int) -> tuple[int, int, int, int]:
     """Read digits, perhaps with a point: as whole * 10^power, how many they are, their end.
 
     What ends a column ends its digits, too: they need not be counted on the way.
@@ -49,8 +56,38 @@ def _read_decimal(text: Bytes, at: int) -> tuple[int, int, int, int]:
     if text[at & PLACES] != POINT:
         return whole, 0, at - first, at
     point = at
-    whole, at = _read_digits(text, at + 1, whole)
+    whole, at = _read_words(text, at + 1, whole, guess)
     return whole, point + 1 - at, at - first - 1, at
+
+
+@kernel
+def _read_words(text: Bytes, at: int, whole: int, guess: int) -> tuple[int, int]:
+    """Do the same as `_read_digits`, eight at a time: behind a point there are mostly several."""
+    count = 8
+    while count == 8:
+        word = load_word(text, at) - ZEROS  # digits are their values
+        others = ((word + ABOVE_NINE) | word) & HIGH_BITS  # the lowest is right
+        count = _count_below(others, guess) if others != 0 else 8
+        if count > 0:
+            # The first digit is the lowest byte: pairs of them, of their pairs, and of these.
+            pairs = ((word << (64 - 8 * count)) & 0x0F0F0F0F0F0F0F0F) * 0xA01 >> 8
+            fours = (pairs & 0x00FF00FF00FF00FF) * 0x640001 >> 16
+            eight = ((fours & 0x0000FFFF0000FFFF) * 0x271000000001 >> 32) & 0xFFFFFFFF
+            whole = whole * int(TENS[count & 15]) + eight
+            at += count
+    return whole, at
+
+
+@kernel
+def _count_below(marks: int, guess: int) -> int:
+    """Return how many bytes are below the first one whose highest bit is marked.
+
+    A processor does not wait for what is as guessed, up to its lowest three bits.
+    """
+    first, guess = marks & -marks, int(guess) & 7
+    if first == 1 << (8 * guess + 7):
+        return guess
+    return (((((first - 1) & LOW_BITS) * LOW_BITS) >> 56) & 15) - 1
 
 
 @kernel
@@ -69,7 +106,7 @@ def parse_number(text: Bytes, start: int, stop: int) -> Any:
     """Convert a decimal number, correctly rounded; NaN where it isn't sure to be."""
     negative = text[start] == MINUS
     first = start + (negative or text[start] == PLUS)
-    whole, power, digits, at = _read_decimal(text, first)
+    whole, power, digits, at = _read_decimal(text, first, 0)
     if digits == 0:
         return np.nan
     if digits > DIGITS:  # those in front that are zeros don't count
@@ -143,8 +180,6 @@ def _scale(whole: int, power: int) -> Any:
 
 
 NEWLINE, RETURN, TAB, HASH = b"\n\r\t#"
-LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word
-HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
 BYTES_A_CELL = 12  # of work: compiling the parser pays from 24 MB on, loading it from 6 KB
 GIVEN_UP = -1
@@ -211,35 +246,39 @@ def _parse_alike(
     text: Bytes, size: int, at: int, rows: int, layout: Layout, found: Parsed, last: Last
 ) -> tuple[int, int]:
     """Parse lines as long as they are plain and like the last one; return where, and the rows."""
-    values = found.values
     head, head_size = last.head[0], last.head[1]
     tail, tail_size = last.tail[0], last.tail[1]
     head_last, head_mask = _last_word(head_size)
     tail_last, tail_mask = _last_word(tail_size)
-    first_row, line, all_bytes = rows, at, 0
-    while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
+    blank = text[last.ends[layout.document]]
+    minus = text[last.begins[layout.value]] == MINUS
+    last_line, last_tail, longest = size - head_size, size - tail_size, LONGEST_LINE - tail_size
+    first_row, line, all_bytes, length, gap, places = rows, at, 0, 1, 1, 0
+    while line <= last_line and not _unlike(text, line, head, head_last, head_mask):
         start = line + head_size
-        at, seen = _find_end(text, start)
+        length, seen = _measure(text, start, length)
         all_bytes |= seen
-        stop = at
-        odd = at == start
+        at = start + length
+        odd = length == 0
         for _ in range(layout.document + 1, layout.value):
-            odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
-            first = at + 1
-            at = _skip(text, first)
-            odd |= at == first
-        odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
-        value, at = parse_plain(text, at + 1)
+            odd |= text[at & PLACES] != blank
+            gap, _ = _measure(text, at + 1, gap)
+            odd |= gap == 0
+            at += 1 + gap
+        odd |= text[at & PLACES] != blank or (text[(at + 1) & PLACES] == MINUS) != minus
+        value, places, at = _parse_plain(text, at + 1 + minus, places)
         for _ in range(layout.value + 1, layout.tag):
-            odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
-            first = at + 1
-            at = _skip(text, first)
-            odd |= at == first
-        if odd or value != value or at + tail_size > min(size, line + LONGEST_LINE):
+            odd |= text[at & PLACES] != blank
+            gap, _ = _measure(text, at + 1, gap)
+            odd |= gap == 0
+            at += 1 + gap
+        if odd or value != value or at > last_tail or at - line > longest:
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
-        found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
+        row = rows & PLACES
+        found.starts[row], found.lengths[row] = start, length
+        found.values[row] = -value if minus else value
         rows += 1
         line = at + tail_size
     found.beyond_ascii[0] |= all_bytes
@@ -251,31 +290,27 @@ def _parse_alike(
 def _unlike(text: Bytes, at: int, other: int, last: int, mask: int) -> int:
     """Return a number that is not 0 if bytes are others; see `_last_word`."""
     unlike: int = (load_word(text, at + last) ^ load_word(text, other + last)) & mask
-    for i in range(0, last, 8):
-        unlike |= load_word(text, at + i) ^ load_word(text, other + i)
+    i = 0
+    while i < last and unlike == 0:
+        unlike = load_word(text, at + i) ^ load_word(text, other + i)
+        i += 8
     return unlike
 
 
 @kernel
-def _find_end(text: Bytes, at: int) -> tuple[int, int]:
-    """Return where a column ends, at the first byte up to a space, and its highest bits."""
-    seen = 0
-    while True:
+def _measure(text: Bytes, start: int, guess: int) -> tuple[int, int]:
+    """Return how many bytes a column has, up to the first that is at most a space.
+
+    And the highest bits of all.
+    """
+    at, seen, stops = start, 0, 0
+    while stops == 0:
         word = load_word(text, at)
         seen |= word & HIGH_BITS
         stops = (word - ABOVE_SPACE) & ~word & HIGH_BITS  # the lowest is right
-        if stops != 0:
-            below = (stops & -stops) - 1
-            return at + ((((below & LOW_BITS) * LOW_BITS) >> 56) & 15) - 1, seen
         at += 8
-
-
-@kernel
-def _skip(text: Bytes, at: int) -> int:
-    """Return where a column ends: byte by byte, as short ones are sooner found."""
-    while text[at & PLACES] > SPACE:
-        at += 1
-    return at
+    at -= start + 8
+    return at + _count_below(stops, guess), seen
 
 
 @kernel
