@@ -186,6 +186,7 @@ class DocumentLists(Sequence[list[Any]]):
 
 
 MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
+MOST_IN_VIEW = 12  # bytes of a text that stand in Arrow's view of it, behind their number
 
 
 def check_repeats(repeats: str, marks: str | None) -> None:
@@ -425,8 +426,10 @@ def as_column(column: Any, what: str, source: str) -> Column:
     if isinstance(column, TextColumn):
         return column
     with ErrorsIn(source=source):
-        column = _of_frame(column)
+        given, column = column, _of_frame(column)
     if type(column).__module__.startswith("pyarrow") and hasattr(column, "null_count"):
+        if column is given:
+            _check_sound(column, source)
         return _of_arrow(column, what, source)
     unordered = isinstance(column, str | bytes | Mapping | AbstractSet)
     is_array = hasattr(column, "__array__") or hasattr(column, "to_numpy")
@@ -453,8 +456,10 @@ def _of_frame(column: Any) -> Any:
     library, dtype = type(column).__module__.partition(".")[0], getattr(column, "dtype", None)
     if library == "polars" and str(dtype).startswith(("String", "Categorical", "Enum")):
         if len(column) >= MANY_ROWS:
+            newest = getattr(sys.modules["polars"], "CompatLevel", None)
+            level = {} if newest is None else {"compat_level": newest.newest()}  # without a copy
             with suppress(ImportError):  # what takes a third of the time, but 60 ms to import
-                return column.to_arrow()
+                return column.to_arrow(**level)
         return column.to_list()
     pa = sys.modules.get("pyarrow")  # pandas imports it where it is installed
     if library == "pandas" and pa is not None and getattr(dtype, "kind", "") == "O":
@@ -463,19 +468,29 @@ def _of_frame(column: Any) -> Any:
     return column
 
 
+def _check_sound(column: Any, source: str) -> None:
+    """Check offsets, places in dictionaries, and UTF-8, of an array that came as Arrow's."""
+    try:
+        column.validate(full=True)
+    except sys.modules["pyarrow"].ArrowInvalid as problem:
+        raise InputError(f"an array of Arrow is not sound: {problem}", source=source) from problem
+
+
 def _of_arrow(column: Any, what: str, source: str) -> Column:
     """Return a column of pyarrow, over its memory where that is in one piece."""
     pa = sys.modules["pyarrow"]
-    try:
-        column.validate(full=True)  # of offsets, places in dictionaries, and UTF-8
-    except pa.ArrowInvalid as problem:
-        raise InputError(f"an array of Arrow is not sound: {problem}", source=source) from problem
     array = _one_array(column, pa)
     if array.null_count:
         row = int(array.is_null().to_numpy(zero_copy_only=False).argmax())
         raise RowError(row, f"the {what} is missing", source=source)
     if hasattr(array, "indices"):
         return _of_arrow(array.dictionary, what, source).take(array.indices.to_numpy())
+    if pa.types.is_string_view(array.type):
+        views = np.frombuffer(array.buffers()[1] or b"", np.int32)[4 * array.offset :]
+        lengths = views[: 4 * len(array) : 4].copy()
+        if lengths.max(initial=0) <= MOST_IN_VIEW:
+            return TextColumn(views.view(np.uint8), np.arange(4, 16 * len(array), 16), lengths)
+        array = array.cast(pa.large_string())
     if not pa.types.is_large_string(array.type):
         return np.asarray(array.to_numpy(zero_copy_only=False))
     _, offsets, text = array.buffers()
@@ -486,7 +501,7 @@ def _of_arrow(column: Any, what: str, source: str) -> Column:
 
 def _one_array(column: Any, pa: Any) -> Any:
     """Put a column's chunks together; text has offsets of 64 bits, and missing values no number."""
-    if pa.types.is_string(column.type) or pa.types.is_string_view(column.type):
+    if pa.types.is_string(column.type):
         column = column.cast(pa.large_string())
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -77,7 +77,9 @@ def _open(table: Any, source: str) -> Opened:
         return list(table.dtype.names), lambda _: table
     # Most of these can also hand over all their columns by Arrow.
     if _has(table, "collect_schema", "select"):  # frames of polars, lazy ones too
-        return table.collect_schema().names(), lambda picks: table.lazy().select(picks).collect()
+        is_lazy = hasattr(table, "collect")
+        select = (lambda picks: table.select(picks).collect()) if is_lazy else (lambda _: table)
+        return table.collect_schema().names(), select
     if _has(table, "iloc", "columns", "set_axis"):
         return _open_pandas(table)
     if _has(table, "column_names", "select_columns", "with_format", "__getitem__"):
