@@ -13,7 +13,6 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,17 +34,30 @@ HEAD = 1 << 9  # bytes of a run in which ranks are compared with scores: 10 line
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name where
 
 
-@dataclass(frozen=True, eq=False)
 class Piece:
-    """Columns, and what else was seen; `ParsedLines` says more of most fields."""
+    """Columns, and what else was seen; `ParsedLines` says more of most attributes.
 
-    queries: IdColumn  # of each group of consecutive rows with one query
-    firsts: Ints  # (groups,), the first row of each
-    documents: IdColumn
-    values: Floats
-    lines: int = 0  # data or not
-    tag: bytes = b""  # of the last line
-    problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
+    Args:
+        queries: of each group of consecutive rows with one query.
+        firsts: ``(groups,)``, the first row of each.
+        lines: how many there are, data or not.
+        tag: of the last line.
+        problems: their lines are numbered from 1.
+    """
+
+    def __init__(
+        self,
+        queries: IdColumn,
+        firsts: Ints,
+        documents: IdColumn,
+        values: Floats,
+        *,
+        lines: int = 0,
+        tag: bytes = b"",
+        problems: Sequence[InputError] = (),
+    ) -> None:  # a dataclass would take 3 ms to import
+        self.queries, self.firsts, self.documents, self.values = queries, firsts, documents, values
+        self.lines, self.tag, self.problems = lines, tag, problems
 
     @classmethod
     def parse(cls, text: bytearray, form: LineForm, path: str | None = None) -> Piece:
@@ -62,7 +74,7 @@ class Piece:
             np.array(lines.values, np.float64),
             lines=text.count(b"\n"),
             tag=lines.tag,
-            problems=tuple(lines.problems),
+            problems=lines.problems,
         )
 
     @classmethod
@@ -110,12 +122,14 @@ class Piece:
 
     def compact(self) -> Piece:
         """Return it in memory of its own, without the text around the ids."""
-        return replace(
-            self,
-            queries=self.queries.copy(),
-            firsts=self.firsts.copy(),
-            documents=self.documents.copy(),
-            values=self.values.copy(),
+        return Piece(
+            self.queries.copy(),
+            self.firsts.copy(),
+            self.documents.copy(),
+            self.values.copy(),
+            lines=self.lines,
+            tag=self.tag,
+            problems=self.problems,
         )
 
     def of_groups(self, picks: Ints) -> Piece:
@@ -262,15 +276,19 @@ class TableReader:
         return table
 
 
-@dataclass(eq=False)
 class _Part:
-    """A file whose beginning has told its form."""
+    """A file whose beginning has told its form.
 
-    file: Input
-    form: LineForm
-    lines: int  # in front of the next piece
-    done: int  # bytes that have been read, of the files before it, too
-    fault: InputError | None = None  # why the file cannot be read on, behind the last piece
+    Attributes:
+        lines: in front of the next piece.
+        done: bytes that have been read, of the files before it, too.
+        fault: why the file cannot be read on, behind the last piece.
+    """
+
+    fault: InputError | None = None
+
+    def __init__(self, file: Input, form: LineForm, lines: int, done: int) -> None:
+        self.file, self.form, self.lines, self.done = file, form, lines, done
 
 
 class Reader(TableReader):

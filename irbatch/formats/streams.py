@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -22,15 +21,16 @@ LONGEST_QUERY = 256  # bytes of a line's first column that are looked at to cut 
 BOMB_RATIO, BOMB_BYTES = 200, 256 << 20
 
 # What archives begin with, and the modules that open them, the first that is there.
+BZIP2 = (b"BZh%d%s" % (n, block) for n in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
 ARCHIVES = {
-    re.compile(rb"\x1f\x8b"): ("isal.igzip", "gzip"),
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): ("bz2",),
-    re.compile(rb"\xfd7zXZ\x00"): ("lzma",),
-    re.compile(rb"\x28\xb5\x2f\xfd"): ("compression.zstd", "backports.zstd"),
+    (b"\x1f\x8b",): ("isal.igzip", "gzip"),
+    tuple(BZIP2): ("bz2",),
+    (b"\xfd7zXZ\x00",): ("lzma",),
+    (b"\x28\xb5\x2f\xfd",): ("compression.zstd", "backports.zstd"),
 }
 DECOMPRESSORS = {"bz2": "BZ2Decompressor", "lzma": "LZMADecompressor"}  # see `_Streams`
-UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff")
-PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # no id has a control byte in it
+UTF_16 = b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"
+PARQUET = tuple(b"PAR1%c" % control for control in (*range(9), *range(14, 32)))  # of no id
 BOM = b"\xef\xbb\xbf"
 HEAD = 16  # bytes that tell what a file is
 
@@ -51,9 +51,9 @@ class Input:
             self.size = raw.seek(0, os.SEEK_END)  # its bytes, compressed as they are
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
-        if UTF_16.match(head):
+        if head.startswith(UTF_16):
             raise self._problem("is UTF-16 or UTF-32 text, not UTF-8")
-        self.is_parquet = bool(PARQUET.match(head))
+        self.is_parquet = head.startswith(PARQUET)
         self._unpack = self._unpacker(head)
 
     @property
@@ -136,8 +136,8 @@ class Input:
 
     def _unpacker(self, head: bytes) -> _Opener | None:
         """Return what opens the archive, if it is one."""
-        for magic, modules in ARCHIVES.items():
-            if magic.match(head):
+        for beginnings, modules in ARCHIVES.items():
+            if head.startswith(beginnings):
                 try:
                     module = imported("archives", "io", *modules)
                 except ImportError:  # of the others one is Python's own
