@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Bools, Bytes, Ints, Ints2, NDArray
 from irbatch.data.ids import NO_TEXTS, IdColumn, Lengths, TextColumn
 from irbatch.runtime.kernels import as_input, inlined_kernel, kernel
-from irbatch.runtime.ragged import load_word, offsets_of
+from irbatch.runtime.ragged import PLACES, load_word, offsets_of
 from irbatch.runtime.threads import map_ranges
 
 SEEDS: Ints = np.frombuffer(os.urandom(24), np.int64) | 1  # of this process
@@ -48,18 +48,24 @@ def hash_text(text: Bytes, start: int, length: int, first: int, low: int, high: 
     at = start
     left = int(length)
     value = left
-    while left > 0:
-        if at + 8 <= text.size:
-            word = load_word(text, at) & int(MASKS[min(left, 8)])
-        else:  # at the end of the text
-            word = 0
-            for i in range(min(left, 8)):
-                word |= int(text[at + i]) << (8 * i)
-        total = value * first + (word & LOW) * low + ((word >> 32) & LOW) * high
-        value = (total >> 33) & 0x7FFFFFFF
+    while left > 8:
+        value = _mix(value, load_word(text, at), first, low, high)
         at += 8
         left -= 8
-    return value
+    word = 0
+    if at + 8 <= text.size:
+        word = load_word(text, at) & int(MASKS[left & 15])
+    else:  # at the end of the text
+        for i in range(left):
+            word |= int(text[at + i]) << (8 * i)
+    return _mix(value, word, first, low, high)
+
+
+@kernel
+def _mix(value: int, word: int, first: int, low: int, high: int) -> int:
+    """Return the hash of one and eight bytes more."""
+    total = value * first + (word & LOW) * low + ((word >> 32) & LOW) * high
+    return (total >> 33) & 0x7FFFFFFF
 
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
@@ -405,7 +411,7 @@ def _write_hashes(documents: KeyedIds, begin: int, end: int) -> None:
         documents.text, documents.starts, documents.lengths, documents.hashes, documents.seeds
     )  # fmt: skip
     first, low, high = int(seeds[0]), int(seeds[1]), int(seeds[2])
-    for row in range(begin, end):
+    for row in range(begin & PLACES, end):
         hashes[row] = hash_text(text, starts[row], lengths[row], first, low, high)
 
 
