@@ -428,9 +428,7 @@ def as_column(column: Any, what: str, source: str) -> Column:
     with ErrorsIn(source=source):
         given, column = column, _of_frame(column)
     if type(column).__module__.startswith("pyarrow") and hasattr(column, "null_count"):
-        if column is given:
-            _check_sound(column, source)
-        return _of_arrow(column, what, source)
+        return _of_arrow(column, what, source, is_sound=column is not given)
     unordered = isinstance(column, str | bytes | Mapping | AbstractSet)
     is_array = hasattr(column, "__array__") or hasattr(column, "to_numpy")
     if unordered or not (is_array or isinstance(column, Iterable)):
@@ -468,17 +466,13 @@ def _of_frame(column: Any) -> Any:
     return column
 
 
-def _check_sound(column: Any, source: str) -> None:
-    """Check offsets, places in dictionaries, and UTF-8, of an array that came as Arrow's."""
-    try:
-        column.validate(full=True)
-    except sys.modules["pyarrow"].ArrowInvalid as problem:
-        raise InputError(f"an array of Arrow is not sound: {problem}", source=source) from problem
-
-
-def _of_arrow(column: Any, what: str, source: str) -> Column:
+def _of_arrow(column: Any, what: str, source: str, *, is_sound: bool = True) -> Column:
     """Return a column of pyarrow, over its memory where that is in one piece."""
     pa = sys.modules["pyarrow"]
+    try:
+        column.validate(full=not is_sound)  # of offsets, places in dictionaries, and UTF-8
+    except pa.ArrowInvalid as problem:
+        raise InputError(f"an array of Arrow is not sound: {problem}", source=source) from problem
     array = _one_array(column, pa)
     if array.null_count:
         row = int(array.is_null().to_numpy(zero_copy_only=False).argmax())

@@ -19,8 +19,7 @@ from irbatch.runtime.kernels import inlined_kernel, kernel
 from irbatch.runtime.ragged import PLACES, load_word
 
 NO_EXPONENT = 1 << 20
-DIGITS = 18  # as many as int64 holds
-SHORT = 15  # as many as float64 holds
+DIGITS, EXACT_DIGITS = 18, 15  # as many as int64 holds, and as float64 does
 EXACT_POWERS = 22  # powers of ten up to this are exact in float64
 POWERS = np.array([float(10**power) for power in range(EXACT_POWERS + 1)])
 TENS = np.array([10**power for power in range(9)])
@@ -40,7 +39,7 @@ def _parse_plain(text: Bytes, at: int, guess: int) -> tuple[Any, int, int]:
     Returns the number, or NaN, how many do, and where they end.
     """
     whole, power, digits, at = _read_decimal(text, at, guess)
-    if 0 < digits <= SHORT:
+    if 0 < digits <= EXACT_DIGITS:
         return float(whole) / POWERS[-power & 15], -power, at
     return _scale(whole, power) if 0 < digits <= DIGITS else np.nan, -power, at
 
@@ -250,7 +249,8 @@ def _parse_alike(
     tail, tail_size = last.tail[0], last.tail[1]
     head_last, head_mask = _last_word(head_size)
     tail_last, tail_mask = _last_word(tail_size)
-    blank = text[last.ends[layout.document]]
+    between, behind = layout.value - layout.document - 1, layout.tag - layout.value - 1
+    blank = text[head + head_size - 1]
     minus = text[last.begins[layout.value]] == MINUS
     last_line, last_tail, longest = size - head_size, size - tail_size, LONGEST_LINE - tail_size
     first_row, line, all_bytes, length, gap, places = rows, at, 0, 1, 1, 0
@@ -258,21 +258,12 @@ def _parse_alike(
         start = line + head_size
         length, seen = _measure(text, start, length)
         all_bytes |= seen
-        at = start + length
-        odd = length == 0
-        for _ in range(layout.document + 1, layout.value):
-            odd |= text[at & PLACES] != blank
-            gap, _ = _measure(text, at + 1, gap)
-            odd |= gap == 0
-            at += 1 + gap
-        odd |= text[at & PLACES] != blank or (text[(at + 1) & PLACES] == MINUS) != minus
+        at, gap = _pass_columns(text, start + length, between, blank, gap)
+        if length == 0 or text[at & PLACES] != blank or (text[at + 1 & PLACES] == MINUS) != minus:
+            break
         value, places, at = _parse_plain(text, at + 1 + minus, places)
-        for _ in range(layout.value + 1, layout.tag):
-            odd |= text[at & PLACES] != blank
-            gap, _ = _measure(text, at + 1, gap)
-            odd |= gap == 0
-            at += 1 + gap
-        if odd or value != value or at > last_tail or at - line > longest:
+        at, gap = _pass_columns(text, at, behind, blank, gap)
+        if value != value or at > last_tail or at - line > longest:
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
@@ -295,6 +286,19 @@ def _unlike(text: Bytes, at: int, other: int, last: int, mask: int) -> int:
         unlike = load_word(text, at + i) ^ load_word(text, other + i)
         i += 8
     return unlike
+
+
+@inlined_kernel
+def _pass_columns(text: Bytes, at: int, columns: int, blank: int, size: int) -> tuple[int, int]:
+    """Return where so many more columns end, and the last one's size; the text's end if odd."""
+    for _ in range(columns):
+        if text[at & PLACES] != blank:
+            return text.size - 1, 1
+        size, _ = _measure(text, at + 1, size)
+        if size == 0:
+            return text.size - 1, 1
+        at += 1 + size
+    return at, size
 
 
 @kernel

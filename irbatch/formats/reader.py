@@ -35,27 +35,17 @@ MOST_REPEATS = 1000  # documents given twice that are looked for once more, to n
 
 
 class Piece:
-    """Columns, and what else was seen; `ParsedLines` says more of most attributes.
+    """Columns, and what else was seen; `ParsedLines` says more of most fields.
 
-    Args:
-        queries: of each group of consecutive rows with one query.
-        firsts: ``(groups,)``, the first row of each.
-        lines: how many there are, data or not.
-        tag: of the last line.
-        problems: their lines are numbered from 1.
+    `queries` are of each group of consecutive rows with one query, `firsts`, ``(groups,)``, the
+    first row of each; `problems` number lines from 1.
     """
 
     def __init__(
-        self,
-        queries: IdColumn,
-        firsts: Ints,
-        documents: IdColumn,
-        values: Floats,
-        *,
-        lines: int = 0,
-        tag: bytes = b"",
-        problems: Sequence[InputError] = (),
-    ) -> None:  # a dataclass would take 3 ms to import
+        self, queries: IdColumn, firsts: Ints, documents: IdColumn, values: Floats,
+        *, lines: int = 0, tag: bytes = b"", problems: Sequence[InputError] = (),
+    ) -> None:  # fmt: skip
+        # Not a dataclass, as importing these takes 3 ms.
         self.queries, self.firsts, self.documents, self.values = queries, firsts, documents, values
         self.lines, self.tag, self.problems = lines, tag, problems
 
@@ -122,15 +112,8 @@ class Piece:
 
     def compact(self) -> Piece:
         """Return it in memory of its own, without the text around the ids."""
-        return Piece(
-            self.queries.copy(),
-            self.firsts.copy(),
-            self.documents.copy(),
-            self.values.copy(),
-            lines=self.lines,
-            tag=self.tag,
-            problems=self.problems,
-        )
+        columns = self.queries.copy(), self.firsts.copy(), self.documents.copy(), self.values.copy()
+        return Piece(*columns, lines=self.lines, tag=self.tag, problems=self.problems)
 
     def of_groups(self, picks: Ints) -> Piece:
         """Return the rows of some groups, in memory of their own."""
@@ -277,12 +260,9 @@ class TableReader:
 
 
 class _Part:
-    """A file whose beginning has told its form.
+    """A file whose beginning has told its form, and why it cannot be read on, if so.
 
-    Attributes:
-        lines: in front of the next piece.
-        done: bytes that have been read, of the files before it, too.
-        fault: why the file cannot be read on, behind the last piece.
+    `lines` are in front of its next piece; `done` counts bytes of the files before it, too.
     """
 
     fault: InputError | None = None

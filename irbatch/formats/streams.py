@@ -21,7 +21,7 @@ LONGEST_QUERY = 256  # bytes of a line's first column that are looked at to cut 
 BOMB_RATIO, BOMB_BYTES = 200, 256 << 20
 
 # What archives begin with, and the modules that open them, the first that is there.
-BZIP2 = (b"BZh%d%s" % (n, block) for n in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
+BZIP2 = [b"BZh%d%s" % (n, block) for n in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")]
 ARCHIVES = {
     (b"\x1f\x8b",): ("isal.igzip", "gzip"),
     tuple(BZIP2): ("bz2",),
@@ -30,7 +30,8 @@ ARCHIVES = {
 }
 DECOMPRESSORS = {"bz2": "BZ2Decompressor", "lzma": "LZMADecompressor"}  # see `_Streams`
 UTF_16 = b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"
-PARQUET = tuple(b"PAR1%c" % control for control in (*range(9), *range(14, 32)))  # of no id
+# No id has a control byte in it.
+PARQUET = tuple(b"PAR1%c" % control for control in (*range(9), *range(14, 32)))
 BOM = b"\xef\xbb\xbf"
 HEAD = 16  # bytes that tell what a file is
 

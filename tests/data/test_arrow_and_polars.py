@@ -129,6 +129,16 @@ def test_one_chunk_is_not_copied() -> None:
     assert columns["x"].text.ctypes.data == text.buffers()[2].address
 
 
+def test_short_texts_are_read_in_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irbatch.data.columns.MANY_ROWS", 0)  # so few rows of polars, too
+    short = [text for text in TEXTS if len(text.encode()) <= 12]
+    views, series = pa.array(short, pa.string_view()), pl.Series(short)
+    for column in (views, views[3:], series, series[2:], series.cast(pl.Categorical)):
+        assert as_ids(column, "document", "run").tolist() == np.asarray(column).tolist()
+    text = as_ids(views, "document", "run").text
+    assert text.ctypes.data == views.buffers()[1].address
+
+
 def test_arrays_outlive_their_producer() -> None:
     values = [f"a document of some length {i}" for i in range(20_000)]
     columns = read(pa.table({"x": values, "n": range(20_000)}))
