@@ -428,7 +428,8 @@ def as_column(column: Any, what: str, source: str) -> Column:
     with ErrorsIn(source=source):
         given, column = column, _of_frame(column)
     if type(column).__module__.startswith("pyarrow") and hasattr(column, "null_count"):
-        return _of_arrow(column, what, source, is_sound=column is not given)
+        by_polars = column is not given and type(given).__module__.startswith("polars")
+        return _of_arrow(column, what, source, is_sound=by_polars)
     unordered = isinstance(column, str | bytes | Mapping | AbstractSet)
     is_array = hasattr(column, "__array__") or hasattr(column, "to_numpy")
     if unordered or not (is_array or isinstance(column, Iterable)):
