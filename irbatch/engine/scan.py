@@ -127,7 +127,7 @@ class PrefixStatistics:
         if self._scan.reciprocal is not None:
             return self._at(self._scan.reciprocal[self._threshold])
         first_hit = self._of_queries(self._sums.first_hit)
-        is_within = (first_hit > 0) & (first_hit <= self.cutoff)
+        is_within = (first_hit > 0) & (first_hit <= self._scan.cutoffs[self._columns])
         none = np.zeros(is_within.shape)
         return _frozen(np.divide(1.0, first_hit, out=none, where=is_within))
 
@@ -204,6 +204,8 @@ class Scan:
 
     def of_rows(self, rows: slice) -> Scan:
         """View the statistics of some queries."""
+        if rows.stop - rows.start == self.retrieved.size:
+            return self
         parts = (array[rows] if i < 2 else array[:, rows] for i, array in enumerate(self.sums))
         return Scan(self.cutoffs, self.retrieved[rows], PrefixSums(*parts))
 
@@ -221,6 +223,7 @@ def _frozen(values: Floats) -> Floats:
 
 
 DEEPEST = 2**62  # more ranks than any ranking has
+KEPT_RANKS = 1 << 14  # up to which depth the tables of a request are kept
 # Rows that take each step of the scan together, and about as many documents and cutoffs of theirs:
 # many for long runs of memory, few for the second-level cache.
 ROWS_AT_ONCE, DOCUMENTS_AT_ONCE, CUTOFFS_AT_ONCE = 256, 1 << 13, 1 << 16
@@ -250,32 +253,31 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
 
 def tabulate(matrix: RelevanceMatrix, request: ScanRequest) -> KernelRequest:
     """Turn a request into arrays for a block."""
-    gains = np.zeros((len(request.weightings), matrix.levels.size - PAD))
-    levels = gains[:, -PAD:]
-    for row, weighting in zip(levels, request.weightings, strict=True):
-        row[:] = weighting.gain(matrix.levels)
     judged = np.einsum("ij->i", matrix.judged)  # a sum along short rows, in a quarter of the time
     ideal = min(int(judged.max(initial=0)), request.cutoffs[-1])  # ranks that are looked at
-    deepest = max(matrix.depth, int(ideal), 1)
-    return KernelRequest(
-        # Ranks are 64-bit; a cutoff beyond them cuts nothing off, but still divides.
-        cutoffs=np.array([min(cutoff, DEEPEST) for cutoff in request.cutoffs], np.int64),
-        lowest_relevant=np.searchsorted(matrix.levels, np.asarray(request.thresholds, np.float64)),
-        slots=_slots(tuple(request.cutoffs), matrix.depth),
-        gains=gains,
-        # Equal gains in any order sum the same.
-        ideal_order=np.argsort(-levels, axis=1, kind="stable"),
-        divisors=np.stack(
-            [weighting.discount(deepest)[:deepest] for weighting in request.weightings]
-        ),
-    )
+    ranks = 1 << (max(matrix.depth, int(ideal), 1) - 1).bit_length()
+    make = _tabulate if ranks <= KEPT_RANKS else _tabulate.__wrapped__
+    return make(request, matrix.levels.tobytes(), matrix.depth, ranks)
 
 
 @functools.lru_cache(maxsize=64)
-def _slots(cutoffs: tuple[float, ...], depth: int) -> Ints:
-    """Return the number of the first cutoff that each rank is within, as far as there is one."""
-    bounds = [0, *(int(min(cutoff, depth)) for cutoff in cutoffs)]
-    return np.repeat(np.arange(len(cutoffs), dtype=np.uint32), np.diff(bounds))
+def _tabulate(request: ScanRequest, levels: bytes, depth: int, ranks: int) -> KernelRequest:
+    """Make the arrays for some levels and matrices of a depth, with discounts of so many ranks."""
+    grades = np.frombuffer(levels)
+    gains = np.zeros((len(request.weightings), grades.size - PAD))
+    for row, weighting in zip(gains[:, -PAD:], request.weightings, strict=True):
+        row[:] = weighting.gain(grades)
+    bounds = [0, *(int(min(cutoff, depth)) for cutoff in request.cutoffs)]
+    return KernelRequest(
+        # Ranks are 64-bit; a cutoff beyond them cuts nothing off, but still divides.
+        cutoffs=np.array([min(cutoff, DEEPEST) for cutoff in request.cutoffs], np.int64),
+        lowest_relevant=np.searchsorted(grades, np.asarray(request.thresholds, np.float64)),
+        slots=np.repeat(np.arange(len(request.cutoffs), dtype=np.uint32), np.diff(bounds)),
+        gains=gains,
+        # Equal gains in any order sum the same.
+        ideal_order=np.argsort(-gains[:, -PAD:], axis=1, kind="stable"),
+        divisors=np.stack([weighting.discount(ranks)[:ranks] for weighting in request.weightings]),
+    )
 
 
 def choose_blank(matrix: RelevanceMatrix, request: KernelRequest) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,46 +40,60 @@ class FormulaError(InputError):
 
 def apply_formula(measure: Measure, statistics: Any, at: tuple[int, ...]) -> Floats:
     """Return a formula's values of what it reads, float64 ``(queries, *at)``, checked."""
-    shape = (statistics.retrieved.shape[0], *at)
     # Gains and relevance are in the statistics; of items only relevance.
-    values = call_formula(
-        measure, statistics, ("rel",) if measure.declaration.reads == "items" else GRADED
-    )
-    if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
-        who = f"the formula of {measure.name}"
-        raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
-    return values if values.shape == shape else np.broadcast_to(values, shape)
+    skipped = ("rel",) if measure.declaration.reads == "items" else GRADED
+    shape = (statistics.retrieved.shape[0], *at)
+    return np.broadcast_to(call_formula(measure, statistics, skipped, *shape), shape)
 
 
-def call_formula(measure: Measure, statistics: Any, skipped: Collection[str] = ()) -> Floats:
+def call_formula(
+    measure: Measure, statistics: Any, skipped: Collection[str] = (), *shape: int
+) -> Floats:
     """Return what a formula does, whose values may be NaN only where one is undefined.
 
-    It takes the measure's parameters, but for those `skipped`.
+    It takes the measure's parameters, but for those `skipped`; `shape` is given where it is known.
     """
-    declaration = measure.declaration
-    who = f"the formula of {measure.name}"
-    own = {name: measure[name] for name in declaration.parameters if name not in skipped}
+    own = {name: measure[name] for name in measure.declaration.parameters if name not in skipped}
+    with np.errstate(all="ignore"):
+        values = _call(measure, own, statistics, *shape)
+    _check_values([(measure, ())], values)
+    return values
+
+
+def _call(measure: Measure, own: Mapping[str, Any], statistics: Any, *shape: int) -> Floats:
+    """Return a formula's values, of a shape or the same for all cutoffs, not yet checked."""
+    who = "the formula of"
     try:
-        with np.errstate(all="ignore"):  # infinities and NaN are rejected below
-            returned = declaration.formula(statistics, **own)
-            values = np.asarray(returned, np.float64)
+        returned = measure.declaration.formula(statistics, **own)
+        values = np.asarray(returned, np.float64)
     except (InputError, MemoryError):
         raise
     except Exception as problem:
-        message = f"{who} failed: {type(problem).__name__}: {problem}"
+        message = f"{who} {measure.name} failed: {type(problem).__name__}: {problem}"
         raise FormulaError(message, source="measures") from problem
     if returned is None:
-        raise InputError(f"{who} returned None: has it a return?", source="measures")
-    fine = np.isfinite(values)
-    if declaration.undefined is not None:
-        fine |= np.isnan(values)
-    if not fine.all():
-        value = values[~fine].flat[0]
-        shown = "NaN" if np.isnan(value) else value
-        summed = declaration.builtin and declaration.graded
-        why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
-        raise FormulaError(f"{who} returned {shown}{why}", source="measures")
+        message = f"{who} {measure.name} returned None: has it a return?"
+        raise InputError(message, source="measures")
+    if shape and values.shape != shape and values.shape != (shape[0], *(1 for _ in shape[1:])):
+        message = f"{who} {measure.name} returned shape {values.shape} for {shape}"
+        raise InputError(message, source="measures")
     return values
+
+
+def _check_values(places: Iterable[tuple[Measure, Any]], values: Floats) -> None:
+    """Reject infinities, and NaN unless a measure may be undefined, at the places of measures."""
+    if np.isfinite(values).all():
+        return
+    for measure, place in places:
+        declaration, own = measure.declaration, values[place]
+        fine = np.isfinite(own) | (np.isnan(own) & (declaration.undefined is not None))
+        if not fine.all():
+            value = own[~fine].flat[0]
+            shown = "NaN" if np.isnan(value) else value
+            summed = declaration.builtin and declaration.graded
+            why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
+            problem = f"the formula of {measure.name} returned {shown}{why}"
+            raise FormulaError(problem, source="measures")
 
 
 class Group:
@@ -90,8 +104,15 @@ class Group:
         self.threshold = float(_parameter(measure, "rel", DEFAULT_REL))
         self.reads = measure.declaration.reads
         self.reads_cells = self.reads == "judged" or self.threshold <= 0  # documents of grade 0
+        parameters = measure.declaration.parameters.keys() - GRADED.keys()
+        self.own = {name: measure[name] for name in parameters}  # what is not in the statistics
         self.depths: list[float] = []
         self.positions: list[int] = []  # among the plan's measures
+
+    @cached_property
+    def place(self) -> tuple[Any, ...]:
+        """Where its values stand in ``(queries, measures)``."""
+        return slice(None), as_slice(self.positions)
 
 
 class Plan:
@@ -140,6 +161,7 @@ class Plan:
             {depth for group in self._of_prefixes for depth in group.depths}
             | {FULL_DEPTH for group in self._of_prefixes if group.measure.declaration.whole}
         )
+        self._highest = min([_parameter(of, "max_grade", math.inf) for of in filled] or [math.inf])
         self.is_catalogued = all(measure.declaration.builtin for measure in filled) and all(
             gain in CATALOGUED[0] and discount in CATALOGUED[1]
             for gain, discount, _ in map(_weights, filled)
@@ -183,6 +205,8 @@ class Plan:
     def check_levels(self, levels: Floats) -> None:
         """Reject grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
         fractional = levels[levels != np.floor(levels)]
+        if not fractional.size and (not levels.size or levels[-1] <= self._highest):
+            return
         for measure in self.filled:
             if measure.declaration.reads in MARKED:
                 continue
@@ -213,8 +237,7 @@ class Plan:
 
         Where a query has nothing to retrieve there is NaN, not 0, if `skip_no_relevant`.
         """
-        values = np.empty((matrix.retrieved.size, self.columns))
-        values[:, [*self.of_items, *self.of_marks]] = np.nan
+        values = np.zeros((matrix.retrieved.size, self.columns))
         if self._of_prefixes:
             with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
                 scanned = scan(matrix, self._request, threads)
@@ -223,13 +246,15 @@ class Plan:
                 from irbatch.engine.expected import expect  # for those who have ties
 
                 rows, expected = expect(matrix, matrix.ties, self._request, scanned)
-                of_tied = np.empty((rows.size, self.columns))
+                of_tied = np.zeros((rows.size, self.columns))
                 linear = [group for group in self._linear if group in self._of_prefixes]
                 self._from_prefixes(linear, expected, of_tied)
                 positions = [position for group in linear for position in group.positions]
                 values[rows[:, None], positions] = of_tied[:, positions]
         if self._of_judged:
             self._from_judged(matrix, values)
+        if self.of_items or self.of_marks:
+            values[:, [*self.of_items, *self.of_marks]] = np.nan
         if self.columns > len(self.measures):
             self._check_weights(values)
         if matrix.ties is not None:
@@ -271,20 +296,20 @@ class Plan:
 
     def _from_prefixes(self, groups: Sequence[Group], scanned: Scan, values: Floats) -> None:
         """Write the values of some groups, into ``(queries, measures)``, from the scan."""
-        views: dict[tuple[object, ...], PrefixStatistics] = {}
-        places_of = {depth: place for place, depth in enumerate(self._cutoffs)}
-        for group in groups:
-            key = group.threshold, group.weights, tuple(group.depths)
-            if key not in views:
-                views[key] = PrefixStatistics(
-                    scanned,
-                    self._thresholds.index(group.threshold),
-                    self._weights.index(group.weights),
-                    [places_of[depth] for depth in group.depths],
-                )
-            depths = (len(group.depths),)
-            places = as_slice(group.positions)
-            values[:, places] = apply_formula(group.measure, views[key], depths)
+        views: dict[Any, PrefixStatistics] = {}
+        with np.errstate(all="ignore"):
+            for group in groups:
+                key = group.threshold, group.weights, *group.depths
+                if key not in views:
+                    views[key] = PrefixStatistics(
+                        scanned,
+                        self._thresholds.index(group.threshold),
+                        self._weights.index(group.weights),
+                        [self._cutoffs.index(depth) for depth in group.depths],
+                    )
+                shape = len(values), len(group.depths)
+                values[group.place] = _call(group.measure, group.own, views[key], *shape)
+        _check_values(((group.measure, group.place) for group in groups), values)
 
     def _from_judged(self, matrix: RelevanceMatrix, values: Floats) -> None:
         """Write the values of measures of judged documents, which are collected once."""
@@ -301,16 +326,19 @@ class Plan:
         else:
             judged = collect_relevant(matrix).within(deepest)
         ideals: dict[Any, Any] = {}
-        for depth, some in by_depth.items():  # one after the other: each takes a block's memory
-            within = judged.within(depth)
-            views: dict[tuple[float, Weights], JudgedRanks] = {}
-            for group, position in some:
-                key = group.threshold, group.weights
-                if key not in views:
-                    weighting = make_weighting(*group.weights)
-                    arguments = matrix, within, group.threshold, weighting, depth, ideals
-                    views[key] = JudgedRanks(*arguments)
-                values[:, position] = apply_formula(group.measure, views[key], ())
+        with np.errstate(all="ignore"):
+            for depth, some in by_depth.items():  # one by one: each takes a block's memory
+                within = judged.within(depth)
+                views: dict[tuple[float, Weights], JudgedRanks] = {}
+                for group, position in some:
+                    key = group.threshold, group.weights
+                    if key not in views:
+                        weighting = make_weighting(*group.weights)
+                        arguments = matrix, within, group.threshold, weighting, depth, ideals
+                        views[key] = JudgedRanks(*arguments)
+                    read = group.measure, group.own, views[key]
+                    values[:, position] = _call(*read, len(values))
+        _check_values(((group.measure, group.place) for group in self._of_judged), values)
 
     def _check_weights(self, values: Floats) -> None:
         """Reject weights below 0, which only users' formulas have."""
