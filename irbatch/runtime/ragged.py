@@ -22,7 +22,7 @@ def offsets_of(sizes: Ints | Iterable[int]) -> Ints:
     """
     sizes = np.asarray(sizes, np.int64)
     offsets = np.zeros(sizes.size + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    sizes.cumsum(out=offsets[1:])
     return offsets
 
 
