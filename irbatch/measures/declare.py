@@ -24,6 +24,7 @@ from irbatch.errors import InputError, kind_of, shown
 from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.measures.table import ROWS, Spelling, Words, names_of, words_of
 from irbatch.runtime.numbers import check_choice, is_real, is_whole
+from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from irbatch.engine.judged import JudgedRanks
@@ -179,7 +180,7 @@ class Declaration:
         self._function = formula
         by_query = self.reads == "grades"
         if self.builtin:  # a signature takes longer to read than all the rest
-            function = inspect.unwrap(formula)
+            function: Any = getattr(formula, "__wrapped__", formula)
             defaults, arguments = function.__defaults__ or (), function.__code__.co_argcount
             names = function.__code__.co_varnames[arguments - len(defaults) : arguments]
             own = dict(zip(names, defaults, strict=True))
@@ -194,9 +195,13 @@ class Declaration:
 
     def call(self, measure: Measure, read: tuple[Any, ...]) -> Any:
         """Call the function that was declared, with a measure's parameters behind what it reads."""
-        names = list(inspect.signature(self._function).parameters)[len(read) :]
+        names = self._arguments[len(read) :]
         own = {name: measure[name] for name in names if name in self.parameters}
         return self._function(*read, **own)
+
+    @cached_property
+    def _arguments(self) -> list[str]:
+        return list(inspect.signature(self._function).parameters)
 
     @property
     def measure(self) -> Measure:
@@ -263,7 +268,7 @@ def parameters_of(
 def ratio(numerator: Floats, denominator: Floats | Ints) -> Floats:
     """Divide, with 0 where the denominator is 0: nothing retrieved, or nothing to retrieve."""
     nothing = denominator == 0
-    if not nothing.any():
+    if not np.count_nonzero(nothing):
         return numerator / denominator
     return np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
 
@@ -339,7 +344,7 @@ class Measure:
         Given what its formula reads, it is that function still, and returns its value.
         """
         if read:
-            return self.declaration.call(self(**parameters), read)
+            return self.declaration.call(self(**parameters) if parameters else self, read)
         declared = self.declaration.parameters
         settings = dict(self.parameters)
         for name, value in parameters.items():
@@ -422,13 +427,14 @@ class Measure:
 
         Or, with ``"as given"``, the one under which it was asked for.
         """
+        if style == "irbatch":
+            return str(self)
         if style == AS_GIVEN:
             return self.asked or str(self)
         for spelling in self.declaration.names[1]:
             if spelling.style == style and (name := self._spell_as(spelling)):
                 return name
-        if style != "irbatch":
-            check_choice("names", style, styles())
+        check_choice("names", style, styles())
         return str(self)
 
     def _spell_as(self, spelling: Spelling) -> str:

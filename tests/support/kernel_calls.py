@@ -23,7 +23,7 @@ from irbatch.runtime.sums import add_up
 from irbatch.statistics.resampling import draw_ranges
 
 # Measures with a kernel of their own.
-WALKS = "nDCGrel RnDCG G Qmeasure GAP Compat Tau ERR(gain=linear,max_grade=40000)"
+WALKS = "IPrec nDCGrel RnDCG G Qmeasure GAP Compat Tau ERR(gain=linear,max_grade=40000)"
 
 Kinds = tuple[Any, ...]
 

@@ -59,22 +59,7 @@ def precision_at_multiple(j: JudgedRanks, times: float = Number(1.0, least=0.0))
 def interpolated_precision(
     j: JudgedRanks, recall: float = Number(0.0, least=0.0, most=1.0), rounding: str = ROUNDING
 ) -> Floats:
-    """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
-    needed = recall * j.relevant
-    if rounding == "up":  # all but fractions below 0.1; else halves
-        needed = np.trunc(needed + UP)
-    else:
-        needed = np.floor(needed) + (needed - np.floor(needed) >= 0.5)
-    first = np.maximum(needed, 1).astype(np.int64)
-    starts, ends = j.hits.starts[:-1] + first - 1, j.hits.starts[1:]
-    values = np.zeros(j.queries)
-    reached = np.flatnonzero(starts < ends)
-    if reached.size:
-        precisions = np.append(j.hits.numbers / j.hits.ranks, 0.0)
-        bounds = np.empty(2 * reached.size, np.intp)
-        bounds[::2], bounds[1::2] = starts[reached], ends[reached]
-        values[reached] = np.maximum.reduceat(precisions, bounds)[::2]
-    return values
+    return _interpolate(j, (recall,), rounding)[0]
 
 
 @of_judged("IPrecAvg")
@@ -84,10 +69,35 @@ def mean_interpolated_precision(
     rounding: str = ROUNDING,
 ) -> Floats:
     """Return the mean; summed from the last point to the first, as trec_eval does."""
-    total = np.zeros(j.queries)
-    for recall in reversed(points):
-        total += interpolated_precision(j, recall, rounding)
-    return total / len(points)
+    values = _interpolate(j, points[::-1], rounding)
+    return np.add.accumulate(values)[-1] / len(points)
+
+
+def _interpolate(j: JudgedRanks, recalls: tuple[float, ...], rounding: str) -> Floats:
+    """Return the largest i / rank of the i-th hit, from the hit on that reaches each recall.
+
+    It is float64 ``(recalls, queries)``.
+    """
+    shares = np.array(recalls)[:, None] * j.relevant
+    if rounding == "up":  # all but fractions below 0.1; else halves
+        needed = np.trunc(shares + UP)
+    else:
+        needed = np.floor(shares) + (shares - np.floor(shares) >= 0.5)
+    places = j.hits.starts[:-1] + np.maximum(needed, 1).astype(np.int64) - 1
+    if "best" not in j.kept:  # the largest from each hit on, and one of no hit
+        j.kept["best"] = best = np.zeros(j.hits.ranks.size + 1)
+        _find_best.run(best.size + j.queries, j.hits.starts, j.hits.ranks, best)
+    return j.kept["best"][np.where(places < j.hits.starts[1:], places, -1)]
+
+
+@kernel
+def _find_best(starts: Ints, ranks: Ints, best: Floats) -> None:
+    """Write the largest i / rank of each query's hits from each on, the i-th of them."""
+    for q in range(starts.size - 1):
+        highest = 0.0
+        for i in range(starts[q + 1] - 1, starts[q] - 1, -1):
+            highest = max(highest, (i - starts[q] + 1) / ranks[i])
+            best[i] = highest
 
 
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
