@@ -108,8 +108,11 @@ class RelevanceMatrix:
 
     def has_judged(self) -> bool:
         """Tell whether any document retrieved is judged; looks no further than to the first."""
-        parts = (self.codes[row : row + 64] for row in range(0, self.codes.shape[0], 64))
-        return any(bool(((part != UNJUDGED) & (part != PAD)).any()) for part in parts)
+        for row in range(0, self.codes.shape[0], 64):
+            part = self.codes[row : row + 64]
+            if part.max() > UNJUDGED or (part == NEGATIVE).any():
+                return True
+        return False
 
     def truncated(self, depth: int) -> RelevanceMatrix:
         """Forget what was retrieved beyond a rank (trec_eval's ``-M``)."""

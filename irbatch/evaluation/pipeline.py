@@ -151,7 +151,7 @@ class Computed:
         values = self._scan(matrix, rows)
         if marked is None:
             least = self.evaluation.settings.least_relevant
-            relevant = matrix.judged[:, matrix.levels >= least].sum(axis=1)
+            relevant = matrix.judged @ (matrix.levels >= least)
             nothing = relevant == 0
         else:
             relevant, nothing = marked.compute(rows, self._cut(block.matrix), values)

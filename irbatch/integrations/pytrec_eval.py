@@ -119,7 +119,7 @@ class RelevanceEvaluator:
             computed = compute_run(evaluation, self._qrels, run, rows=rows)
             values[:, :-1] = computed.of_queries.values[rows]
             take_logarithms(values, measures)
-        results = (dict(zip(labels, row, strict=True)) for row in values[:, columns].tolist())
+        results = map(dict, map(functools.partial(zip, labels), values[:, columns].tolist()))
         return dict(zip(queries, results, strict=True))
 
 

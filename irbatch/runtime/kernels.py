@@ -236,18 +236,15 @@ class Kernel:
 
     def digest(self) -> str:
         """Return what is different when the source, that of a kernel called, or a constant is."""
-        kernels = list(dict.fromkeys(self._with_called()))
+        kernels = [self]
+        for kernel in kernels:  # which become more
+            kernels += [other for other in kernel.called(Kernel).values() if other not in kernels]
         constants = sorted({pair for kernel in kernels for pair in kernel._constants()})
         text = repr((sys.implementation.cache_tag, constants))
         checksum = zlib.crc32(text.encode())
         for kernel in kernels:
             checksum = _add_to(checksum, kernel.source.__code__)
         return f"{checksum:08x}"
-
-    def _with_called(self) -> Iterator[Kernel]:
-        yield self
-        for kernel in self.called(Kernel).values():
-            yield from kernel._with_called()
 
     def called(self, *kinds: type[Any]) -> dict[str, Any]:
         """Return the global values of some types that the source uses, by name."""
@@ -321,9 +318,10 @@ def library_code(function: Any, example: Arguments, results: Sequence[str]) -> C
     pack = struct.Struct("=" + "".join(letters)).pack
     words = {"int": "q", "float": "d", "bool": "?7x"}
     unpack = struct.Struct("=" + "".join(words[kind] for kind in results)).unpack_from
+    places = ctypes.c_int64 * (1 + MOST_RESULTS)
 
     def run(arguments: Arguments) -> Any:
-        out = (ctypes.c_int64 * (1 + MOST_RESULTS))()
+        out = places()
         if function(out, out, pack(*arguments.numbers), out):
             raise RuntimeError("a kernel raised an error")
         values = unpack(out, 8)
