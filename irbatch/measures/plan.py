@@ -56,7 +56,7 @@ def call_formula(
     own = {name: measure[name] for name in measure.declaration.parameters if name not in skipped}
     with np.errstate(all="ignore"):
         values = _call(measure, own, statistics, *shape)
-    _check_values([(measure, ())], values)
+    _check_values([(measure, ...)], values)
     return values
 
 
