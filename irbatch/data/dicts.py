@@ -16,6 +16,8 @@ import numpy as np
 from irbatch.array_types import Floats, Ints, NDArray
 from irbatch.runtime.kernels import (
     FLOAT_VALUE,
+    NO_HASH,
+    ODD,
     TEXT_HASH,
     TYPE,
     TYPES,
@@ -26,7 +28,8 @@ from irbatch.runtime.kernels import (
     kernel,
     kernel_on_objects,
     list_item,
-    next_item,
+    pairs_of,
+    room_for_pairs,
     whole_as_float,
     word_at,
 )
@@ -35,8 +38,7 @@ if TYPE_CHECKING:
     from irbatch.data.columns import QueryTable
 
 FEWEST_SLOTS, SLOTS_PER_DOCUMENT = 64, 8
-NO_HASH = -1  # of text whose hash was not computed yet
-ODD, NOT_COUNTED = -1, -1
+NOT_COUNTED = -1
 ERRORS = OverflowError, IndexError  # of the functions that kernels call
 # In a ranking that is not in order scores are counted for each judged document, if few were found;
 # else it is sorted, which takes as long as counting for so many.
@@ -72,8 +74,8 @@ class Found(NamedTuple):
 class Space(NamedTuple):
     """Memory that the kernels work in."""
 
-    item: Ints  # (3,), see `next_item`
-    item_at: int  # its address
+    room: Ints  # see `room_for_pairs`
+    room_at: int
     slots: NDArray[np.int32]  # a table of one query's judged documents, or -1
     judged: Ints  # (most judged,): their addresses, and their hashes
     hashes: Ints
@@ -88,11 +90,11 @@ class Space(NamedTuple):
     @classmethod
     def of(cls, most_judged: int, longest: int) -> Space:
         """Make as much as rankings take."""
-        item, slots = np.empty(3, np.int64), np.empty(_slots_for(most_judged), np.int32)
+        slots = np.empty(_slots_for(most_judged), np.int32)
         judged, hashes = np.empty((2, most_judged), np.int64)
         scores, lists = np.empty(longest + 1), np.empty((4, longest + 1), np.int64)
         own = judged, hashes, scores, scores.view(np.int64), *lists, np.empty(256, np.int64)
-        return cls(item, item.ctypes.data, slots, *own)
+        return cls(*room_for_pairs(max(most_judged, longest)), slots, *own)
 
 
 def is_table(rankings: object) -> TypeGuard[QueryTable]:
@@ -110,10 +112,9 @@ def read_judgments(judged: Sequence[Collection[object]], starts: Ints) -> Floats
     """Return the grades of some queries, dictionaries of text to numbers; None if they aren't."""
     grades = np.empty(starts[-1])
     work = grades.size // 4  # by other means: a fourth of a cell's time in plain Python
-    item, dicts = np.empty(3, np.int64), Dicts.of(judged, starts)
-    place = item, item.ctypes.data
+    room = room_for_pairs(int(np.diff(starts).max(initial=0)))
     try:
-        done = _read_judgments.run_compiled(work, dicts, TYPES, grades, *place)
+        done = _read_judgments.run_compiled(work, Dicts.of(judged, starts), TYPES, grades, *room)
     except ERRORS:
         return None
     return grades if done == len(judged) else None
@@ -147,24 +148,17 @@ def find_in_rankings(
 
 
 @kernel_on_objects
-def _read_judgments(judged: Dicts, types: Types, grades: Floats, item: Ints, item_at: int) -> int:
-    """Read judgments one query after the other; return how many come before an odd one.
-
-    `item` and its address are as in `Space`.
-    """
+def _read_judgments(judged: Dicts, types: Types, grades: Floats, room: Ints, room_at: int) -> int:
+    """Read judgments one query after the other; return how many come before an odd one."""
     for q in range(judged.addresses.size):
-        documents, row, end = judged.addresses[q], judged.starts[q], judged.starts[q + 1]
-        if word_at(documents + TYPE) != types.dict:
+        first, end = judged.starts[q], judged.starts[q + 1]
+        pairs = pairs_of(judged.addresses[q], end - first, types, room, room_at)
+        if pairs == ODD:
             return q
-        item[0] = 0
-        while next_item(documents, item_at, item_at + 8, item_at + 16) != 0:
-            grade = _number_at(item[2], types)
-            if word_at(item[1] + TYPE) != types.str or grade != grade or row == end:
+        for row in range(first, end):
+            grades[row] = _number_at(word_at(pairs + 16 * (row - first) + 8), types)
+            if grades[row] != grades[row]:
                 return q
-            grades[row] = grade
-            row += 1
-        if row != end:
-            return q
     return judged.addresses.size
 
 
@@ -183,8 +177,6 @@ def _find_judged(
         ranking, size = rankings.addresses[q], rankings.starts[q + 1] - rankings.starts[q]
         first = documents.starts[q]
         n_judged = documents.starts[q + 1] - first
-        if word_at(ranking + TYPE) != types.dict:
-            return q
         if not _enter_judged(documents.addresses[q], n_judged, types, space):
             return q
         last_slot = _slots_for(n_judged) - 1
@@ -237,16 +229,15 @@ def _read_ranking(
     Also return whether the scores descend. Most documents are not judged: which may be is written
     down without a branch, that the processor would guess wrong, and then looked at.
     """
-    item, at, slots, likely, keys = space.item, space.item_at, space.slots, space.likely, space.keys
-    place, n_likely, previous, is_ordered = 0, 0, np.inf, True
-    item[0] = 0
-    while next_item(ranking, at, at + 8, at + 16) != 0:
-        key = item[1]
-        score = _number_at(item[2], types)
-        text_hash = word_at(key + TEXT_HASH)
-        if word_at(key + TYPE) != types.str or text_hash == NO_HASH or score != score:
-            return ODD, False
-        if place == size:
+    slots, likely, keys = space.slots, space.likely, space.keys
+    n_likely, previous, is_ordered = 0, np.inf, True
+    pairs = pairs_of(ranking, size, types, space.room, space.room_at)
+    if pairs == ODD:
+        return ODD, False
+    for place in range(size):
+        key = word_at(pairs + 16 * place)
+        score = _number_at(word_at(pairs + 16 * place + 8), types)
+        if score != score:
             return ODD, False
         if rounded:
             score = np.float64(np.float32(score))
@@ -254,9 +245,8 @@ def _read_ranking(
         previous = score
         space.scores[place] = score
         likely[n_likely], keys[place] = place, key
-        n_likely += slots[text_hash & last_slot] >= 0
-        place += 1
-    return (n_likely if place == size else ODD), is_ordered
+        n_likely += slots[word_at(key + TEXT_HASH) & last_slot] >= 0
+    return n_likely, is_ordered
 
 
 @kernel
@@ -354,18 +344,15 @@ def _in_order(bits: int) -> Any:
 @kernel
 def _enter_judged(documents: int, n: int, types: Types, space: Space) -> bool:
     """Enter a query's judged documents in the table; tell whether all are as they should be."""
-    item, item_at, slots, judged, hashes = space[:5]
-    kind, last_slot = word_at(documents + TYPE), _slots_for(n) - 1
-    if kind != types.list and kind != types.dict:
+    slots, judged, hashes, last_slot = space.slots, space.judged, space.hashes, _slots_for(n) - 1
+    is_list, pairs = word_at(documents + TYPE) == types.list, 0
+    if not is_list:
+        pairs = pairs_of(documents, n, types, space.room, space.room_at)
+    if pairs == ODD:
         return False
     slots[: last_slot + 1] = -1
-    item[0] = 0
     for d in range(n):
-        if kind == types.list:
-            judged[d] = list_item(documents, d)
-        else:
-            more = next_item(documents, item_at, item_at + 8, item_at + 16)
-            judged[d] = item[1] if more != 0 else 0
+        judged[d] = list_item(documents, d) if is_list else word_at(pairs + 16 * d)
         if judged[d] == 0:
             return False
         hashes[d] = word_at(judged[d] + TEXT_HASH)

@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Bytes, Ints, Ints2, NDArray
 from irbatch.data.ids import NO_TEXTS, IdColumn, Lengths, TextColumn
-from irbatch.runtime.kernels import as_input, inlined_kernel, kernel
+from irbatch.runtime.kernels import as_input, inlined_kernel, kernel, prefetch
 from irbatch.runtime.ragged import PLACES, load_word, offsets_of
 from irbatch.runtime.threads import map_ranges
 
@@ -29,7 +29,7 @@ def slot_of(number: int, factor: int, shift: int, slots: int) -> int:
     The highest bits alone would crowd numbers that follow each other, by some seeds.
     """
     product = number * factor
-    return ((product >> shift) ^ (product >> 29)) & (slots - 1)
+    return ((product >> shift) ^ (product >> 29)) & ((slots - 1) & PLACES)
 
 
 @kernel
@@ -70,6 +70,7 @@ def _mix(value: int, word: int, first: int, low: int, high: int) -> int:
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
 TIGHT, DENSE, SPARSE = 2, 3, 8
+NEAR_SLOTS = 1 << 12  # that leave others room in the nearest cache; 4 a document looked for do
 
 
 class KeyedIds(NamedTuple):
@@ -143,7 +144,7 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
     longest = int(sizes.max(initial=0))
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(judged.most_slots(first, last, SPARSE), np.int32)
+        slots = np.empty(max(judged.most_slots(first, last, SPARSE), NEAR_SLOTS), np.int32)
         likely = np.empty(longest + 1, np.int64)
         repeats = np.empty((2, 1), np.int64)  # there are none
         args = retrieved, judged, places, first, last, slots, likely, repeats, rows
@@ -262,13 +263,14 @@ def _enter_rows(
     found = 0
     for q in range(first, last):
         if found < repeats.shape[1]:
-            found = _enter_query(documents, q, density, slots, repeats, found)
+            n_slots = _slots_for(density * (documents.ends[q] - documents.begins[q]))
+            found = _enter_query(documents, q, n_slots, slots, repeats, found)
     return found
 
 
 @kernel
 def _enter_query(
-    documents: KeyedIds, q: int, density: int, slots: Lengths, repeats: Ints2, found: int
+    documents: KeyedIds, q: int, n_slots: int, slots: Lengths, repeats: Ints2, found: int
 ) -> int:
     """Write the keys of a query's documents, and enter them in slots.
 
@@ -277,10 +279,9 @@ def _enter_query(
     begin, end = documents.begins[q], documents.ends[q]
     if documents.starts.size > 0:
         _write_hashes(documents, begin, end)
-    n_slots = _slots_for(density * (end - begin))
     shift = shift_for(n_slots)
     slots[:n_slots] = -1
-    for row in range(begin, end):
+    for row in range(begin & PLACES, end):
         other = _find(documents, slots, begin, n_slots, shift, documents, row)
         if other < 0:
             slots[-1 - other] = row - begin
@@ -312,19 +313,43 @@ def _look_up(
         begin = judged.begins[q]
         if places[q] < 0 or begin == judged.ends[q]:
             continue
-        _enter_query(judged, q, SPARSE, slots, repeats, 0)
-        n_slots = _slots_for(SPARSE * (judged.ends[q] - begin))
-        shift = shift_for(n_slots)
+        n_judged, first_row, end_row = judged.ends[q] - begin, begins[places[q]], ends[places[q]]
+        n_slots = _slots_for(max(SPARSE * n_judged, min(4 * (end_row - first_row), NEAR_SLOTS)))
+        _enter_query(judged, q, n_slots, slots, repeats, 0)
+        shift, n_likely = shift_for(n_slots), 0
+        if n_judged == 1:
+            n_likely = _collect_same(keys, first_row, end_row, int(judged.keys[begin]), likely)
+            first_row = end_row
         # Most documents are not judged. Which may be is written down without a branch, that the
         # processor would guess wrong, and then looked at: this takes a half less time.
-        n_likely = 0
-        for row in range(begins[places[q]], ends[places[q]]):
-            likely[n_likely] = row
+        for row in range(first_row & PLACES, end_row):
+            likely[n_likely & PLACES] = row
             n_likely += slots[slot_of(int(keys[row]), factor, shift, n_slots)] >= 0
+        n_texts = n_likely if retrieved.starts.size > 0 else 0
+        for i in range(n_texts):
+            prefetch(retrieved.lengths, likely[i])
+            prefetch(retrieved.starts, likely[i])
+        for i in range(n_texts):
+            prefetch(retrieved.text, retrieved.starts[likely[i]])
         for i in range(n_likely):
             d = _find(judged, slots, begin, n_slots, shift, retrieved, likely[i])
             if d >= 0:
                 rows[d] = likely[i]
+
+
+@kernel
+def _collect_same(keys: NDArray[Any], begin: int, end: int, key: int, likely: Ints) -> int:
+    """Write down the rows of a ranking that have a key, many at once; return their number."""
+    row, n_likely = begin & PLACES, 0
+    while row < end:
+        stop, same = min(row + 128, end), 0
+        for i in range(row, stop):
+            same += keys[i] == key
+        for i in range(row, stop if same > 0 else row):
+            likely[n_likely] = i
+            n_likely += keys[i] == key
+        row = stop
+    return n_likely
 
 
 @kernel

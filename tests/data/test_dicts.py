@@ -75,6 +75,10 @@ class Twin:
         return self.compare()
 
 
+class Owner:
+    """Has attributes."""
+
+
 def fail() -> float:
     raise ZeroDivisionError("this has no value")
 
@@ -156,6 +160,21 @@ def with_replaced_entries() -> Tables:
     return judged, run
 
 
+def in_other_tables() -> Tables:
+    """Make dictionaries that had another key, or that are an object's, and keep values apart."""
+    judged, run = random_tables(4)
+    for table in (judged, run):
+        for i, (query, documents) in enumerate(table.items()):
+            if i % 2:
+                table[query] = vars(owner := Owner())
+                for document, value in list(documents.items())[:25]:
+                    setattr(owner, document, value)
+            else:
+                documents[1] = 1
+                del documents[1]
+    return judged, run
+
+
 def one_long_ranking() -> Tables:
     """Its judged documents are too many to count for each: it is sorted."""
     rng = np.random.default_rng(1)
@@ -197,7 +216,7 @@ WRAPPERS: list[Callable[[Table], Any]] = [
 def cases() -> Iterator[tuple[Tables, str, bool]]:
     """Yield judgments and a run, one of the two, and whether kernels read that one."""
     one_to_three = scored([1.0, 2.0, 3.0])
-    for tables in (*map(random_tables, range(4)), with_replaced_entries()):
+    for tables in (*map(random_tables, range(4)), with_replaced_entries(), in_other_tables()):
         yield tables, "judgments", True
         yield tables, "rankings", True
     yield one_long_ranking(), "rankings", True
