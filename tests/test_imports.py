@@ -67,7 +67,7 @@ def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     loaded = loaded_after("import irbatch.cli")
     assert "numpy" not in loaded
     assert {each for each in loaded if each.startswith("irbatch")} == {
-        *("irbatch", "irbatch.on_demand", "irbatch.version", "irbatch.errors", "irbatch.cli"),
+        *("irbatch", "irbatch.on_demand", "irbatch.version", "irbatch.errors", "irbatch.cli")
     }
 
 

@@ -13,8 +13,5 @@ if TYPE_CHECKING:
 __all__ = ["DocumentCosts", "label_propensities", "popularity_propensities"]
 
 __getattr__, __dir__ = load_on_demand(
-    __name__,
-    {
-        "items": ("DocumentCosts", "label_propensities", "popularity_propensities"),
-    },
+    __name__, {"items": ("DocumentCosts", "label_propensities", "popularity_propensities")}
 )

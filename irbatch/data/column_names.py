@@ -29,10 +29,7 @@ BESIDE = ("timestamp", "datetime", "iteration")
 YIELDING = {"query", "document", "docid"}
 
 # What else will do, where one column alone is not recognised.
-INSTEAD = {
-    "grade": ", or grade=1 if all are 1",
-    "score": "; ranks are enough, in a column 'rank'",
-}
+INSTEAD = {"grade": ", or grade=1 if all are 1", "score": "; ranks are enough, in a column 'rank'"}
 
 # By kind of table and role: the names, those of the first group before those of the second. A
 # search log knows who asked; the query is what was asked.
@@ -55,10 +52,7 @@ ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
 MARK = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}
 # What callers may call roles, and those that their tables of a source may have.
 WORDS = {"user": "query", "item": "document", "relevance": "grade", "rating": "grade"}
-SOURCES = {
-    "qrels": (*JUDGED, *MARK.values()),
-    "run": (*ROLES["run"], "rank"),
-}
+SOURCES = {"qrels": (*JUDGED, *MARK.values()), "run": (*ROLES["run"], "rank")}
 
 Columns = Mapping[str, Any] | None
 """What callers say of columns: role to name, of both sources, or of each apart."""

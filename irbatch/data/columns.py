@@ -68,11 +68,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     @classmethod
     def from_runs(
-        cls,
-        queries: IdColumn,
-        firsts: Ints,
-        documents: IdColumn,
-        values: Floats,
+        cls, queries: IdColumn, firsts: Ints, documents: IdColumn, values: Floats
     ) -> QueryTable:
         """Make a table of runs of rows: each's query, which may come back, and its first row.
 

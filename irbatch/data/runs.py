@@ -53,11 +53,7 @@ class Run(Container):
 
     @classmethod
     def from_columns(
-        cls,
-        query_ids: Any,
-        document_ids: Any,
-        scores: Any,
-        name: str | None = None,
+        cls, query_ids: Any, document_ids: Any, scores: Any, name: str | None = None
     ) -> Run:
         """Make a run of columns, one row a retrieved document, in any order.
 

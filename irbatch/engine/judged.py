@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Floats2, Ints, NDArray, Positions
-from irbatch.engine.matrix import (
-    NEGATIVE,
-    PAD,
-    UNJUDGED,
-    WORD,
-    RelevanceMatrix,
-    SparseMatrix,
-)
+from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix, SparseMatrix
 from irbatch.engine.scan import FULL_DEPTH, Weighting, word_of
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of

@@ -43,10 +43,7 @@ def is_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
 
 
 def as_qrels(
-    qrels: Judgments,
-    columns: Columns = None,
-    marks: str | None = None,
-    repeats: str = "error",
+    qrels: Judgments, columns: Columns = None, marks: str | None = None, repeats: str = "error"
 ) -> Qrels:
     """Return judgments, whatever they come as, with the marks that measures read, if any.
 

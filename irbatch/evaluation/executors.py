@@ -144,10 +144,7 @@ def _run(work: Callable[..., Any], sent: Sent, item: Item) -> Any:
 
 
 def evaluate_partitions(
-    evaluation: Evaluation,
-    qrels: Judgments,
-    run: Any,
-    executor: Executor | int | None,
+    evaluation: Evaluation, qrels: Judgments, run: Any, executor: Executor | int | None
 ) -> Results:
     """Return the results of a run in partitions."""
     named: list[Item] = []

@@ -262,10 +262,7 @@ def evaluate_run(evaluation: Evaluation, qrels: Judgments | None, run: Rankings)
 
 
 def average(
-    evaluation: Evaluation,
-    qrels: Qrels,
-    run: Run | TableReader,
-    progress: Progress | None = None,
+    evaluation: Evaluation, qrels: Qrels, run: Run | TableReader, progress: Progress | None = None
 ) -> Results:
     """Return the results of the queries that the settings average; warn of what these hide."""
     computed = compute_run(evaluation, qrels, run, progress)

@@ -18,13 +18,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.column_names import choose_columns, grade_of_all
-from irbatch.data.columns import (
-    RowError,
-    as_column,
-    as_ids,
-    as_numbers,
-    as_scores,
-)
+from irbatch.data.columns import RowError, as_column, as_ids, as_numbers, as_scores
 from irbatch.data.ids import KINDS, Column, IdColumn, item_of, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import ErrorsIn, InputError, imported

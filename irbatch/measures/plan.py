@@ -11,14 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.scan import (
-    FULL_DEPTH,
-    PrefixStatistics,
-    Scan,
-    ScanRequest,
-    as_slice,
-    scan,
-)
+from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest, as_slice, scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, MARKED, Measure
 from irbatch.measures.parameters import CATALOGUED, GRADED, make_weighting

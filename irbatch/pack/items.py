@@ -63,11 +63,7 @@ class Wanted(NamedTuple):
 
 
 def rank_run(
-    items: Items,
-    run: Run,
-    queries: Sequence[Any],
-    wanted: Wanted,
-    ordering: Ordering | None,
+    items: Items, run: Run, queries: Sequence[Any], wanted: Wanted, ordering: Ordering | None
 ) -> Ints:
     """Order the documents of queries, as far as they are read, and look them up.
 

@@ -13,13 +13,7 @@ import scipy.sparse as sp
 from support.input_errors import input_error
 
 import irbatch
-from irbatch import (
-    BatchEvaluator,
-    InputWarning,
-    evaluate_ids,
-    evaluate_matrix,
-    evaluate_scores,
-)
+from irbatch import BatchEvaluator, InputWarning, evaluate_ids, evaluate_matrix, evaluate_scores
 
 NAN, INF = float("nan"), float("inf")
 LABELS = np.array([[1, 0, 0], [0, 1, 0]])

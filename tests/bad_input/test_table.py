@@ -13,15 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bad_input.entrances import ENTRANCES, CommandError, Entrance, InexpressibleError
-from bad_input.problem import (
-    MEAN,
-    Found,
-    Problem,
-    Rejected,
-    Row,
-    Values,
-    reciprocal_ranks,
-)
+from bad_input.problem import MEAN, Found, Problem, Rejected, Row, Values, reciprocal_ranks
 from bad_input.table import BASE, GOOD, ROWS
 from irbatch import InputError, InputWarning
 

@@ -208,10 +208,7 @@ run()
 
 @pytest.mark.parametrize(
     ("problem", "status", "said"),
-    [
-        (MemoryError(), 1, "out of memory"),
-        (KeyboardInterrupt(), 130, "interrupted"),
-    ],
+    [(MemoryError(), 1, "out of memory"), (KeyboardInterrupt(), 130, "interrupted")],
     ids=repr,
 )
 def test_what_ends_a_command_is_said_in_one_line(

@@ -35,11 +35,7 @@ OLD = {
     "better": {"x": 2.0, "a": 1.0},
     "gone": {"a": 1.0},
 }
-NEW = {
-    "same": {"a": 1.0},
-    "worse": {"x": 4.0, "a": 3.0, "c": 2.0},
-    "better": {"a": 2.0},
-}
+NEW = {"same": {"a": 1.0}, "worse": {"x": 4.0, "a": 3.0, "c": 2.0}, "better": {"a": 2.0}}
 
 
 def problems(count: int = 10) -> list[tuple[Any, Any, Any]]:

@@ -11,14 +11,7 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.comparing.gate import (
-    Limit,
-    Verdict,
-    check,
-    failures,
-    parse_condition,
-    unmet,
-)
+from irbatch.comparing.gate import Limit, Verdict, check, failures, parse_condition, unmet
 from irbatch.report.text import show_p
 from irbatch.statistics.intervals import bounded_intervals
 from irbatch.statistics.tests import Margin

@@ -13,15 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.comparisons import (
-    FORMATS,
-    NASTY,
-    PEOPLES,
-    constant,
-    make,
-    nasty,
-    no_constant,
-)
+from support.comparisons import FORMATS, NASTY, PEOPLES, constant, make, nasty, no_constant
 
 import irbatch
 from irbatch import InputError
@@ -244,10 +236,7 @@ def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
 
 def test_power_is_told_when_asked_for() -> None:
     pytest.importorskip("scipy")
-    plain, power = (
-        THREE.to_csv().splitlines(),
-        THREE.to_csv(power=True).splitlines(),
-    )
+    plain, power = (THREE.to_csv().splitlines(), THREE.to_csv(power=True).splitlines())
     assert power[0] == plain[0] + ",detectable,queries_needed"
     assert float(power[1].split(",")[-2]) == THREE.detectable[0, 0]
     assert "detectable" in json.loads(THREE.to_json(power=True))["pairs"][0]

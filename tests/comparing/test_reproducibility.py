@@ -108,11 +108,7 @@ def test_tables_show_what_there_is() -> None:
     ]
     alone = reproducibility(QRELS, (some_run(1), some_run(2)), measures="AP")
     assert "ER" not in str(alone).split("\n\n")[2].splitlines()[0]
-    for text in (
-        found.to_markdown(),
-        found.to_latex(),
-        found.to_html(),
-    ):
+    for text in (found.to_markdown(), found.to_latex(), found.to_html()):
         assert f"{found.rmse[0, 0]:.4f}" in text
     assert r"$\Delta$RI" in found.to_latex()
 

@@ -122,9 +122,7 @@ def test_refused_propensities() -> None:
     for value in (0, -0.5, 1.5, math.nan, "x"):
         given = {"a": 0.5, "b": value}
         input_error(
-            lambda given=given: irbatch.Items(propensities=given),
-            "propensities",
-            document="b",
+            lambda given=given: irbatch.Items(propensities=given), "propensities", document="b"
         )
     some: Any = {"a": 0.5}
     input_error(lambda: irbatch.Items(["a", "b"], propensities=some), document="b")

@@ -21,13 +21,7 @@ from support.input_errors import input_error
 import irbatch.efficiency.load as sending
 from irbatch.array_types import Ints
 from irbatch.efficiency import Hardware, Load, measure_load
-from irbatch.efficiency.load import (
-    MOST_DUE,
-    Sending,
-    due_times,
-    is_growing,
-    look_for_rate,
-)
+from irbatch.efficiency.load import MOST_DUE, Sending, due_times, is_growing, look_for_rate
 from irbatch.efficiency.record import find_percentiles
 
 MS = 10**6  # ns

@@ -23,13 +23,7 @@ from support.efficiency_records import FULL as OF_EVERYTHING
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.efficiency import (
-    QUANTITIES,
-    EfficiencyRecord,
-    Hardware,
-    Latency,
-    annotate_run,
-)
+from irbatch.efficiency import QUANTITIES, EfficiencyRecord, Hardware, Latency, annotate_run
 from irbatch.efficiency.record import ALIASES, DERIVED, PERCENTILES, STATISTICS
 from irbatch.formats import streams
 from irbatch.statistics.resampling import draw_counts

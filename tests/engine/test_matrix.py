@@ -8,21 +8,13 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch.engine.matrix import (
-    BLOCK_BYTES,
-    NEGATIVE,
-    PAD,
-    UNJUDGED,
-    RelevanceMatrix,
-    plan_blocks,
-)
+from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, PAD, UNJUDGED, RelevanceMatrix, plan_blocks
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.join import pack_run
 
 
 @pytest.mark.parametrize(
-    "depths",
-    [[], [0], [5] * 1000, [10] * 9_999 + [10**6], [0, 1, 2, 3] * 50, list(range(3000))],
+    "depths", [[], [0], [5] * 1000, [10] * 9_999 + [10**6], [0, 1, 2, 3] * 50, list(range(3000))]
 )
 def test_blocks_hold_every_query_once_and_stay_bounded(depths: list[int]) -> None:
     lengths = np.array(depths, np.int64)

@@ -168,9 +168,7 @@ def interrupt() -> Iterator[Callable[[float], None]]:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such clock")
 @pytest.mark.parametrize("way", WAYS)
 def test_an_interrupt_at_any_time(
-    way: str,
-    evaluations: dict[str, Callable[[], str]],
-    interrupt: Callable[[float], None],
+    way: str, evaluations: dict[str, Callable[[], str]], interrupt: Callable[[float], None]
 ) -> None:
     evaluate = evaluations[way]
     expected = evaluate()

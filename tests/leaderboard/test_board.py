@@ -13,14 +13,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import compare
-from irbatch.efficiency import (
-    EfficiencyRecord,
-    Hardware,
-    Latency,
-    Load,
-    LoadAtRate,
-    measure_search,
-)
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Load, LoadAtRate, measure_search
 from irbatch.errors import InputWarning
 from irbatch.evaluation.results import Results
 from irbatch.leaderboard import Leaderboard

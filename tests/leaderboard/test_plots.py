@@ -26,11 +26,7 @@ LONG = "a dense retriever with a long name, checkpoint"
 
 
 def made_board(
-    latency: Any,
-    accuracy: Any,
-    names: list[str] | None = None,
-    bounds: bool = True,
-    **more: Any,
+    latency: Any, accuracy: Any, names: list[str] | None = None, bounds: bool = True, **more: Any
 ) -> Leaderboard:
     """Put systems s0, s1, … on a leaderboard, with intervals of both numbers, and more fields."""
     names = names or [f"s{i}" for i in range(len(latency))]

@@ -32,8 +32,7 @@ def make(accuracy: dict[str, dict[str, float | Bounded]], **fields: Any) -> Lead
     """Put systems on a leaderboard; each field has one value a system."""
     records = [
         EfficiencyRecord(
-            system=system,
-            **{name: each[i] for name, each in fields.items() if each[i] is not None},
+            system=system, **{name: each[i] for name, each in fields.items() if each[i] is not None}
         )
         for i, system in enumerate(accuracy)
     ]

@@ -20,8 +20,7 @@ EXAMPLE = Example(
     ranked={"ann": "abcd", "bob": "ca", "eve": "beaf", "dan": "aeb"},
     relevant={"ann": set("bdef"), "bob": {"a"}, "eve": {"d"}, "dan": {"a", "b"}},
     known=Known(
-        "abcdefgh",
-        {"ann": "gg", "bob": "bg", "eve": "cgh", "dan": "cg", "fay": "ab", "gus": "abe"},
+        "abcdefgh", {"ann": "gg", "bob": "bg", "eve": "cgh", "dan": "cg", "fay": "ab", "gus": "abe"}
     ),
     k=3,
 )

@@ -120,11 +120,7 @@ def interpolated_precision(
 
 
 def average_interpolated_precision(
-    q: Query,
-    *,
-    rel: Rel = None,
-    points: Sequence[float] = ELEVEN_POINTS,
-    rounding: str = "nearest",
+    q: Query, *, rel: Rel = None, points: Sequence[float] = ELEVEN_POINTS, rounding: str = "nearest"
 ) -> Value:
     """IPrecAvg = mean of IPrec over the levels of recall (trec_eval's 11pt_avg)."""
     values = [

@@ -16,14 +16,7 @@ from support.pages import Page
 from irbatch import InputError
 from irbatch.errors import printable
 from irbatch.report import latex
-from irbatch.report.document import (
-    BEST,
-    MARKS,
-    Cell,
-    Column,
-    Document,
-    Table,
-)
+from irbatch.report.document import BEST, MARKS, Cell, Column, Document, Table
 from irbatch.report.text import text_width, write_markdown, write_table, write_text
 
 ESCAPES = re.compile("\x1b\\[[01]m")

@@ -251,9 +251,7 @@ def test_another_process_takes_what_numba_has_kept(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_kept(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from numba.core import caching
 

@@ -46,7 +46,7 @@ REFUSED_MEASURES = {
     "must be grade=gain, …": ["ndcg.1", "ndcg.1=", "ndcg.=", "ndcg.1=nan"],
     "must be p=0.9, grade=gain, …": ["rbp.95", "rbp.p=", "rbp.p=x"],
     "grade=gain of whole grades of 0 or more": [
-        *("ndcg.=1", "ndcg.x=1", "ndcg.-1=2", "ndcg.1.5=2", "ndcg.p=0.5", "rbp.q=1"),
+        *("ndcg.=1", "ndcg.x=1", "ndcg.-1=2", "ndcg.1.5=2", "ndcg.p=0.5", "rbp.q=1")
     ],
     "a map of grades to gains": ["ndcg.1=1e9999"],
     "of grade 1 is -1; a gain is finite and not negative": ["ndcg.1=-1", "G.1=-1"],
