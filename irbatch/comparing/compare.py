@@ -29,7 +29,8 @@ from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.measures import Measure, measure, parse_measures
 from irbatch.report import Reported
 from irbatch.report.document import Record
-from irbatch.runtime.numbers import check_keywords, exact_mean
+from irbatch.runtime.numbers import check_keywords
+from irbatch.runtime.sums import exact_mean
 from irbatch.runtime.threads import cached_property
 from irbatch.statistics.intervals import (
     Intervals,
@@ -579,7 +580,7 @@ def _compare(
     def find(find: Callable[[Sample], Any]) -> Floats:
         return np.asarray(join_measures([find(sample) for sample in samples], scaled.blocks))
 
-    means = find(lambda sample: [[*map(exact_mean, own.T.tolist())] for own in sample.values])
+    means = find(lambda sample: [[*map(exact_mean, own.T)] for own in sample.values])
     means[:, scaled.geometric] = np.exp(means[:, scaled.geometric])
     differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
     p = find(lambda sample: p_values(sample, options.test))

@@ -34,7 +34,8 @@ from irbatch.errors import ErrorsIn, InputError, many, shown
 from irbatch.report import Reported
 from irbatch.report.document import Column, Document, Record, list_records, make_table
 from irbatch.report.text import show_quantity
-from irbatch.runtime.numbers import check_choice, check_number, check_whole, exact_mean
+from irbatch.runtime.numbers import check_choice, check_number, check_whole
+from irbatch.runtime.sums import exact_mean
 
 SHOWN = ("p50", "p95", "p99")  # of latency, for people
 MOST_DUE = 10_000_000  # queries at one rate
@@ -422,7 +423,7 @@ def summarise(sending: Sending, rate: float, arrivals: str, callers: int | None)
         rate=rate,
         achieved=int(answered.sum()) / end,
         latency=Latency(
-            mean=exact_mean(times[answered].tolist()) if answered.any() else None,
+            mean=exact_mean(times[answered]) if answered.any() else None,
             **find_percentiles(np.sort(np.where(answered, times, np.inf))),
             calls=sending.due.size,
             loop=OPEN,

@@ -39,7 +39,8 @@ from irbatch.errors import ErrorsIn, InputError, did_you_mean, imported, kind_of
 from irbatch.report import write_json
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.files import written
-from irbatch.runtime.numbers import check_choice, exact_mean, is_number
+from irbatch.runtime.numbers import check_choice, is_number
+from irbatch.runtime.sums import exact_mean
 from irbatch.statistics.intervals import quantile_ranks
 from irbatch.statistics.resampling import check_draws, check_level, draw_column_means
 
@@ -221,7 +222,7 @@ class Latency:
                 if ranks is not None:  # outwards, as the repeats of a call may be all alike
                     ends = ordered[[(ranks[0] - 1) * repeats, ranks[1] * repeats - 1]].tolist()
                     intervals[name] = ends[0], ends[1]
-        mean = exact_mean(times.ravel().tolist())
+        mean = exact_mean(times.ravel())
         values = find_percentiles(ordered)
         return cls(mean=mean, **values, intervals=intervals, level=level, calls=times.size)
 

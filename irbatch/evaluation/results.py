@@ -26,7 +26,8 @@ from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
 from irbatch.report import Reported
 from irbatch.runtime.arrays import uncompiled
-from irbatch.runtime.numbers import check_choice, check_number, exact_mean
+from irbatch.runtime.numbers import check_choice, check_number
+from irbatch.runtime.sums import exact_mean, exact_sum
 from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
@@ -423,22 +424,20 @@ class Results(Reported):
             return value_of(measure, items.counted(measure.cutoff))
         column_of = self.values[:, column]
         counted = ~np.isnan(column_of)
-        values: Any = column_of[counted].data  # yields floats, without a list of them
+        values = column_of[counted]
         if measure.aggregate == "sum":
-            try:
-                return math.fsum(values)
-            except OverflowError:  # beyond float64
-                return math.copysign(math.inf, exact_mean(values))
+            return exact_sum(values)
         if measure.aggregate == "weighted":
             weights = self.of_queries.values[:, weight_column(self.columns, column)][counted]
-            total = math.fsum(weights.data)
-            gained = math.fsum(np.multiply(values, weights).data)
-            return gained / total if total else math.nan
-        if not len(values):
+            total = exact_sum(weights)
+            return exact_sum(values * weights) / total if total else math.nan
+        if not values.size:
             return math.nan
         if measure.aggregate == "mean":
             return exact_mean(values)
-        return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
+        if values.min() <= 0:
+            return 0.0
+        return math.exp(math.fsum(map(math.log, values.data)) / values.size)
 
 
 class SystemResults(Reported, dict[str, Results]):

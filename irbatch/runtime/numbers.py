@@ -10,7 +10,7 @@ import functools
 import math
 import struct
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -50,14 +50,6 @@ def as_floats(values: Collection[object]) -> Floats:
         One of `NUMBER_ERRORS`: if a value is not a real number.
     """
     return np.frombuffer(pack_floats(values))
-
-
-def exact_mean(values: Sequence[float]) -> float:
-    """Return the exactly rounded mean, also where the sum is beyond float64."""
-    try:
-        return math.fsum(values) / len(values)
-    except OverflowError:  # of the sum, not of the mean
-        return math.fsum(value / len(values) for value in values)
 
 
 def is_real(value: object) -> TypeGuard[float]:

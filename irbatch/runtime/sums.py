@@ -8,6 +8,7 @@ from 2^-1074 to 2^1024, with room to carry; one holds the sums of 2^31 values an
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -20,6 +21,23 @@ SMALLEST = 1074  # float64 are multiples of 2 to the minus this
 MANTISSA = 52  # bits of a float64, below those of its exponent and its sign
 INFINITE = 2047 << MANTISSA  # the bits of infinity; those of NaN are more, but for the sign
 NO_SIGN = 2**63 - 1
+MANY = 512  # values that `math.fsum` takes longer to sum
+
+
+def exact_mean(values: Floats) -> float:
+    """Return the exactly rounded sum of ``(n,)`` over their number, also beyond float64."""
+    total = exact_sum(values)
+    if math.isfinite(total) or not np.isfinite(values).all():
+        return total / values.size
+    return round_sum(add_up(values[:, None])[0], values.size)
+
+
+def exact_sum(values: Floats) -> float:
+    """Return the exactly rounded sum of float64 ``(n,)``; infinite where it is beyond that."""
+    if values.size < MANY or not np.isfinite(values).all():
+        with suppress(OverflowError):  # on the way, or in the end
+            return math.fsum(values.data)
+    return round_sum(add_up(values[:, None])[0])
 
 
 def add_up(values: Floats) -> Ints:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irbatch.runtime.sums import LIMBS, add_up, round_sum
+from irbatch.runtime.sums import LIMBS, MANY, add_up, exact_mean, exact_sum, round_sum
 
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
@@ -38,3 +38,15 @@ def test_columns_apart_and_nan_left_out() -> None:
     assert limbs.shape == (2, LIMBS)
     assert [round_sum(each) for each in limbs] == [math.fsum([0.1, 0.2]), 3.0]
     assert not add_up(np.empty((0, 3))).any()
+
+
+def test_of_few_and_of_many_alike() -> None:
+    rng = np.random.default_rng(3)
+    for size in (1, MANY - 1, MANY, 3 * MANY):
+        values = rng.normal(size=size) * 10.0 ** rng.integers(-300, 300, size)
+        assert exact_sum(values) == math.fsum(values)
+        assert exact_mean(values[::-1]) == math.fsum(values) / size
+        huge = np.full(size, 1e308)
+        assert exact_mean(huge) == 1e308
+        assert exact_sum(np.append(huge, 1e308)) == math.inf
+        assert exact_sum(np.append(values, math.inf)) == math.inf
