@@ -105,19 +105,28 @@ def check_order(scores: Floats, begins: Ints, ends: Ints) -> NDArray[np.int8]:
     return states
 
 
-def find_ranks(
-    scores: Floats, begins: Ints, ends: Ints, targets: Floats, rows: Ints, near: Ints
-) -> tuple[Ints, Ints]:
-    """Count the scores above each target, of ranking `rows`, and those equal, itself included.
+class Standings(NamedTuple):
+    """Where judged documents stand, query after query: each but the first ``(judged,)``."""
 
-    Scores descend from `begins` to `ends` of a ranking and contain the targets; `near` is where
-    each may stand in them, -1 where that is not known.
+    starts: Ints  # (queries + 1,): where each query's begin
+    above: Ints  # how many documents score higher
+    equal: Ints  # how many score the same, itself included; 0: it was not retrieved
+    before: Ints  # how many of these ids put before it, -1 if it isn't known
+
+
+def find_standings(
+    scores: Floats, begins: Ints, ends: Ints, judged: Floats, starts: Ints, near: Ints | None = None
+) -> Standings:
+    """Find where judged documents stand by their scores, NaN of those not retrieved.
+
+    Scores descend from `begins` to `ends` of a ranking and contain its judged ones, which stand
+    from `starts` on; `near` is where each may stand in them, -1 where that is not known.
     """
-    above = np.empty(targets.size, np.int64)
-    equal = np.empty(targets.size, np.int64)
-    places = begins[rows], ends[rows]
-    _search.run(20 * targets.size, as_input(scores), *places, targets, near, above, equal)
-    return above, equal
+    above, equal = np.zeros((2, judged.size), np.int64)
+    standings = Standings(starts, above, equal, unknown := np.full(judged.size, -1))
+    rankings = as_input(scores), begins, ends
+    _search.run(20 * judged.size, *rankings, judged, unknown if near is None else near, standings)
+    return standings
 
 
 @kernel
@@ -140,40 +149,40 @@ def _check_order(
 
 @kernel
 def _search(
-    scores: Floats, begins: Ints, ends: Ints, targets: Floats, near: Ints, above: Ints, equal: Ints
+    scores: Floats, begins: Ints, ends: Ints, judged: Floats, near: Ints, standings: Standings
 ) -> None:
-    """Binary search for the first and the last place of each target."""
-    for i in range(targets.size):
-        low = begins[i]
-        high = ends[i]
-        at = near[i]
-        if (
-            at >= 0
-            and (at == low or scores[at - 1] > targets[i])
-            and (at + 1 == high or scores[at + 1] < targets[i])
-        ):
-            above[i] = at - low
-            equal[i] = 1
-            continue
-        while low < high:
-            middle = (low + high) // 2
-            if scores[middle] > targets[i]:
-                low = middle + 1
-            else:
-                high = middle
-        first = low
-        high = ends[i]
-        if first + 1 < high and scores[first + 1] < targets[i]:
-            high = first + 1  # no tie, as a rule
-            low = high
-        while low < high:
-            middle = (low + high) // 2
-            if scores[middle] >= targets[i]:
-                low = middle + 1
-            else:
-                high = middle
-        above[i] = first - begins[i]
-        equal[i] = low - first
+    """Binary search for the first and the last place of each judged document's score."""
+    starts, above, equal, _ = standings
+    for row in range(begins.size):
+        for i in range(starts[row], starts[row + 1]):
+            low, high, at, score = begins[row], ends[row], near[i], judged[i]
+            if score != score:
+                continue
+            if (
+                at >= 0
+                and (at == low or scores[at - 1] > score)
+                and (at + 1 == high or scores[at + 1] < score)
+            ):
+                above[i], equal[i] = at - low, 1
+                continue
+            while low < high:
+                middle = (low + high) // 2
+                if scores[middle] > score:
+                    low = middle + 1
+                else:
+                    high = middle
+            first = low
+            high = ends[row]
+            if first + 1 < high and scores[first + 1] < score:
+                high = first + 1  # no tie, as a rule
+                low = high
+            while low < high:
+                middle = (low + high) // 2
+                if scores[middle] >= score:
+                    low = middle + 1
+                else:
+                    high = middle
+            above[i], equal[i] = first - begins[row], low - first
 
 
 def id_texts(ids: Sequence[Any]) -> Sequence[str]:

@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints, NDArray, Positions
+from irbatch.array_types import Bools, Codes2, Floats, Ints, Ints2, NDArray, Positions
 from irbatch.data.dicts import NOT_COUNTED, find_in_rankings, is_table
 from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_alike, check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.engine.matrix import (
-    BLOCK_BYTES,
-    BYTE_LEVELS,
-    RelevanceMatrix,
-    count_levels,
-    plan_blocks,
-)
+from irbatch.engine.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
 from irbatch.engine.ties import (
     DEFAULT_ORDERING,
     Ordering,
+    Standings,
     Texts,
     TieGroups,
     TiePolicy,
     as_compared,
-    find_ranks,
+    find_standings,
     id_texts,
     order_rows,
     order_scores,
@@ -40,6 +35,7 @@ from irbatch.engine.ties import (
     round_scores,
 )
 from irbatch.errors import InputError, raise_problems
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_errors, pack_floats
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
@@ -81,93 +77,103 @@ def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[P
     return plan_blocks(depths, levels)
 
 
-def blank_matrix(
-    qrels: Qrels, rows: Positions, retrieved: Ints
-) -> tuple[RelevanceMatrix, NDArray[np.int32], Ints]:
-    """Start a block, nothing judged at any rank; also return its judgments' codes and rows."""
-    codes, row_index = qrels.gather(rows)
-    levels = qrels.levels
-    if levels.size > BYTE_LEVELS:
+def fill_matrix(
+    qrels: Qrels, rows: Positions, retrieved: Ints, standings: Standings
+) -> tuple[RelevanceMatrix, tuple[NDArray[np.int32], Ints], int]:
+    """Make the matrix of some queries; also return the judgments, and how many ties leave open.
+
+    Judgments are codes and where each query's begin. A document that shares its score, if it isn't
+    known how many ids put before it, is left out.
+    """
+    codes, levels, begins = qrels.codes, qrels.levels, qrels.starts[rows]
+    if levels.size > BYTE_LEVELS:  # those that the block has will be fewer
+        codes, begins = qrels.gather(rows)[0], standings.starts[:-1]
         used = distinct(codes[codes >= 0])
         codes = np.where(codes < 0, codes, np.searchsorted(used, codes)).astype(np.int32)
         levels = levels[used]
-    counts = count_levels(row_index, codes, (rows.size, levels.size))
-    return RelevanceMatrix.unjudged(retrieved, levels, counts), codes, row_index
+    counts = np.zeros((rows.size, levels.size), np.int64)
+    matrix = RelevanceMatrix.unjudged(retrieved, levels, counts)
+    work = 10 * standings.above.size
+    left = _place_judged.run(work, codes, begins, standings, matrix.codes, counts)
+    return matrix, (codes, begins), left
+
+
+@kernel
+def _place_judged(
+    judged: NDArray[np.int32], begins: Ints, standings: Standings, codes: Codes2, counts: Ints2
+) -> int:
+    """Write judged documents where they stand, count them by level; return how many ties leave."""
+    starts, above, equal, before = standings
+    left = 0
+    for q in range(codes.shape[0]):
+        for i in range(starts[q], starts[q + 1]):
+            code = judged[begins[q] + i - starts[q]]
+            if code >= 0:
+                counts[q, code] += 1
+            if equal[i] > 1 and before[i] == NOT_COUNTED:
+                left += 1
+            elif equal[i] > 0:
+                codes[q, above[i] + (before[i] if equal[i] > 1 else 0)] = code
+    return left
 
 
 class Joined(NamedTuple):
     """Rankings of some queries, and the judged documents, query after query, found in them."""
 
-    scores: Floats  # descending within a ranking
-    begins: Ints  # (queries,): of each ranking in `scores`
-    ends: Ints
+    sizes: Ints  # (queries,): of the rankings
     judged_scores: Floats  # NaN where a document was not retrieved
+    standings: Standings
     # Of some rankings, one after the other as they came in: ids, scores, and where each begins.
     listed: Callable[[Ints], tuple[IdColumn | list[Any], Floats, Ints]]
-    near: Ints | None = None  # where judged documents may stand in `scores`, or -1
-    # Instead of `scores` and `near`: how many documents score higher, how many the same, and how
-    # many of these ids put before it, or NOT_COUNTED.
-    counts: Sequence[Ints] | None = None
 
 
 def pack_joined(
     qrels: Qrels, rows: Positions, picks: Positions, joined: Joined, policy: TiePolicy
 ) -> Block:
     """Pack the queries at `rows` of the qrels, at `picks` of those to evaluate."""
-    scores, begins, ends, judged_scores, _, near, counts = joined
-    matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
-    retrieved = np.flatnonzero(~np.isnan(judged_scores))
-    codes, row_index = codes[retrieved], row_index[retrieved]
-    judged_scores = judged_scores[retrieved]
-    before = np.full(retrieved.size, NOT_COUNTED)
-    if counts is not None:
-        ranks, equal, before = (count[retrieved] for count in counts)
-    else:
-        near = before if near is None else near[retrieved]
-        ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
-    shared = np.flatnonzero(equal > 1)
-    block = Block(picks, matrix)
+    matrix, (codes, begins), left = fill_matrix(qrels, rows, joined.sizes, joined.standings)
+    if not left:
+        return Block(picks, matrix)
+    starts, above, equal, before = joined.standings
+    shared = np.flatnonzero((equal > 1) & (before == NOT_COUNTED))
+    row_index = np.searchsorted(starts, shared, side="right") - 1
+    own = shared - starts[row_index]  # each document's place among its query's
+    codes, above, equal = codes[begins[row_index] + own], above[shared], equal[shared]
 
     def rank_by_key() -> Ints:
-        left = shared[before[shared] == NOT_COUNTED]
-        if left.size:
-            ties = row_index[left], ranks[left], equal[left]
-            before[left] = _rank_by_ids(qrels, rows, retrieved[left], joined, policy, *ties)
-        return before[shared]
+        return _rank_by_ids(qrels, rows, own, joined, policy, row_index, above, equal)
 
-    if shared.size and policy.by_id:
-        ranks[shared] += rank_by_key()
-    elif shared.size:
-        grades = np.append(matrix.levels, -1.0)[np.maximum(codes[shared], -1)]
-        in_rows = row_index[shared]
-        groups = TieGroups(policy, in_rows, grades, ranks[shared], equal[shared])
+    tied = None
+    if policy.by_id:
+        ranks = above + rank_by_key()
+    else:
+        grades = np.append(matrix.levels, -1.0)[np.maximum(codes, -1)]
+        groups = TieGroups(policy, row_index, grades, above, equal)
         if (rejected := groups.find_rejected()) is not None:
-            score = float(judged_scores[shared[rejected]])
+            score = float(joined.judged_scores[shared[rejected]])
             problem = f"documents of different grades share the score {score:g}"
-            query = qrels.queries[rows[in_rows[rejected]]]
+            query = qrels.queries[rows[row_index[rejected]]]
             raise InputError(problem, source="run", query=query, value=score)
-        ranks[shared] += groups.count_before(rank_by_key)
-        matrix.ties = groups.list_open()
-        block = Block(picks, matrix, groups.mark_rows(rows.size))
+        ranks = above + groups.count_before(rank_by_key)
+        matrix.ties, tied = groups.list_open(), groups.mark_rows(rows.size)
     matrix.codes[row_index, ranks] = codes
-    return block
+    return Block(picks, matrix, tied)
 
 
 def _rank_by_ids(
     qrels: Qrels,
     rows: Positions,
-    judged: Positions,
+    own: Positions,
     joined: Joined,
     policy: TiePolicy,
     row_index: Ints,
     above: Ints,
     equal: Ints,
 ) -> Ints:
-    """Rank some of the judged documents, of rankings `row_index`, among those of their scores."""
+    """Rank judged documents of rankings `row_index`, at their places `own`, among those tied."""
     chosen = distinct(row_index)
     ids, scores, starts = joined.listed(chosen)
     begins = starts[np.searchsorted(chosen, row_index)] + above
-    own = judged - offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])[row_index]
     documents = {row: list(qrels.documents[int(rows[row])]) for row in chosen.tolist()}
     places = zip(row_index.tolist(), own.tolist(), strict=True)
     names = _texts([documents[row][place] for row, place in places])
@@ -207,6 +213,7 @@ def _join_mappings(
 ) -> Joined:
     """Order the scores of rankings, of which each begins at `starts`; look the judged ones up."""
     dtype, ties = ordering
+    judged_starts = offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])
 
     def listed(chosen: Ints) -> tuple[list[Any], Floats, Ints]:
         some = [rankings[row] for row in chosen.tolist()]
@@ -216,13 +223,11 @@ def _join_mappings(
 
     if qrels.document_kind != "int" and qrels.table is None:  # simple dictionaries, as a rule
         documents = [qrels.documents[row] for row in rows.tolist()]
-        judged_starts = offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])
         direction = {TiePolicy.ID: 1, TiePolicy.ID_ASCENDING: -1}.get(ties, 0)
-        judged = documents, judged_starts
-        found = find_in_rankings(rankings, starts, *judged, dtype, direction)
+        found = find_in_rankings(rankings, starts, documents, judged_starts, dtype, direction)
         if found is not None:
-            own = found.scores, listed
-            return Joined(np.empty(0), starts[:-1], starts[1:], *own, counts=found[1:])
+            standings = Standings(judged_starts, *found[1:])
+            return Joined(starts[1:] - starts[:-1], found.scores, standings, listed)
     _check_documents(qrels, run, rows, rankings)
     scores = np.empty(starts[-1])
     try:
@@ -237,7 +242,10 @@ def _join_mappings(
         )
         raise_problems(list(number_errors("score", values, source="run", path=run.name)))
         raise
-    return Joined(scores, starts[:-1], starts[1:], judged_scores, listed)
+    if judged_scores.size != judged_starts[-1]:
+        raise RuntimeError("judgments changed while they were read")
+    standings = find_standings(scores, starts[:-1], starts[1:], judged_scores, judged_starts)
+    return Joined(starts[1:] - starts[:-1], judged_scores, standings, listed)
 
 
 def _read_scores(
@@ -294,16 +302,14 @@ def pack_table(
         check_alike("document", *ids, "of relevant documents", source="run", **table.where(0))
     places = qrels.places_in(table, rows)
     for picks, begins, ends in _plan_table_blocks(qrels, table, rows, places):
-        found_at = _find_judged(qrels, table, rows[picks], places[picks])
+        found_at, judged = _find_judged(qrels, table, rows[picks], places[picks])
         if ordering is not None:
-            joined = _join(table, begins, ends, found_at, ordering.score_dtype)
+            joined = _join(table, begins, ends, found_at, judged, ordering.score_dtype)
             yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
             continue
-        matrix, codes, row_index = blank_matrix(qrels, rows[picks], ends - begins)
-        retrieved = np.flatnonzero(found_at >= 0)
-        in_rows = row_index[retrieved]
-        matrix.codes[in_rows, found_at[retrieved] - begins[in_rows]] = codes[retrieved]
-        yield Block(picks, matrix)
+        above = found_at - np.repeat(begins, np.diff(judged))
+        standings = Standings(judged, above, (found_at >= 0).astype(np.int64), above)
+        yield Block(picks, fill_matrix(qrels, rows[picks], ends - begins, standings)[0])
 
 
 def _plan_table_blocks(
@@ -328,8 +334,10 @@ def bounds_of(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
     return begins, ends
 
 
-def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dtype: str) -> Joined:
-    """Order some rankings' scores; `found_at` are the rows of the judged documents, or -1."""
+def _join(
+    table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, judged: Ints, score_dtype: str
+) -> Joined:
+    """Order some rankings' scores; `found_at` are the rows of the documents `judged`, or -1."""
     judged_scores = np.full(found_at.size, np.nan)
     judged_scores[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
     judged_scores = as_compared(judged_scores, score_dtype)
@@ -341,25 +349,33 @@ def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dty
         return table.documents.take(own), scores, offsets_of(sizes)
 
     if table.is_ordered and score_dtype == "float64":
-        return Joined(table.numbers, begins, ends, judged_scores, listed, near=found_at)
+        searched = judged_scores, judged, found_at
+        standings = find_standings(table.numbers, begins, ends, *searched)
+        return Joined(ends - begins, judged_scores, standings, listed)
     parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
     scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
     starts = offsets_of(ends - begins)
     order_scores(scores, starts)  # NaN was rejected when the table was made
-    return Joined(scores, starts[:-1], starts[1:], judged_scores, listed)
+    standings = find_standings(scores, starts[:-1], starts[1:], judged_scores, judged)
+    return Joined(ends - begins, judged_scores, standings, listed)
 
 
-def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:
-    """Return the row of each judged document of some queries, -1 where it was not retrieved."""
+def _find_judged(
+    qrels: Qrels, table: QueryTable, rows: Positions, places: Ints
+) -> tuple[Ints, Ints]:
+    """Return the row of each judged document of some queries, -1 where it was not retrieved.
+
+    Also return where those of each query begin.
+    """
     from irbatch.data.lookup import KeyedIds, find_rows
 
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
     starts = offsets_of(counts)
     if not len(table.documents) or not starts[-1]:
-        return np.full(starts[-1], -1, np.int64)
+        return np.full(starts[-1], -1, np.int64), starts
     judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
-    return find_rows(table.keyed, KeyedIds.of(judged, starts[:-1], starts[1:]), places)
+    return find_rows(table.keyed, KeyedIds.of(judged, starts[:-1], starts[1:]), places), starts
 
 
 def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
@@ -379,8 +395,8 @@ def shortened(run: Run, depth: int, ordering: Ordering) -> Run | None:
     begins, ends = table.begins[deep], table.ends.copy()
     last = begins + depth - 1
     scores = table.numbers, begins, ends[deep], table.numbers[last]
-    above, equal = find_ranks(*scores, np.arange(deep.size), last)
-    ends[deep] = begins + above + equal
+    standings = find_standings(*scores, np.arange(deep.size + 1), last)
+    ends[deep] = begins + standings.above + standings.equal
     starts, rows = offsets_of(ends - table.begins), joined_ranges(table.begins, ends - table.begins)
     first = table.documents.take(rows), table.numbers[rows]
     return Run(QueryTable(table.queries, starts, *first))

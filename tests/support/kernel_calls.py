@@ -88,6 +88,7 @@ def _evaluations() -> Iterator[Any]:
         labels = rng.integers(0, grades, (1, grades + 50)).astype(np.float64)
         labels[0, :grades] = np.arange(grades)
         irbatch.evaluate_matrix(labels, ["nDCG@10", "AP", "P(rel=2)@{3,9}", "infAP", WALKS])
+        irbatch.evaluate({"q": {f"d{j}": j for j in range(grades)}}, {"q": {"d1": 1.0}}, "AP")
     qrels = {f"q{i}": {f"d{j}": j % 3 for j in range(20)} for i in range(3)}
     run = {q: {f"d{j}": float(rng.integers(9)) / 3 for j in range(60)} for q in qrels}
     yield qrels, run
