@@ -8,6 +8,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Ints2
 from irbatch.runtime.kernels import kernel
+from irbatch.runtime.ragged import row_index_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,7 @@ class Concordance:
         return by_rank + _divide(self._add_up(shares), self._add_up(self.all_higher > 0)) - 1.0
 
     def _mean_precision(self) -> Floats:
-        """Return the mean, over ranks but the first, of the share above in the order of values.
-
-        Expected over all orders of documents of one rank or of one value.
-        """
+        """Return the mean, over ranks but the first, of the share above by value, expected in ties."""
         sizes = np.diff(self.starts)
         ranks = np.arange(self.above.size) - np.repeat(self.starts[:-1], sizes)
         groups = np.flatnonzero(ranks == self.above)
@@ -57,9 +55,8 @@ class Concordance:
 
     def _add_up(self, terms: Floats | Ints | Bools) -> Floats:
         """Add up one term a document, in rank order: float64 ``(rankings,)``."""
-        rankings = self.starts.size - 1
-        rows = np.repeat(np.arange(rankings), np.diff(self.starts))
-        return np.bincount(rows, terms, rankings).astype(np.float64)
+        sums = np.bincount(row_index_of(self.starts), terms, self.starts.size - 1)
+        return sums.astype(np.float64)
 
 
 def compare_pairs(starts: Ints, values: Floats, above: Ints | None = None) -> Concordance:
@@ -90,8 +87,7 @@ def _divide(numerator: Floats, denominator: Floats) -> Floats:
 def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, counts: Ints2) -> None:
     """Write documents above of a higher value and of the same, and all of a higher value.
 
-    The tree (Fenwick's) counts documents seen by the place of their value in ascending order,
-    `order`; it is empty at the beginning and at the end.
+    The tree (Fenwick's) counts documents seen by `order`, places of values; it comes empty.
     """
     for q in range(starts.size - 1):
         first = starts[q]

@@ -84,7 +84,6 @@ def expect(
 
 
 def _list_entries(matrix: RelevanceMatrix, rows: Ints, blank: int) -> Entries:
-    """List the documents of some rows that are not blank."""
     if isinstance(matrix, SparseMatrix) and blank == 0:
         starts, ranks, codes = matrix.entries
         sizes = np.diff(starts)[rows]
@@ -108,23 +107,21 @@ def _expect_rows(
     reciprocal: Floats3,
 ) -> None:
     """Walk each row, rank by rank inside ties and from document to document outside."""
-    starts = entries.starts
-    lowest_relevant = request.lowest_relevant
+    starts, lowest = entries.starts, request.lowest_relevant
+    gains, divisors = request.gains, request.divisors
     for q in range(lengths.size):
         first, last = starts[q], starts[q + 1]
         ranks, codes = entries.ranks[first:last], entries.codes[first:last]
         first, last = tie_starts[q], tie_starts[q + 1]
         begins, ends = ties.begins[first:last], ties.ends[first:last]
         row = TiedRow(ranks, codes, begins, ends, lengths[q], request.cutoffs)
-        gains, divisors = request.gains, request.divisors
         judged, negative = sums.judged[q], sums.negative[q]
         _expect_sums(row, gains[-2], gains[-1], divisors[-1], judged, negative)
-        for t in range(lowest_relevant.size):
+        for t in range(lowest.size):
             hits, precision_sum = sums.hits[t, q], sums.precision_sum[t, q]
-            chances = any_hit[t, q], reciprocal[t, q]
-            sums.hits_at_relevant[t, q] = _expect_hits(
-                row, lowest_relevant[t], sums.relevant[t, q], hits, precision_sum, chances
-            )
+            chances, total = (any_hit[t, q], reciprocal[t, q]), sums.relevant[t, q]
+            at_total = _expect_hits(row, lowest[t], total, hits, precision_sum, chances)
+            sums.hits_at_relevant[t, q] = at_total
         for g in range(sums.gain.shape[0]):
             gain, discounted = sums.gain[g, q], sums.discounted_gain[g, q]
             _expect_sums(row, gains[g], gains[g], divisors[g], gain, discounted)
@@ -261,12 +258,10 @@ def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator
     codes = matrix.codes[row]
     # Sorted, so that the draws don't depend on the order that the block happens to have.
     tied = [np.sort(codes[span]) for span in spans]
-    counts = []  # of the orders of each tie that differ
-    for tie in tied:
-        _, times = np.unique(tie, return_counts=True)
-        counts.append(math.prod(map(math.comb, np.cumsum(times).tolist(), times.tolist())))
-    if math.prod(counts) <= MOST_ORDERS:
-        number = math.prod(counts)
+    times = [np.unique(tie, return_counts=True)[1] for tie in tied]
+    # Of the orders of each tie that differ.
+    counts = [math.prod(map(math.comb, own.cumsum().tolist(), own.tolist())) for own in times]
+    if (number := math.prod(counts)) <= MOST_ORDERS:
         arranged = [_arrange(tie) for tie in tied]
         picks = np.unravel_index(np.arange(number), counts)
     else:
@@ -274,9 +269,8 @@ def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator
         number = -(-DRAWS // largest) * largest if largest <= DRAWS else DRAWS
         # Of grades, not of codes: those are places among the grades of all queries of the block.
         grades = np.append(matrix.levels + 0.0, [NEGATIVE, UNJUDGED])
-        own = [
-            zlib.crc32(grades[tie].data, span.start) for tie, span in zip(tied, spans, strict=True)
-        ]
+        places = zip(tied, spans, strict=True)
+        own = [zlib.crc32(grades[tie].data, span.start) for tie, span in places]
         random = np.random.default_rng([SEED, *own])
         arranged = [_draw(tie, number, random) for tie in tied]
         picks = (np.arange(number),) * len(tied)

@@ -381,7 +381,6 @@ def expose(r: ItemRanks, attention: Floats, *, only_relevant: bool = False) -> F
 def _expose(
     rows: Ints2, codes: Ints, vectors: Floats2, attention: Floats, exposure: Floats2
 ) -> None:
-    """Add to the groups of each ranking's items what each of these gets at its rank."""
     for ranking in range(rows.shape[0]):
         for rank in range(rows.shape[1]):
             row = rows[ranking, rank]

@@ -91,10 +91,7 @@ class RankedGains(Ranked):
         return sums
 
     def chances_left(self, stops: Floats) -> Floats:
-        """Return the chance of a reader to come to each document.
-
-        `stops` are the chances of stopping at each, float64 ``(documents,)``.
-        """
+        """Return the chance of a reader to come to each document; `stops`, of stopping there."""
         left = np.empty(stops.size)
         _read_on.run(stops.size + self.queries, self.starts, stops, left)
         return left
@@ -125,7 +122,6 @@ class RankedGains(Ranked):
 
 @kernel
 def _add_up(starts: Ints, terms: Floats, sums: Floats) -> None:
-    """Write running sums of each query's terms."""
     for q in range(starts.size - 1):
         total = 0.0
         for i in range(starts[q], starts[q + 1]):

@@ -173,7 +173,6 @@ class Strata(Sample):
 
 
 def _ideal_dcg(graded: list[tuple[float, float]], cutoff: float, *, whole: bool) -> float:
-    """Add up grades over log2(rank + 1), grade after grade."""
     total = start = 0.0
     for grade, estimate in graded:
         count = math.floor(estimate + 0.5) if whole else estimate
@@ -372,16 +371,11 @@ class Subtopics:
         largest, as in ndeval.
         """
         if alpha not in self._ideals:
-            gains = np.empty(self.judged_sets.size)
-            worth = np.empty(int(self.counts.max(initial=0)))
-            groups = self._groups
-            left = groups.begins[:-1].copy()
-            choices = np.diff(self.judged_starts) * np.diff(groups.starts)
-            work = 20 * int(choices.sum())
-            sets = self.set_starts, self.members
-            _order_greedily.run(
-                work, self.judged_starts, groups, *sets, 1.0 - alpha, worth, left, gains
-            )
+            gains, groups = np.empty(self.judged_sets.size), self._groups
+            space = np.empty(int(self.counts.max(initial=0))), groups.begins[:-1].copy()
+            work = 20 * int((np.diff(self.judged_starts) * np.diff(groups.starts)).sum())
+            ranked = self.judged_starts, groups, self.set_starts, self.members
+            _order_greedily.run(work, *ranked, 1.0 - alpha, *space, gains)
             self._ideals[alpha] = gains
         return self._ideals[alpha]
 
@@ -392,7 +386,6 @@ class Subtopics:
 
     @cached_property
     def _groups(self) -> Groups:
-        """Each query's relevant documents by their sets."""
         keys = row_index_of(self.judged_starts) * (self.set_starts.size - 1) + self.judged_sets
         places = np.argsort(keys, kind="stable")
         group_keys, begins = np.unique(keys[places], return_index=True)

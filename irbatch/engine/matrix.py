@@ -29,27 +29,22 @@ BYTE_LEVELS = 127  # as many levels as an int8 code tells apart
 BLOCK_BYTES = 2 << 20
 
 
-class Costs:
-    """What the documents of a block's rankings cost.
+class Costs(NamedTuple):
+    """What the documents of a block's rankings cost."""
 
-    Args:
-        of_ranks: float64 ``(queries, depth)``, NaN where it is not known.
-        lowest, highest: between which the cost is of documents of which it is not known, and past
-            the end.
-    """
-
-    def __init__(self, of_ranks: Floats, lowest: float, highest: float) -> None:
-        self.of_ranks, self.lowest, self.highest = of_ranks, lowest, highest
+    of_ranks: Floats  # (queries, depth), NaN where it is not known
+    lowest: float  # of documents whose cost is not known, and past the end
+    highest: float
 
     def of_rows(self, first: int, last: int) -> Costs:
         """View those of some rankings."""
-        return Costs(self.of_ranks[first:last], self.lowest, self.highest)
+        return self._replace(of_ranks=self.of_ranks[first:last])
 
     def condensed(self, kept: Bools, retrieved: Ints) -> Costs:
         """Keep those of some cells, bool ``(queries, depth)``, and close the gaps."""
         of_ranks = np.full_like(self.of_ranks, np.nan)
         of_ranks[np.arange(kept.shape[1]) < retrieved[:, None]] = self.of_ranks[kept]
-        return Costs(of_ranks, self.lowest, self.highest)
+        return self._replace(of_ranks=of_ranks)
 
 
 class RelevanceMatrix:
@@ -123,7 +118,7 @@ class RelevanceMatrix:
         codes[:, depth:] = PAD
         costs = self.costs
         if costs is not None:
-            costs = Costs(costs.of_ranks[:, :depth], costs.lowest, costs.highest)
+            costs = costs._replace(of_ranks=costs.of_ranks[:, :depth])
         return RelevanceMatrix(
             codes, self.levels, retrieved, self.judged, self.complete, costs=costs
         )

@@ -50,8 +50,7 @@ def similarity_to_histories(ranks: ItemRanks, by: str) -> Floats:
     """
     lists, table = _lists(ranks), ranks.items.need(_choose(ranks.items, by))
     histories: Histories = ranks.items.need("histories")
-    users = _users(ranks, histories)
-    before = Lists(histories.starts, histories.rows)
+    users, before = _users(ranks, histories), Lists(histories.starts, histories.rows)
     means = np.zeros(lists.rows.size)
     had = int((np.diff(histories.starts)[users[users != NO_HISTORY]]).sum())
     if isinstance(table, Vectors):
@@ -105,7 +104,6 @@ def _users(ranks: ItemRanks, histories: Histories) -> Ints:
 
 @kernel
 def _add_vectors(vectors: Vectors, rows: Ints, first: int, last: int, space: Floats) -> None:
-    """Add the vectors of some items to `space`."""
     starts, columns, numbers, _, _ = vectors
     for i in range(first, last):
         begin = starts[rows[i]]
@@ -120,7 +118,6 @@ def _add_vectors(vectors: Vectors, rows: Ints, first: int, last: int, space: Flo
 
 @kernel
 def _product(vectors: Vectors, item: int, space: Floats) -> float:
-    """Multiply an item's vector with `space`."""
     starts, columns, numbers, _, _ = vectors
     begin = starts[item]
     total = 0.0
@@ -169,7 +166,6 @@ def _add_pairs(
 
 @kernel
 def _look_up_pairs(matrix: Floats2, lists: Lists, sums: Floats, first: int, last: int) -> None:
-    """Write the sum over ordered pairs of different items of some lists."""
     starts, rows = lists
     for q in range(first, last):
         total = 0.0
@@ -207,7 +203,6 @@ def _add_histories(
 def _look_up_histories(
     matrix: Floats2, lists: Lists, users: Ints, before: Lists, means: Floats, first: int, last: int
 ) -> None:
-    """Write the mean similarity of some lists' items to users' histories."""
     starts, rows = lists
     for q in range(first, last):
         if users[q] < 0:
