@@ -131,8 +131,8 @@ class GradedCandidates:
         """Return those that are `kept`."""
         if kept.all():
             return self
-        parts = offsets_of(kept)[self.starts], self.columns[kept], self.grades[kept]
-        return GradedCandidates(*parts)
+        starts = offsets_of(kept)[self.starts]
+        return GradedCandidates(starts, self.columns[kept], self.grades[kept])
 
     def as_grades(self, queries: Queries) -> GradedCandidates:
         """Return them with grades that are float64; reject NaN, and what is beyond 2^53."""
@@ -342,10 +342,10 @@ class LabelRows:
             values = self._labels[picks, :depth]
             if picks.size and depths.min() < depth:
                 values[np.arange(depth) >= depths[:, None]] = 0
-        else:
-            values = np.zeros((picks.size, depth), self._labels.dtype)
-            is_filled = np.arange(depth) < depths[:, None]
-            values[is_filled] = self._labels[joined_ranges(self._starts[picks], depths)]
+            return values
+        values = np.zeros((picks.size, depth), self._labels.dtype)
+        flat = self._labels[joined_ranges(self._starts[picks], depths)]
+        values[np.arange(depth) < depths[:, None]] = flat
         return values
 
     def block(self, picks: Positions) -> Labels:
@@ -362,7 +362,6 @@ class LabelRows:
 
 
 def _read_row(values: Any, source: str, query: Any) -> Labels:
-    """Return one query's numbers, 1-D."""
     what = "scores" if source == "scores" else "labels"
     try:
         if isinstance(values, str | AbstractSet | Mapping):

@@ -33,13 +33,10 @@ INSTEAD = {"grade": ", or grade=1 if all are 1", "score": "; ranks are enough, i
 
 # By kind of table and role: the names, those of the first group before those of the second. A
 # search log knows who asked; the query is what was asked.
+Names = tuple[tuple[str, ...], ...]
 QUERY, DOCUMENT, GRADE = (QUERIES, USERS), (DOCUMENTS, ITEMS), (GRADES, WEIGHTS)
-JUDGED: dict[str, tuple[tuple[str, ...], ...]] = {
-    "query": QUERY,
-    "document": DOCUMENT,
-    "grade": GRADE,
-}
-ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
+JUDGED: dict[str, Names] = {"query": QUERY, "document": DOCUMENT, "grade": GRADE}
+ROLES: dict[str, dict[str, Names]] = {
     "qrels": JUDGED,
     "subtopics": {**JUDGED, "subtopic": (("subtopic", "subtopic_id", "iteration"),)},
     "strata": {**JUDGED, "stratum": (("stratum",),)},
@@ -180,11 +177,9 @@ def _recognise(free: list[Any], role: str, groups: Sequence[Sequence[str]]) -> A
         alike = [name for name in free if find_name([name], words) is not None]
         alike = [name for name in alike if name not in YIELDING] or alike
         if len(alike) > 1:
-            could = ", ".join(map(repr, alike))
+            problem = f"any of the columns {', '.join(map(repr, alike))} could be the {role}"
             named_so = f"{role}={alike[0]!r}, or {keyword('columns', {role: alike[0]})}"
-            raise InputError(
-                f"any of the columns {could} could be the {role}; say which: {named_so}"
-            )
+            raise InputError(f"{problem}; say which: {named_so}")
         if alike:
             return alike[0]
     return None

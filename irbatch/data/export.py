@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from irbatch.array_types import Floats, NDArray
 from irbatch.data.dicts import are_dicts
 from irbatch.data.ids import IdColumn, TextColumn, item_of
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, many, warn
-from irbatch.runtime.numbers import LARGEST_WHOLE
 from irbatch.runtime.ragged import offsets_of
 
 if TYPE_CHECKING:
@@ -108,16 +106,13 @@ class Container(Sized):
 
     def _columns(self) -> dict[str, Any]:
         table = self._ranked()
-        name = "score"
-        values: NDArray[Any] = table.numbers
-        if self.source == "qrels":  # as ir_measures calls them
-            whole = table.numbers.astype(np.int64)
-            name, values = "relevance", whole if (whole == values).all() else values
-        return {
-            "query_id": self._plain(table.queries.take(table.row_index), "query"),
-            "doc_id": self._plain(table.documents, "document"),
-            name: values,
-        }
+        queries = self._plain(table.queries.take(table.row_index), "query")
+        ids = {"query_id": queries, "doc_id": self._plain(table.documents, "document")}
+        if self.source == "run":
+            return {**ids, "score": table.numbers}
+        whole = table.numbers.astype(np.int64)
+        all_whole = (whole == table.numbers).all()
+        return {**ids, "relevance": whole if all_whole else table.numbers}
 
     def _plain(self, ids: IdColumn, what: str) -> Any:
         """Return ids as other libraries can take them: texts as a list, numbers as int64."""
@@ -133,10 +128,7 @@ class Container(Sized):
         return texts
 
     def _ranked(self) -> QueryTable:
-        """Return the queries that have documents, these in the order in which they are evaluated.
-
-        Those of judgments stay in their order.
-        """
+        """Return the queries that have documents; a run's in the order that is evaluated."""
         from irbatch.data.columns import QueryTable
 
         with ErrorsIn(path=self.name):
@@ -147,9 +139,8 @@ class Container(Sized):
         sizes = np.diff(table.starts)
         for row in np.flatnonzero(sizes == 0)[:1].tolist():
             which = f"{(sizes == 0).sum()} queries of the {self.source} have no documents"
-            warn(
-                f"{which}, such as {item_of(table.queries, row)!r}, and are not in what is written"
-            )
+            which += f", such as {item_of(table.queries, row)!r}"
+            warn(f"{which}, and are not in what is written")
         rows = np.arange(len(table.documents))
         if self.source == "run":
             rows = order_documents(table.numbers, table.starts, table.ids)
@@ -193,20 +184,12 @@ def _trec_lines(table: QueryTable, tag: str | None) -> Iterator[bytes]:
             ),
             documents,
             itertools.chain.from_iterable(ranks[:size] for size in sizes[first:last]),
-            _shortest_texts(table.numbers[rows]),
+            # In the fewest digits that are read as the same bits.
+            (repr(number).removesuffix(".0") for number in table.numbers[rows].tolist()),
             itertools.repeat(end),
             strict=False,
         )
         yield "".join(itertools.chain.from_iterable(columns)).encode()
-
-
-def _shortest_texts(values: Floats) -> list[str]:
-    """Write numbers in the fewest digits that are read as the same bits."""
-    texts = list(map(repr, values.tolist()))
-    whole = (values == np.rint(values)) & (np.abs(values) <= LARGEST_WHOLE)
-    for i in np.flatnonzero(whole).tolist():
-        texts[i] = texts[i][:-2]  # without .0
-    return texts
 
 
 def check_nested(nested: Any, source: str, name: str | None) -> None:

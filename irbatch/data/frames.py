@@ -100,11 +100,10 @@ def _has(table: object, *names: str) -> bool:
 
 def _open_pandas(frame: Any) -> Opened:
     levels = [name for name in frame.index.names if name is not None]
-
-    def column(name: str) -> Any:
-        return frame.index.get_level_values(name) if name in levels else frame[name]
-
-    return [*levels, *frame.columns], lambda picks: {name: column(name) for name in picks}
+    level = frame.index.get_level_values
+    return [*levels, *frame.columns], lambda picks: {
+        name: level(name) if name in levels else frame[name] for name in picks
+    }
 
 
 def _open_arrow(table: Any) -> Opened:

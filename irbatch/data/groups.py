@@ -41,10 +41,8 @@ class Groups:
     def __init__(self, members: Any, target: Mapping[Any, Any] | None = None) -> None:
         members = rows_by_label(members) if is_series(members) else members
         if not isinstance(members, Mapping):
-            problem = (
-                f"a mapping of items to groups, or to shares of groups, not {kind_of(members)}"
-            )
-            raise InputError(f"groups are {problem}", source=SOURCE)
+            problem = "groups are a mapping of items to groups, or to shares of groups, not"
+            raise InputError(f"{problem} {kind_of(members)}", source=SOURCE)
         if not members:
             raise InputError("there are no items", source=SOURCE)
         same_kind(members, "document", SOURCE)
@@ -68,7 +66,6 @@ class Groups:
         return np.array([float(shares.get(name, 0.0)) for name in self.names])
 
     def _read_target(self, target: Mapping[Any, Any]) -> Floats | dict[Any, Floats]:
-        """Return the shares due for all queries, or for each."""
         if not isinstance(target, Mapping) or not target:
             problem = f"of groups to shares, or of queries to such mappings, not {shown(target)}"
             raise InputError(f"the target is a mapping {problem}", source=SOURCE, value=target)

@@ -181,12 +181,10 @@ class TextColumn:
         """Make a column of Python's texts, in UTF-8."""
         joined = "".join(texts)
         encoded = joined.encode(errors="surrogatepass")
-        if len(encoded) == len(joined):  # all ASCII: a character is a byte
-            sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-        else:
+        parts: Sequence[str | bytes] = texts
+        if len(encoded) > len(joined):  # else all are ASCII: a character is a byte
             parts = [text.encode(errors="surrogatepass") for text in texts]
-            encoded = b"".join(parts)
-            sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
         return cls(np.frombuffer(encoded, np.uint8), offsets_of(sizes)[:-1], sizes.astype(np.int32))
 
     @classmethod
@@ -195,9 +193,8 @@ class TextColumn:
         offsets = offsets_of(np.array([column.text.size for column in parts], np.int64)).tolist()
         starts = [column.starts + at for column, at in zip(parts, offsets, strict=False)]
         text = np.concatenate([column.text for column in parts])
-        return cls(
-            text, np.concatenate(starts), np.concatenate([column.lengths for column in parts])
-        )
+        lengths = np.concatenate([column.lengths for column in parts])
+        return cls(text, np.concatenate(starts), lengths)
 
     def copy(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""

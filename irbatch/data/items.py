@@ -251,7 +251,6 @@ def _list_items(popularity: Any, had: Any, groups: Groups | None, propensities: 
 
 
 def _read_catalogue(items: Any) -> IdColumn:
-    """Return the ids of items, which are different."""
     if items is None:
         forms = "Items(item_ids), or with popularity= or interactions="
         raise InputError(f"say which items there are: {forms}", source=SOURCE)
@@ -291,10 +290,7 @@ def _unit_vectors(embeddings: Floats) -> Vectors:
 
 
 def _cooccurrence(users: Ints, items: Ints, n_items: int, n_users: int) -> Vectors:
-    """Return each item's users, distinct pairs, as a vector of length 1.
-
-    The cosine of two items' is n_ij / sqrt(n_i n_j), where n_ij users had both.
-    """
+    """Return each item's users as a vector of length 1: cosines are n_ij / sqrt(n_i n_j)."""
     sizes = np.bincount(items, minlength=n_items)
     starts = offsets_of(sizes)
     number = 1.0 / np.sqrt(np.maximum(sizes, 1))

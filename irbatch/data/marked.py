@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,14 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.column_names import MARK
 from irbatch.data.columns import QueryTable, as_column, as_ids, check_numbers, read_rows
 from irbatch.data.lookup import find_repeats, first_rows, number_repeats
+from irbatch.engine.kinds import Probabilities, Strata, Subtopics
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.ragged import offsets_of
 
-if TYPE_CHECKING:
-    from irbatch.engine.kinds import Probabilities, Strata, Subtopics
-
-MarkStatistics: TypeAlias = "Probabilities | Strata | Subtopics"
+MarkStatistics = Probabilities | Strata | Subtopics
 # Judgments from a least relevant grade on; and what their kinds count as, `(kinds,)`, if as others.
-View: TypeAlias = "tuple[MarkStatistics, Floats | None]"
+View = tuple[MarkStatistics, Floats | None]
 
 SOURCE = "qrels"  # what errors call them
 AD_HOC = (["0"], ["Q0"], [0])
@@ -48,11 +46,9 @@ def read_nested(judgments: Mapping[Any, Any], reads: str, name: str | None) -> M
             problem = f"a mapping of queries to {NESTED[reads]}, not {kind_of(judgments)}"
             raise InputError(f"judgments of {reads} are {problem}")
         rows = [list(_list_rows(query, own, reads)) for query, own in judgments.items()]
-        marks, queries, documents, grades = (
-            [row[i] for own in rows for row in own] for i in range(4)
-        )
+        columns = ([row[i] for own in rows for row in own] for i in range(4))
         runs = as_ids(list(judgments), "query", SOURCE), offsets_of(list(map(len, rows)))[:-1]
-        return Marks(reads, marks, queries, documents, grades, runs)
+        return Marks(reads, *columns, runs=runs)
 
 
 def _list_rows(query: Any, judgments: Any, reads: str) -> Iterator[tuple[Any, Any, Any, Any]]:
@@ -108,10 +104,8 @@ class Marks:
         self._grades = numbers[order]
         listed = [listed[row] for row in order.tolist()]
         if reads == "probabilities":
-            limits = {"above": 0.0, "most": 1.0}
-            self._marks: Any = check_numbers(
-                "probability", listed, self._table.where, SOURCE, limits
-            )
+            limits, where = {"above": 0.0, "most": 1.0}, self._table.where
+            self._marks: Any = check_numbers("probability", listed, where, SOURCE, limits)
         else:
             names = sorted(set(listed))
             place = {mark: i for i, mark in enumerate(names)}
@@ -146,10 +140,8 @@ class Marks:
             keys = keys * (int(self._marks.max(initial=0)) + 1) + self._marks
         firsts = np.unique(keys, return_index=True)[1]
         for row in np.setdiff1d(np.arange(keys.size), firsts)[:1].tolist():
-            grade = self._grades[row].item()
-            raise InputError(
-                "this document was judged before", value=grade, **self._table.where(row)
-            )
+            place = {**self._table.where(row), "value": self._grades[row].item()}
+            raise InputError("this document was judged before", **place)
 
     def at(
         self, rels: Iterable[float | None], regraded: Callable[[Floats], Any]
@@ -193,8 +185,6 @@ class Marks:
 
     def _subtopics(self, rel: float, _: float) -> tuple[Ints, Subtopics]:
         """Give numbers to the sets of subtopics that documents are relevant to, 0 the empty one."""
-        from irbatch.engine.kinds import Subtopics
-
         some = self._grades >= rel
         judgment = self._judgment[some]
         number, counts, sizes = self._numbered(some)
@@ -204,9 +194,8 @@ class Marks:
         ends = itertools.pairwise([*firsts.tolist(), len(members)])
         sets: dict[tuple[int, ...], int] = {(): 0}
         kinds = np.zeros(len(self._ids), np.int64)
-        kinds[documents] = [
-            sets.setdefault(tuple(members[first:end]), len(sets)) for first, end in ends
-        ]
+        of_documents = (tuple(members[first:end]) for first, end in ends)
+        kinds[documents] = [sets.setdefault(own, len(sets)) for own in of_documents]
         best: list[int] = []  # of each query's relevant judgments, the largest id first
         relevant = documents.tolist()
         bounds = np.searchsorted(documents, self._starts).tolist()
@@ -223,10 +212,7 @@ class Marks:
         )
 
     def _numbered(self, some: Bools | slice = slice(None)) -> tuple[Ints, Ints, Ints]:
-        """Give numbers to the marks of some rows from 0, in their order, in each query.
-
-        Returns the number of each row, how many marks each query has, and how many rows each mark.
-        """
+        """Give some rows' marks numbers in each query; count a query's marks, and a mark's rows."""
         query, width = self._query[some], int(self._marks.max(initial=0)) + 1
         keys = query * width + self._marks[some]
         keys, number, sizes = np.unique(keys, return_inverse=True, return_counts=True)
@@ -235,8 +221,6 @@ class Marks:
 
     def _probabilities(self, rel: float, lowest: float) -> tuple[Ints, Probabilities]:
         """Give numbers to pairs of grade and probability from a `lowest` grade on, 0 to others."""
-        from irbatch.engine.kinds import Probabilities
-
         counting = np.flatnonzero(self._grades >= lowest)
         numbers = np.zeros(self._grades.size, np.int64)
         numbers[counting], kinds = _number_pairs(self._grades[counting], self._marks[counting])
@@ -249,8 +233,6 @@ class Marks:
 
     def _strata(self, rel: float, _: float) -> tuple[Ints, Strata]:
         """Give numbers to pairs of a stratum and a grade, and estimate how much is relevant."""
-        from irbatch.engine.kinds import Strata
-
         of_query, counts, pooled = self._numbered()
         starts = offsets_of(counts)
         stratum = starts[self._query] + of_query
@@ -258,9 +240,8 @@ class Marks:
         weights = np.divide(pooled, sampled, out=np.zeros(pooled.size), where=sampled > 0)
         number, kinds = _number_pairs(of_query, np.maximum(self._grades, -1.0))
         strata, grades = np.column_stack([(0.0, -1.0), kinds])
-        cells, relevant = np.unique(
-            np.stack([self._query, number])[:, self._grades >= rel], axis=1, return_counts=True
-        )
+        relevant_cells = np.stack([self._query, number])[:, self._grades >= rel]
+        cells, relevant = np.unique(relevant_cells, axis=1, return_counts=True)
         by_grade: list[dict[float, float]] = [{} for _ in range(len(self._table))]
         for query, kind, count in zip(*cells.tolist(), relevant.tolist(), strict=True):
             place, grade = starts[query] + int(strata[kind]), float(grades[kind])

@@ -181,7 +181,6 @@ class Qrels(Container):
             return np.array([np.nan])
 
     def _grade(self, grades: Floats) -> None:
-        """Give the judgments these grades."""
         is_one = grades.strides == (0,)  # broadcast, as of documents that are only listed
         self.levels, codes = _tell_levels(grades[:1] if is_one else grades)
         self.levels.flags.writeable = False
@@ -339,10 +338,9 @@ class Qrels(Container):
         >>> Qrels({"q1": {"d1": 2.0, "d2": -1, "d3": 0.5}}).to_dict()
         {'q1': {'d1': 2, 'd2': -1, 'd3': 0.5}}
         """
-        of_table = self.table is not None  # whose texts are sooner made all at once
-        documents = (
-            self.column.tolist() if of_table else itertools.chain.from_iterable(self.documents)
-        )
+        documents: Iterable[Any] = itertools.chain.from_iterable(self.documents)
+        if self.table is not None:  # whose texts are sooner made all at once
+            documents = self.column.tolist()
         values, whole = self.grades, self.grades.astype(np.int64)
         grades: list[Any] = whole.tolist()
         if (values != whole).any():
