@@ -47,8 +47,9 @@ def read_nested(judgments: Mapping[Any, Any], reads: str, name: str | None) -> M
             raise InputError(f"judgments of {reads} are {problem}")
         rows = [list(_list_rows(query, own, reads)) for query, own in judgments.items()]
         columns = ([row[i] for own in rows for row in own] for i in range(4))
+        marks, queries, documents, grades = columns
         runs = as_ids(list(judgments), "query", SOURCE), offsets_of(list(map(len, rows)))[:-1]
-        return Marks(reads, *columns, runs=runs)
+        return Marks(reads, marks, queries, documents, grades, runs)
 
 
 def _list_rows(query: Any, judgments: Any, reads: str) -> Iterator[tuple[Any, Any, Any, Any]]:

@@ -303,10 +303,7 @@ def _pass_columns(text: Bytes, at: int, columns: int, blank: int, size: int) -> 
 
 @kernel
 def _measure(text: Bytes, start: int, guess: int) -> tuple[int, int]:
-    """Return how many bytes a column has, up to the first that is at most a space.
-
-    And the highest bits of all.
-    """
+    """Return how many bytes a column has, up to the first space or below; and all highest bits."""
     at, seen, stops = start, 0, 0
     while stops == 0:
         word = load_word(text, at)
@@ -374,8 +371,7 @@ def _last_word(size: int) -> tuple[int, int]:
 def _split_line(text: Bytes, at: int, begins: Ints, ends: Ints) -> tuple[int, int]:
     """Write where the columns of a line begin and end; return their number and where it ends.
 
-    The number is one more than there should be for a line with more, and CONTROL for one with a
-    control byte.
+    Of more columns than there should be that is one more; CONTROL where there is a control byte.
     """
     width = begins.size - 1
     found = 0

@@ -59,7 +59,6 @@ def find_parts(path: Given, source: str) -> list[str]:
 
 
 def _below(folder: str) -> list[str]:
-    """List the files in a folder and in those below it, in order, but for hidden ones."""
     parts: list[str] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
@@ -123,7 +122,6 @@ def read_qrels(
 
 
 def _read_marked(path: Given, marks: str, named_columns: Columns) -> Qrels:
-    """Read judgments that have marks besides grades."""
     from irbatch.formats.lines import MARKED_FORMS, read_marked_lines
     from irbatch.formats.streams import open_input
 
@@ -245,7 +243,5 @@ def _opened(
             content = None if os.path.isfile(paths[0]) else file.content()  # noqa: PTH113 - a pipe
         from irbatch.formats.parquet import ParquetReader
 
-        kind = "ranking" if by_rank else source
-        yield ParquetReader(
-            paths, name, source, kind, column_names, content=content, progress=report
-        )
+        table = name, source, "ranking" if by_rank else source, column_names
+        yield ParquetReader(paths, *table, content=content, progress=report)

@@ -165,9 +165,9 @@ def _form_by_names(
     query, document, last = (names.index(chosen[role]) if role in chosen else -1 for role in roles)
     largest = float("inf") if value == "score" else LARGEST_WHOLE
     rank = rank_beside(names, chosen)
-    rank_at, grade = -1 if rank is None else names.index(rank), grade_of_all(column_names)
+    rank_at = -1 if rank is None else names.index(rank)
     form = LineForm(source, len(names), query, document, last, value, largest, rank_at)
-    return form._replace(grade=grade)
+    return form._replace(grade=grade_of_all(column_names))
 
 
 def split_line(line: bytes, form: LineForm) -> list[bytes]:
@@ -212,9 +212,9 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
         if isinstance(value, bool) or not isinstance(value, kinds):
             text = value.decode() if isinstance(value, bytes) else shown(value)
             raise InputError(f"{key!r} is {text}, not text or a whole number")
-        columns[place] = (
-            value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-        )
+        if not isinstance(value, bytes):
+            value = str(value).encode(errors="surrogatepass")
+        columns[place] = value
     return columns
 
 
@@ -373,15 +373,12 @@ def read_number(raw: bytes, form: LineForm) -> float:
 
 
 def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
-    """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
-
-    Had an id brought them in by a space, a word would stand in the rank's place, or a number in
-    the tag's.
-    """
+    """Tell whether a run's extra words follow its tag, and do not come of a space in an id."""
     if form.tag_at < 0 or len(columns) <= form.width:
         return False
     if any(b"\r" in word or BOM in word for word in columns):  # the lines of two files are one
         return False
+    # After a space in an id a word stands in the rank's place, or a number in the tag's.
     return bool(NUMBER.fullmatch(columns[3]) and not NUMBER.fullmatch(columns[form.tag_at]))
 
 
@@ -405,8 +402,6 @@ def _text(raw: bytes) -> str:
     return raw.decode(errors="backslashreplace")
 
 
-MarkedColumns = tuple[list[str], list[str], list[float], list[Any]]
-
 SUBTOPICS = QRELS._replace(mark_at=1)
 STRATA = LineForm("qrels", 5, 0, 2, 4, "grade", LARGEST_WHOLE, mark_at=3)
 PROBABILITIES = LineForm("qrels", 5, 0, 1, 2, "grade", LARGEST_WHOLE, mark_at=4)
@@ -429,7 +424,7 @@ def _read_mark(columns: list[bytes], form: LineForm) -> Any:
     return value
 
 
-def read_marked_lines(path: str | PathLike[str], form: LineForm) -> MarkedColumns:
+def read_marked_lines(path: str | PathLike[str], form: LineForm) -> tuple[list[Any], ...]:
     """Read queries, documents, grades and marks; InputError that names lines."""
     lines = ParsedLines(form, os.fspath(path))
     lines.read(numbered_lines(path, QRELS.source))

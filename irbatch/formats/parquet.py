@@ -150,10 +150,9 @@ class ParquetReader(TableReader):
         return path if self._content is None else io.BytesIO(self._content)
 
     def _dictionaries(self, file: Any) -> list[str]:
-        """Return the columns of text in which each text stands once, and numbers in its places.
+        """Return the columns of text that are wholly dictionaries: others are read sooner as text.
 
-        Writers begin a dictionary and give it up when it becomes large. What is not wholly one
-        takes longer to be read as one.
+        Writers begin a dictionary and give it up when it becomes large.
         """
         if not file.num_row_groups:
             return []
@@ -180,8 +179,7 @@ class ParquetReader(TableReader):
     def _runs(self, span: Span) -> tuple[IdColumn, Ints]:
         """Return the query of each run of rows, and its first row.
 
-        Of a column that is a dictionary, numbers tell runs: no text is looked at but the first of
-        each.
+        Of a column that is a dictionary, numbers tell runs: only the first text of each is read.
         """
         column = span.batch[self._names["query"]]
         if not column.null_count and hasattr(column, "indices"):
@@ -206,14 +204,13 @@ class ParquetReader(TableReader):
             try:
                 return read(span.batch[name], source=self._source, **options)
             except RowError as error:
-                ids: dict[str, Any] = {}
+                fields: dict[str, Any] = {"value": error.value}
                 if cells is not None:
                     queries, firsts, documents = cells
                     run = int(np.searchsorted(firsts, error.row, side="right")) - 1
-                    ids["query"] = item_of(queries, run)
-                    ids["document"] = item_of(documents, error.row)
-                row = span.first + error.row
-                raise RowError(row, error.problem, value=error.value, **ids) from error.__cause__
+                    fields["query"] = item_of(queries, run)
+                    fields["document"] = item_of(documents, error.row)
+                raise RowError(span.first + error.row, error.problem, **fields) from error.__cause__
 
     # ------------------------------------------------------------------ pieces
 

@@ -106,10 +106,6 @@ class Piece:
         """A table of this piece alone, made by the thread that asks for it first."""
         return QueryTable.from_runs(self.queries, self.firsts, self.documents, self.values)
 
-    def query(self, group: int) -> Any:
-        """Return the query of a group."""
-        return item_of(self.queries, group)
-
     def compact(self) -> Piece:
         """Return it in memory of its own, without the text around the ids."""
         columns = self.queries.copy(), self.firsts.copy(), self.documents.copy(), self.values.copy()
@@ -223,7 +219,7 @@ class TableReader:
         held: list[Piece] = []  # whose last query may go on
         held_done: Done | None = None
         for piece, done in pieces:
-            if not held or piece.query(0) != held[-1].query(-1):  # as a rule: see `cut`
+            if not held or item_of(piece.queries, 0) != item_of(held[-1].queries, -1):  # as a rule
                 if held:
                     yield held, held_done
                 held, held_done = [piece], done
@@ -296,9 +292,7 @@ class Reader(TableReader):
     ) -> None:
         super().__init__(name, first.source, paths, progress)
         self._first, self._recognise = first, recognise
-        self._size = first.size
-        if len(paths) > 1:
-            self._size = sum(map(os.path.getsize, paths))
+        self._size = first.size if len(paths) == 1 else sum(map(os.path.getsize, paths))
         self._rows = 0
         self._head: ParsedLines | None = None  # the first lines
         self._parts: list[_Part] = []  # as far as files have been read
@@ -314,7 +308,6 @@ class Reader(TableReader):
             self._head.warn_of_ranks(self.name)
 
     def _texts(self) -> Iterator[tuple[_Part, bytearray]]:
-        """Yield pieces of all files, without headers."""
         before = 0
         self._parts.clear()
         for path in self._paths:
@@ -419,17 +412,13 @@ def read_lines(
         raise_problems(rows.repeats())
     documents, numbers = table.documents.tolist(), table.numbers
     if whole and (odd := np.flatnonzero(numbers % 1 != 0)).size:
-        value = float(numbers[odd[0]])
-        fields = {**table.where(int(odd[0])), "value": value}
-        raise InputError(
-            f"{form.value} {value} is not a whole number", source=form.source, **fields
-        )
+        value, place = float(numbers[odd[0]]), table.where(int(odd[0]))
+        problem = f"{form.value} {value} is not a whole number"
+        raise InputError(problem, source=form.source, value=value, **place)
     values = (numbers.astype(np.int64) if whole else numbers).tolist()
     pairs = zip(documents, values, strict=True)
-    sizes = np.diff(table.starts).tolist()
-    return {
-        query: dict(itertools.islice(pairs, size)) for query, size in zip(table, sizes, strict=True)
-    }
+    sizes = zip(table, np.diff(table.starts).tolist(), strict=True)
+    return {query: dict(itertools.islice(pairs, size)) for query, size in sizes}
 
 
 def _joined(lines: Sequence[Any]) -> bytearray:

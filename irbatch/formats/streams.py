@@ -121,10 +121,7 @@ class Input:
             raise problem.with_fields(line=number + (problem.line or 0) or None) from None
 
     def _fill(self, stream: io.BufferedIOBase, room: memoryview) -> tuple[int, InputError | None]:
-        """Fill a buffer; return how much of it there is, and what keeps it from being filled.
-
-        What is sound of a damaged archive is worth having.
-        """
+        """Fill a buffer with what is sound of an archive; return how much, and what is wrong."""
         got = 0
         try:
             while got < len(room) and (count := stream.readinto1(room[got:])):
@@ -136,7 +133,6 @@ class Input:
         return got, None
 
     def _unpacker(self, head: bytes) -> _Opener | None:
-        """Return what opens the archive, if it is one."""
         for beginnings, modules in ARCHIVES.items():
             if head.startswith(beginnings):
                 try:
