@@ -205,18 +205,17 @@ def combine_means(
     freedom = _divide((spread + imputed) ** 2, parts, freedom)
     means, error = left.mean(axis=0) + weight * others.mean(axis=0), np.sqrt(spread + imputed)
     bias, alone = model - people, np.full(means.shape, n - 1.0)
-    (by_people, people_error), (apart, bias_error) = (
-        (values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(n))
-        for values in (people, bias)
+    people_error, bias_error = (
+        values.std(axis=0, ddof=1) / math.sqrt(n) for values in (people, bias)
     )
     return CombinedMeans(
         **_with_bounds("combined", means, error, freedom, level, ranges),
         error=error,
         freedom=freedom,
         weight=weight,
-        **_with_bounds("people", by_people, people_error, alone, level, ranges),
+        **_with_bounds("people", people.mean(axis=0), people_error, alone, level, ranges),
         model=pooled.mean(axis=0),
-        **_with_bounds("bias", apart, bias_error, alone, level, UNBOUNDED),
+        **_with_bounds("bias", bias.mean(axis=0), bias_error, alone, level, UNBOUNDED),
         worth=_divide(n * people_error**2, error**2, alone + 1),
     )
 

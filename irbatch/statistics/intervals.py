@@ -182,10 +182,8 @@ def quantile_ranks(n: int, share: float, level: float) -> tuple[int, int] | None
     """
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])  # of factorials
     few = np.arange(n + 1)
-    log_chances = (
-        logs[n] - logs - logs[::-1] + few * math.log(share) + few[::-1] * math.log1p(-share)
-    )
-    chances = np.exp(log_chances)
+    log_chances = logs[n] - logs - logs[::-1]
+    chances = np.exp(log_chances + few * math.log(share) + few[::-1] * math.log1p(-share))
     lower, upper = _within(chances, level / 2), n + 1 - _within(chances[::-1], level / 2)
     return (lower, upper) if lower >= 1 and upper <= n else None
 
@@ -219,8 +217,7 @@ def detectable_difference(differences: Floats, level: float | Floats) -> Floats:
 
 def queries_needed(differences: Floats, level: float | Floats) -> Floats:
     """Find how many queries show the observed differences; infinite where there is none."""
-    mean = np.abs(differences.mean(axis=0))
-    spread = differences.std(axis=0, ddof=1)
+    mean, spread = np.abs(differences.mean(axis=0)), differences.std(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(mean > 0, spread / mean, np.inf)
     needed, t = np.full(mean.shape, 2.0), _stats().t

@@ -59,9 +59,8 @@ def flip_signs(differences: Floats, draws: int, seed: int, *, one_sided: bool = 
     for start in range(0, draws, AT_ONCE):
         kept = np.zeros((AT_ONCE, total.size))
         for number, first in enumerate(range(0, len(differences), STRETCH)):
-            words = generator_of(seed, start // AT_ONCE, number).bit_generator.random_raw(
-                AT_ONCE * STRETCH // 64
-            )
+            random = generator_of(seed, start // AT_ONCE, number).bit_generator
+            words = random.random_raw(AT_ONCE * STRETCH // 64)
             eights = np.asarray(words, "<u8").view(np.uint8).reshape(AT_ONCE, -1)
             part = differences[first : first + STRETCH]
             kept += _multiply(np.unpackbits(eights, axis=1, count=len(part)), part)
@@ -160,8 +159,8 @@ def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
     for start in range(0, draws, AT_ONCE):
         rows = min(AT_ONCE, draws - start)
         sums = np.zeros((AT_ONCE, systems, measures))
-        for number in range(-(-queries // TUKEY_STRETCH)):
-            part = values[number * TUKEY_STRETCH : (number + 1) * TUKEY_STRETCH]
+        for number, first in enumerate(range(0, queries, TUKEY_STRETCH)):
+            part = values[first : first + TUKEY_STRETCH]
             generator = generator_of(seed, start // AT_ONCE, number)
             # 16 bits choose among the systems left: to a part in some thousands, alike.
             size = (AT_ONCE, TUKEY_STRETCH, max(systems - 1, 1))
@@ -270,10 +269,8 @@ def measure_blocks(values: Floats) -> list[tuple[Any, Any]]:
     if has_value.all():
         return [(np.arange(values.shape[2]), slice(None))]
     rows, place = np.unique(has_value, axis=1, return_inverse=True)
-    return [
-        (np.flatnonzero(place.ravel() == number), np.flatnonzero(rows[:, number]))
-        for number in range(rows.shape[1])
-    ]
+    columns = [np.flatnonzero(place.ravel() == number) for number in range(rows.shape[1])]
+    return list(zip(columns, map(np.flatnonzero, rows.T), strict=True))
 
 
 def join_measures(parts: Sequence[Any], blocks: Sequence[tuple[Any, Any]]) -> Any:
@@ -313,9 +310,8 @@ class Sample:
 
     def find(self, find: Callable[[Floats], Any]) -> Floats:
         """Return ``(pairs, measures)`` of what is found of ``(queries, some pairs x measures)``."""
-        parts = []
-        for differences in blocks_of_differences(self.values, self.pairs):
-            by_query = np.ascontiguousarray(np.moveaxis(differences, 1, 0))
-            parts.append(find(by_query.reshape(self.queries, -1)))
+        blocks = blocks_of_differences(self.values, self.pairs)
+        by_query = (np.ascontiguousarray(np.moveaxis(block, 1, 0)) for block in blocks)
+        parts = [find(block.reshape(self.queries, -1)) for block in by_query]
         columns = np.asarray(np.concatenate(parts), np.float64)
         return columns.reshape(len(self.pairs), self.values.shape[2])

@@ -155,9 +155,8 @@ def _anova(sample: Sample) -> Floats:
 def _residual_error(sample: Sample) -> tuple[Floats, int]:
     """Return a mean's standard error ``(measures,)``, and the degrees of freedom of that."""
     systems, n, _ = sample.values.shape
-    by_system, by_query, overall = (
-        sample.values.mean(axis=axis, keepdims=True) for axis in (1, 0, (0, 1))
-    )
+    axes = 1, 0, (0, 1)
+    by_system, by_query, overall = (sample.values.mean(axis, keepdims=True) for axis in axes)
     residuals = sample.values - by_query - by_system + overall
     freedom = (systems - 1) * (n - 1)
     return np.sqrt((residuals**2).sum(axis=(0, 1)) / freedom / n), freedom
