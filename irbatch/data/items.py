@@ -309,6 +309,7 @@ def read_interactions(interactions: Any, users: IdColumn | None = None) -> Query
     Users and items of a matrix are its rows' and columns' numbers. With `users`, a sequence of
     lists has one for each of these.
     """
+    interactions = by_label(interactions) if is_series(interactions) else interactions
     if isinstance(interactions, Qrels | Run):
         had = interactions.as_table()
     elif hasattr(interactions, "tocsr"):
@@ -318,15 +319,13 @@ def read_interactions(interactions: Any, users: IdColumn | None = None) -> Query
             problem = f"{many(len(interactions), 'list')} for {many(len(users), 'query')}"
             raise InputError(problem, source=SOURCE)
         had = read_lists(interactions, users, SOURCE)
+    elif isinstance(interactions, Mapping):
+        had = read_lists(interactions, as_ids(list(interactions), "user", SOURCE), SOURCE)
     else:
-        interactions = by_label(interactions) if is_series(interactions) else interactions
-        if isinstance(interactions, Mapping):
-            had = read_lists(interactions, as_ids(list(interactions), "user", SOURCE), SOURCE)
-        else:
-            columns, _ = read_roles(interactions, "interactions", {})
-            user_ids, items = (as_ids(column, "item", SOURCE) for column in columns)
-            firsts, ones = first_rows(user_ids), np.ones(len(items))
-            return QueryTable.from_runs(user_ids.take(firsts), firsts, items, ones)
+        columns, _ = read_roles(interactions, "interactions", {})
+        user_ids, items = (as_ids(column, "item", SOURCE) for column in columns)
+        firsts, ones = first_rows(user_ids), np.ones(len(items))
+        return QueryTable.from_runs(user_ids.take(firsts), firsts, items, ones)
     return had if (had.numbers > 0).all() else had.without(np.flatnonzero(had.numbers <= 0))
 
 

@@ -60,9 +60,8 @@ def expect(
     tabulated = tabulate(matrix, request)
     entries = _list_entries(matrix, rows, choose_blank(matrix, tabulated))
     certain = ("first_hit", "relevant", "ideal_gain", "ideal_discounted_gain")
-    sums = empty_sums(request, rows.size, np.float64)._replace(
-        **{name: getattr(scanned.sums, name).take(rows, axis=1) for name in certain}
-    )
+    known = {name: getattr(scanned.sums, name).take(rows, axis=1) for name in certain}
+    sums = empty_sums(request, rows.size, np.float64)._replace(**known)
     any_hit, reciprocal = np.empty_like(sums.hits), np.empty_like(sums.hits)
     lengths = np.minimum(matrix.retrieved[rows], tabulated.cutoffs[-1])
     # Judged documents, and negative ones, are counted as gains that no discount divides. Gains

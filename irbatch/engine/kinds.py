@@ -226,9 +226,8 @@ class StratumRanks(SampleRanks):
     @cached_property
     def ends(self) -> Ints:
         """Where each ranking's documents down to the cutoff end, int64 ``(queries,)``."""
-        return self.starts[:-1] + np.bincount(
-            self.row_index[self.is_within], minlength=self.queries
-        )
+        sizes = np.bincount(self.row_index[self.is_within], minlength=self.queries)
+        return self.starts[:-1] + sizes
 
     @cached_property
     def estimated_hits(self) -> Floats:

@@ -117,14 +117,12 @@ def _walk(
         if d <= shorter:
             share_short, size_short = _measure(short, q, d, variant)
             w, own, other, both, _, _ = _step(short, long, q, d, d - 1, variant)
-            whole, part_short, part_long, part_both = (
-                whole + w, part_short + own, part_long + other, part_both + both,
-            )  # fmt: skip
+            whole, part_short = whole + w, part_short + own
+            part_long, part_both = part_long + other, part_both + both
         share, size = _measure(long, q, d, variant)
         w, own, other, both, lone_w, lone_p = _step(long, short, q, d, d, variant)
-        whole, part_short, part_long, part_both = (
-            whole + w, part_short + other, part_long + own, part_both + both,
-        )  # fmt: skip
+        whole, part_short = whole + w, part_short + other
+        part_long, part_both = part_long + own, part_both + both
         lone_whole, lone_part = lone_whole + lone_w, lone_part + lone_p
         overlap = whole + share_short * part_short + share * (part_long + share_short * part_both)
         norm = _norm(size_short, size, d, variant)

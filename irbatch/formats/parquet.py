@@ -276,11 +276,7 @@ def _kind(kind: Any) -> str:
 
 
 def _query_start(queries: Any) -> int:
-    """Return where the rows of the last query begin, to cut there; how many there are if not.
-
-    Rows of a query are taken to stand together. Where they don't, or few other queries stand
-    before, pieces are cut elsewhere: what is left over must not grow from piece to piece.
-    """
+    """Return where the last query's rows begin, in the second half, to cut there; or their end."""
     rows = len(queries)
     last = queries[rows - 1].as_py()
     begin = bisect_left(range(rows - 1), True, key=lambda row: queries[row].as_py() == last)

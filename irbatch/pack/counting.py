@@ -199,7 +199,6 @@ def _count_rows(
 
 @kernel
 def _count_nan(row: Scores, n: int) -> int:
-    """Count what is not equal to itself."""
     odd = np.int32(0)
     for c in range(n):
         odd = np.int32(odd - (row[c] != row[c]))
@@ -271,10 +270,7 @@ SORTED_THERE_FROM = 5
 
 
 def _count_there(candidates: Candidates, start: int, stop: int, counted: Counted) -> Bools:
-    """Count in some rows; tell which have a NaN.
-
-    All rows are looked at at once for the first graded candidate of each, then for the next.
-    """
+    """Count in some rows, all at once; tell which have a NaN."""
     torch = sys.modules["torch"]  # there is a tensor, so that it is loaded
     scores: Any = candidates.scores[start:stop]
     is_candidate = None
@@ -396,10 +392,7 @@ class TieError(ValueError):
 
 
 def _in_rank_order(counted: CountedCandidates, rows: Ints, ranks: Ints) -> tuple[Ints, Floats]:
-    """Sort each query's ranks, and grades with them.
-
-    By sorts that merge, being stable: queries are in order, and others take ten times as long.
-    """
+    """Sort each query's ranks, and grades with them; by merging, as queries are in order."""
     if (rows[1:] > rows[:-1]).all():  # one of each query
         return ranks, counted.grades
     base = counted.width + 1  # above all ranks

@@ -42,9 +42,8 @@ class Wanted(NamedTuple):
     @property
     def depth(self) -> float:
         """The deepest rank that is read."""
-        return max(
-            (math.inf if cutoff is None else float(cutoff) for cutoff in self.cutoffs), default=0
-        )
+        depths = (math.inf if cutoff is None else float(cutoff) for cutoff in self.cutoffs)
+        return max(depths, default=0)
 
     def find_open(self, same: Bools) -> tuple[int, int] | None:
         """Return the row and the first rank of an open tie that matters; None without one.
@@ -55,9 +54,8 @@ class Wanted(NamedTuple):
             matters = same & (np.arange(same.shape[1]) < min(self.depth, same.shape[1]))
         else:
             matters = np.zeros_like(same)
-            for cutoff in self.cutoffs:
-                if cutoff is not None and cutoff <= same.shape[1]:
-                    matters[:, cutoff - 1] = same[:, cutoff - 1]
+            places = [cutoff - 1 for cutoff in self.cutoffs if cutoff and cutoff <= same.shape[1]]
+            matters[:, places] = same[:, places]
         ties = np.argwhere(matters)
         return None if not len(ties) else (int(ties[0, 0]), int(ties[0, 1]) + 1)
 
@@ -102,10 +100,7 @@ def _outside(items: Items, **fields: Any) -> InputError:
 def _first_rows(
     table: QueryTable, begins: Ints, sizes: Ints, depths: Ints, wanted: Wanted, ordering: Ordering
 ) -> tuple[Ints, tuple[int, int, float] | None]:
-    """Return the rows of a table that have the first documents of some queries, in rank order.
-
-    And the query, the rank and the score of an open tie that matters, if there is one.
-    """
+    """Return the rows of queries' first documents; and query, rank and score of an open tie."""
     rows, starts = joined_ranges(begins, sizes), offsets_of(sizes)
     scores = as_compared(table.numbers[rows], ordering.score_dtype)
     order = order_rows(scores, starts)
@@ -130,10 +125,7 @@ def _first_rows(
 def _stand_in_order(
     table: QueryTable, begins: Ints, sizes: Ints, depths: Ints, ordering: Ordering
 ) -> bool:
-    """Tell whether the first rows of queries have the first documents, and no two the same score.
-
-    The last of them is compared with the one behind it.
-    """
+    """Tell whether the first rows of queries have the first documents, none tied with the next."""
     if ordering.score_dtype != "float64" or not table.is_ordered:
         return False
     looked = np.minimum(sizes, depths + 1)
@@ -198,21 +190,16 @@ def rank_columns(
             row_scores = scores[row] if is_candidate is None else scores[row][mine]
             order, same = _highest(row_scores, depth, key)
             ranked[first + row, : order.size] = mine[order]
-            if not policy.by_key and same.any():
-                open_tie = wanted.find_open(same[None])
-                if open_tie is not None:
-                    rank = open_tie[1]
-                    score = candidates.score_of(first + row, int(mine[order[rank - 1]]))
-                    query = candidates.queries[first + row]
-                    raise _open(policy, query, score, rank, "scores")
+            is_open = not policy.by_key and same.any()
+            if is_open and (open_tie := wanted.find_open(same[None])) is not None:
+                rank, query = open_tie[1], candidates.queries[first + row]
+                score = candidates.score_of(first + row, int(mine[order[rank - 1]]))
+                raise _open(policy, query, score, rank, "scores")
     return ranked
 
 
 def _highest(scores: Any, depth: int, key: Ints | None) -> tuple[Ints, Bools]:
-    """Return the places of the highest scores, and whether each is that of the next one.
-
-    Equal scores are ordered by `key`, or by place.
-    """
+    """Return the highest scores' places, equal ones by `key` or place; and which equal the next."""
     places = np.arange(scores.size)
     if depth + 1 < scores.size // 2:  # all that might be among the first, and what ties with them
         least = np.partition(scores, scores.size - depth - 1)[scores.size - depth - 1]

@@ -48,8 +48,7 @@ def pair_rankings(
     start = 0
     while start < len(queries):
         before = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, before + DOCUMENTS_AT_ONCE, side="right"))
-        stop = max(stop, start + 1)
+        stop = max(int(np.searchsorted(ends, before + DOCUMENTS_AT_ONCE, side="right")), start + 1)
         yield _pair(tables, [own[start:stop] for own in places], depth, tied=tied)
         start = stop
 
@@ -69,7 +68,6 @@ def check_kinds(first: Sequence[Any], second: Sequence[Any], query: object = Non
 
 
 def _pair(tables: Tables, places: Sequence[Ints], depth: int | None, *, tied: bool) -> Pairs:
-    """Pair the rankings at some places of each table."""
     by_id = not tied or depth is not None
     (starts, rows), (other_starts, other_rows) = (
         _rank(table, own, depth, by_id=by_id) for table, own in zip(tables, places, strict=True)

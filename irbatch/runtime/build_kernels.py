@@ -116,9 +116,8 @@ def declared_kernels() -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
 
     for path in sorted(PACKAGE.rglob("*.py")):
         if "from irbatch.runtime.kernels import" in path.read_text("utf-8"):
-            importlib.import_module(
-                ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-            )
+            parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+            importlib.import_module(".".join(parts))
     ours = [entry for entry in Kernel._entries if entry.source.__module__.startswith("irbatch.")]
     called = {other for entry in ours for other in entry.called(Kernel).values()}
     for kernel in ours:
@@ -136,11 +135,10 @@ def declared_kinds(function: Any) -> list[tuple[Any, ...]]:
     hints = _hints(function)
     hints.pop("return", None)
     open_choices = sorted({types for hint in hints.values() for types in _open_types(hint)})
+    choices = [[(types, element) for element in types.split()] for types in open_choices]
     return [
         tuple(itertools.chain.from_iterable(_kinds(hint, dict(chosen)) for hint in hints.values()))
-        for chosen in itertools.product(
-            *([(types, element) for element in types.split()] for types in open_choices)
-        )
+        for chosen in itertools.product(*choices)
     ]
 
 
@@ -203,11 +201,7 @@ def compile_kernels(folder: Path, *, is_in_place: bool) -> None:
 def _translate(kernel: Any, kinds: Sequence[Any]) -> tuple[str, str]:
     """Translate a kernel behind an entry, see `kernels.library_code`, into LLVM's language.
 
-    Returns:
-        The text, and the name of the entry in it.
-
-    Raises:
-        RuntimeError: if the kernel returns something else than it says.
+    Returns the text, and the name of the entry in it.
     """
     import numba
     from numba import types
