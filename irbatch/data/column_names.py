@@ -16,8 +16,7 @@ QUERIES = ("query_id", "qid", "query")
 DOCUMENTS = ("doc_id", "docno", "corpus_id", "pid", "document")
 USERS = ("user_id", "user", "uid")
 ITEMS = ("item_id", "item", "iid", "movie_id")
-GRADES = ("relevance", "label", "grade", "score", "rating")
-WEIGHTS = ("rel", "weight")
+GRADE = ("relevance", "label", "grade", "score", "rating"), ("rel", "weight")
 SCORES = ("score", "prediction")
 POPULARITIES = ("popularity", "count")
 RANKS = ("rank",)
@@ -34,7 +33,7 @@ INSTEAD = {"grade": ", or grade=1 if all are 1", "score": "; ranks are enough, i
 # By kind of table and role: the names, those of the first group before those of the second. A
 # search log knows who asked; the query is what was asked.
 Names = tuple[tuple[str, ...], ...]
-QUERY, DOCUMENT, GRADE = (QUERIES, USERS), (DOCUMENTS, ITEMS), (GRADES, WEIGHTS)
+QUERY, DOCUMENT = (QUERIES, USERS), (DOCUMENTS, ITEMS)
 JUDGED: dict[str, Names] = {"query": QUERY, "document": DOCUMENT, "grade": GRADE}
 ROLES: dict[str, dict[str, Names]] = {
     "qrels": JUDGED,

@@ -27,7 +27,7 @@ class Concordance:
         every = sizes * (sizes - 1.0) / 2.0
         by_rank, by_value = self._add_up(self.above), self._add_up(self.all_higher)
         balance = 2.0 * self._add_up(self.higher) + self._add_up(self.equal) - by_rank
-        return _divide(balance, every if ties == "a" else np.sqrt(by_rank * by_value))
+        return divide(balance, every if ties == "a" else np.sqrt(by_rank * by_value))
 
     def ap_correlation(self, ties: str) -> Floats:
         """Return the AP correlation with the values, taken to be true, or symmetric (ties b).
@@ -37,9 +37,9 @@ class Concordance:
         above = np.maximum(self.above, 1)
         if ties == "a":
             return 2.0 * self._mean_precision() - 1.0
-        by_rank = _divide(self._add_up(self.higher / above), self._add_up(self.above > 0))
+        by_rank = divide(self._add_up(self.higher / above), self._add_up(self.above > 0))
         shares = self.higher / np.maximum(self.all_higher, 1)
-        return by_rank + _divide(self._add_up(shares), self._add_up(self.all_higher > 0)) - 1.0
+        return by_rank + divide(self._add_up(shares), self._add_up(self.all_higher > 0)) - 1.0
 
     def _mean_precision(self) -> Floats:
         """Return the mean share, over ranks but the first, that values place above, too."""
@@ -51,7 +51,7 @@ class Concordance:
         if groups.size < ranks.size:
             expected = np.repeat(np.add.reduceat(expected, groups) / in_group, in_group)
         shares = (expected + 0.5 * (ranks - self.above)) / np.maximum(ranks, 1)
-        return _divide(self._add_up(shares), np.maximum(sizes - 1.0, 0.0))
+        return divide(self._add_up(shares), np.maximum(sizes - 1.0, 0.0))
 
     def _add_up(self, terms: Floats | Ints | Bools) -> Floats:
         """Add up one term a document, in rank order: float64 ``(rankings,)``."""
@@ -78,9 +78,9 @@ def compare_pairs(starts: Ints, values: Floats, above: Ints | None = None) -> Co
     return Concordance(starts, above, *counts)
 
 
-def _divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide, with NaN where the denominator is 0."""
-    return numerator / np.where(denominator == 0, np.nan, denominator)
+def divide(above: Floats, below: Floats, otherwise: Floats | float = np.nan) -> Floats:
+    """Divide where there is something to divide by."""
+    return np.where(below == 0, otherwise, above / np.where(below == 0, 1.0, below))
 
 
 @kernel

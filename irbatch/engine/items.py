@@ -197,11 +197,8 @@ class ItemRanks:
     def at(self, cutoff: int | None, rel: float = 1.0) -> ItemRanks:
         """Return the same up to a cutoff (None: none), with a least relevant grade."""
         others = [other.at(cutoff, rel) for other in self.others]
-        rows = self.rows
-        if cutoff is not None and cutoff < rows.shape[1]:
-            rows = rows[:, :cutoff]
         depth = math.inf if cutoff is None else float(cutoff)
-        return replace(self, rows=rows, cutoff=depth, rel=rel, others=others)
+        return replace(self, rows=self.rows[:, :cutoff], cutoff=depth, rel=rel, others=others)
 
     @cached_property
     def retrieved(self) -> Ints:

@@ -158,7 +158,6 @@ def _form_of(
 def _form_by_names(
     source: str, kind: str, names: Sequence[str], column_names: Mapping[str, Any]
 ) -> LineForm:
-    """Return the form of a file that names its columns."""
     chosen = choose_columns(names, kind, column_names)
     value = "rank" if "rank" in chosen else VALUE[source]
     roles = "query", "document", value

@@ -167,7 +167,6 @@ class ParquetReader(TableReader):
         ]
 
     def _read(self, span: Span) -> Piece:
-        """Read queries, documents, and grades or scores."""
         ids, firsts = self._runs(span)
         documents = self._convert(span, "document", as_ids, what="document")
         values = np.full(len(documents), self._grade)

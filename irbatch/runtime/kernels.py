@@ -232,7 +232,6 @@ class Kernel:
     # ------------------------------------------------------------------ the library
 
     def _load(self, flat: Arguments) -> Code | None:
-        """Return the library's code for such arguments, if it has it."""
         library, level, is_in_place = open_library()
         if library is None or os.environ.get("IRBATCH_JIT") == "numba":
             return None

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.concordance import Concordance, compare_pairs
+from irbatch.engine.concordance import Concordance, compare_pairs, divide
 from irbatch.errors import InputError, kind_of
 from irbatch.runtime.numbers import check_choice, read_numbers
 from irbatch.statistics.intervals import cut_intervals, student_quantile, student_tails
@@ -121,8 +121,8 @@ def effects(original: Floats, reproduced: Floats) -> Floats:
     """
     means = np.stack([original, reproduced])
     gains = means[:, 1] - means[:, 0]
-    first, other = _divide(gains, means[:, 0], math.nan)
-    return np.stack([_divide(gains[1], gains[0], math.nan), first - other])
+    first, other = divide(gains, means[:, 0])
+    return np.stack([divide(gains[1], gains[0]), first - other])
 
 
 def paired_p(original: Floats, reproduced: Floats) -> Floats:
@@ -193,16 +193,16 @@ def combine_means(
     around = model - model.mean(axis=0)
     covariance = ((people - people.mean(axis=0)) * around).mean(axis=0)
     pooled = np.concatenate([model, others])
-    weight = _divide(covariance, (1 + n / count) * pooled.var(axis=0, ddof=1)).clip(0, 1)
+    weight = divide(covariance, (1 + n / count) * pooled.var(axis=0, ddof=1), 0.0).clip(0, 1)
     estimated = (weight > 0) & (weight < 1)
     left = people - weight * model
     freedom = np.where(estimated, n - 2.0, n - 1.0)
     apart = (model.mean(axis=0) - others.mean(axis=0)) ** 2
-    far = np.where(estimated, _divide(apart, (around**2).sum(axis=0)), 0.0)
+    far = np.where(estimated, divide(apart, (around**2).sum(axis=0), 0.0), 0.0)
     spread = ((left - left.mean(axis=0)) ** 2).sum(axis=0) / freedom * (1 / n + far)
     imputed = weight**2 * others.var(axis=0, ddof=1) / count
     parts = spread**2 / freedom + imputed**2 / (count - 1)
-    freedom = _divide((spread + imputed) ** 2, parts, freedom)
+    freedom = divide((spread + imputed) ** 2, parts, freedom)
     means, error = left.mean(axis=0) + weight * others.mean(axis=0), np.sqrt(spread + imputed)
     bias, alone = model - people, np.full(means.shape, n - 1.0)
     people_error, bias_error = (
@@ -216,20 +216,13 @@ def combine_means(
         **_with_bounds("people", people.mean(axis=0), people_error, alone, level, ranges),
         model=pooled.mean(axis=0),
         **_with_bounds("bias", bias.mean(axis=0), bias_error, alone, level, UNBOUNDED),
-        worth=_divide(n * people_error**2, error**2, alone + 1),
+        worth=divide(n * people_error**2, error**2, alone + 1),
     )
-
-
-def _divide(above: Floats, below: Floats, otherwise: Floats | float = 0.0) -> Floats:
-    """Divide where there is something to divide by."""
-    quotients = np.broadcast_to(np.asarray(otherwise, np.float64), below.shape).copy()
-    return np.divide(above, below, out=quotients, where=below != 0)
 
 
 def _with_bounds(
     name: str, means: Floats, errors: Floats, freedom: Floats, level: float, ranges: Floats
 ) -> dict[str, Floats]:
-    """Return means, and the ends of their intervals, by name."""
     reach = errors * [student_quantile(level / 2, own) for own in freedom.tolist()]
     bounds = np.stack([means - reach, means + reach], axis=-1)
     low, high = np.moveaxis(cut_intervals(bounds, means, *ranges), -1, 0)
