@@ -184,12 +184,12 @@ def _trec_lines(table: QueryTable, tag: str | None) -> Iterator[bytes]:
             ),
             documents,
             itertools.chain.from_iterable(ranks[:size] for size in sizes[first:last]),
-            # In the fewest digits that are read as the same bits.
-            (repr(number).removesuffix(".0") for number in table.numbers[rows].tolist()),
+            map(repr, table.numbers[rows].tolist()),
             itertools.repeat(end),
             strict=False,
         )
-        yield "".join(itertools.chain.from_iterable(columns)).encode()
+        # In the fewest digits that are read as the same bits: whole numbers have no point.
+        yield "".join(itertools.chain.from_iterable(columns)).replace(f".0{end}", end).encode()
 
 
 def check_nested(nested: Any, source: str, name: str | None) -> None:

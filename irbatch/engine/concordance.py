@@ -42,7 +42,7 @@ class Concordance:
         return by_rank + divide(self._add_up(shares), self._add_up(self.all_higher > 0)) - 1.0
 
     def _mean_precision(self) -> Floats:
-        """Return the mean share, over ranks but the first, that values place above, too."""
+        """Return the mean share above in both orders, over ranks but the first, with ties open."""
         sizes = np.diff(self.starts)
         ranks = np.arange(self.above.size) - np.repeat(self.starts[:-1], sizes)
         groups = np.flatnonzero(ranks == self.above)
