@@ -41,6 +41,7 @@ from irbatch.report.text import (
     show_interval,
     show_p,
     show_percent,
+    tell_few,
 )
 from irbatch.runtime.numbers import check_choice
 from irbatch.statistics.intervals import INTERVALS, POWER, levels_of
@@ -438,7 +439,8 @@ def tell(compared: Comparison, *, means: bool, differences: bool) -> tuple[str, 
     """Say how systems were compared and what is shown; and what of it any other caption needs."""
     grades = re.findall(r"grade >= (\S+)", compared.settings.get("relevant", ""))
     relevant = f", relevant from grade {' or '.join(grades)}" if grades else ""
-    intervals = f"; {compared.told_intervals}" if means or differences else ""
+    few = tell_few(len(compared.query_ids), compared.interval)
+    intervals = f"; {compared.told_intervals}{few}" if means or differences else ""
     if differences and compared.simultaneous:
         intervals += ", those of differences simultaneous"
     queries = many(len(compared.query_ids), "query")

@@ -195,7 +195,8 @@ def _trec_lines(table: QueryTable, tag: str | None) -> Iterator[bytes]:
 def check_nested(nested: Any, source: str, name: str | None) -> None:
     """Reject judgments or rankings that are not a mapping of queries to mappings."""
     kind, values = ("Qrels", "grades") if source == "qrels" else ("Run", "scores")
-    forms = f"{kind} are made of queries to documents to {values}, not of"
+    made = "Qrels are made" if source == "qrels" else "a Run is made"
+    forms = f"{made} of queries to documents to {values}, not of"
     hint = f"for columns, tables and records see {kind}.from_table, for lists of ids evaluate_ids"
     if not isinstance(nested, Mapping):
         raise InputError(f"{forms} {kind_of(nested)}; {hint}", source=source, path=name)

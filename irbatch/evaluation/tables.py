@@ -13,7 +13,7 @@ from irbatch.evaluation.queries import QueryMark, level_of
 from irbatch.measures import Measure, parse_measures
 from irbatch.report import document
 from irbatch.report.document import BEST, Cell, Column, Document, Record, Table
-from irbatch.report.text import best_first, check_digits, is_best, show, show_interval
+from irbatch.report.text import best_first, check_digits, is_best, show, show_interval, tell_few
 
 ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")
@@ -194,13 +194,14 @@ def document_of(
     has_best = any(cell.stands_out for row in table.rows for cell in row)
     legend = [(BEST, "the best of its column")] if has_best else []
     apart, level = tell_different_queries(results), level_of(common)
+    counts = sorted({system.counts.queries for system in results.values()})
+    few = tell_few(counts[0]) if intervals and counts else ""
     remarks = [
         "" if level == "1" else f"Relevant from grade {level}.",
-        "In brackets: 95% intervals." if intervals else "",
+        f"In brackets: 95% intervals{few}." if intervals else "",
         f"{apart[0].upper()}{apart[1:]}." if apart else "",
     ]
     note = " ".join(filter(None, remarks))
-    counts = sorted({system.counts.queries for system in results.values()})
     least = f"{counts[0]} to " if len(counts) > 1 else ""
     queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
     systems = many(len(results), "system")

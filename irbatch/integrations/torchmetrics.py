@@ -114,6 +114,8 @@ class RankingMetric(ExactMetric):
         by_id: whether the values of every query are kept under its id, so that one that a
             DistributedSampler repeats counts once, not exact sums of a fixed size. Ids are whole
             numbers, such as places in the data set: processes exchange tensors, not text.
+        repeated: of ``by_id=True``, what becomes of a query that comes again with other values: an
+            ``"error"`` of `compute`, or the ``"first"`` stays.
         report: the one of several measures that `compute` returns; default: all.
         names: how measures are called, see `irbatch.Results.mean`; ``"as given"``: as each was
             asked for, ``"MRR@10"``.
@@ -138,6 +140,7 @@ class RankingMetric(ExactMetric):
         ties: str = "expected",
         no_relevant: str = "zero",
         by_id: bool = False,
+        repeated: str = "error",
         report: Any = None,
         names: str = "irbatch",
         nan: str = "error",
@@ -146,10 +149,8 @@ class RankingMetric(ExactMetric):
         super().__init__(**kwargs)
         parsed = parse_measures(measures, cutoffs)
         check_choice("by_id", by_id, (False, True))
-        keep = "queries" if by_id else "sums"
-        self._evaluator = BatchEvaluator(
-            parsed, keep=keep, ties=ties, no_relevant=no_relevant, nan=nan
-        )
+        shared: Any = {"ties": ties, "no_relevant": no_relevant, "nan": nan, "repeated": repeated}
+        self._evaluator = BatchEvaluator(parsed, keep="queries" if by_id else "sums", **shared)
         self._nothing = self._evaluator.state_dict()
         self._by_id = by_id
         by_name = {str(measure): measure for measure in parsed}
@@ -159,7 +160,7 @@ class RankingMetric(ExactMetric):
             problem = f"{self._report} is not one of {', '.join(by_name)}"
             raise InputError(problem, source="report", value=report)
         # A collection merges metrics of states of the same names and first values.
-        what = f"{', '.join(by_name)} (ties {ties}, no relevant {no_relevant}, NaN {nan})"
+        what = f"{', '.join(by_name)} ({', '.join(map(' '.join, shared.items()))})"
         columns = len(with_weights(list(by_name.values())))
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
         if by_id:
@@ -190,7 +191,9 @@ class RankingMetric(ExactMetric):
         `preds` and `target` are torchmetrics' words for scores and relevance. `query_ids`, for
         ``by_id=True`` only, are whole numbers, the same in every process.
         """
-        ids = _read_ids(query_ids) if self._by_id else query_ids
+        if query_ids is not None and not self._by_id:
+            raise InputError("they are for by_id=True, which counts each once", source="query_ids")
+        ids: Any = _read_ids(query_ids) if self._by_id else None
         self._evaluator.reset()
         results = self._evaluator.update(
             preds,

@@ -40,6 +40,7 @@ HUGE = 1e9  # quantities from here on are written with an exponent
 LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
 MORE = 5  # decimals that tell a bound from 0
 MOST_DIGITS = 17  # of a float64
+MANY_QUERIES = 50  # from which Student's intervals miss about as often as they say
 
 Lines = list[str]  # of a column: its heading and cells, all of the same width
 
@@ -85,6 +86,12 @@ def show_percent(share: float) -> str:
     """Write a share with its sign as per cent."""
     shown = show_change(100 * share, 1)
     return f"{shown}%" if math.isfinite(share) else shown
+
+
+def tell_few(queries: int, interval: str = "t") -> str:
+    """Say behind "intervals" that Student's of so few queries miss too often; nothing of more."""
+    few = interval == "t" and queries < MANY_QUERIES
+    return f", which of fewer than {MANY_QUERIES} queries miss more often" if few else ""
 
 
 def show_interval(low: float, high: float, digits: int, signed: bool = False) -> str:

@@ -128,7 +128,9 @@ def test_means_come_with_intervals_on_request(form: str, two: SystemResults) -> 
         bounds = next(iter(two.values())).intervals()
         shown = [f"[{low:.4f}, {high:.4f}]" for low, high in bounds.values() if low == low]
         with_bounds = getattr(results, f"to_{form}")(intervals=True)
-        assert "In brackets: 95% intervals." in with_bounds.replace(r"\%", "%")
+        assert "In brackets: 95% intervals, which of fewer than 50" in with_bounds.replace(
+            r"\%", "%"
+        )
         for bound in [each.strip("[]") for each in shown]:
             assert bound in with_bounds, bound
             assert bound not in getattr(results, f"to_{form}")()
@@ -140,7 +142,7 @@ def test_what_is_relevant_is_told_under_any_caption() -> None:
         irbatch.evaluate(QRELS, RUNS["bm25"], "AP", rel=2),
     ):
         assert "Relevant from grade 2." in results.to_text()
-        caption = r"\caption{Ours. Relevant from grade 2. In brackets: 95\% intervals."
+        caption = r"\caption{Ours. Relevant from grade 2. In brackets: 95\% intervals, which"
         assert caption in results.to_latex(caption="Ours", intervals=True)
 
 

@@ -289,7 +289,12 @@ def test_repeated_queries_count_once(ours: Any) -> None:
     twice.update(SCORES[[3, 4, 3]], LABELS[[3, 4, 3]], query_ids=[3, 4, 3])
     assert plain(twice.compute()) == evaluate_scores(SCORES[3:5], LABELS[3:5], MEASURES).mean()
     metric.update(-SCORES[:1], LABELS[:1], query_ids=[0])
-    input_error(metric.compute, "0")
+    input_error(metric.compute, "0", "repeated='first'")
+    first = feed(ours.RankingMetric(MEASURES, by_id=True, repeated="first"))
+    first.update(-SCORES[:1], LABELS[:1], query_ids=[0])
+    assert plain(first.compute()) == WHOLE
+    sums = ours.RankingMetric(MEASURES)
+    input_error(lambda: sums.update(SCORES[:1], LABELS[:1], query_ids=[0]), "by_id=True")
 
 
 @pytest.mark.parametrize("ids", [None, ["a", "b"], [1.5, 2], [True, False], [1, 1 << 64], [1], 1])
