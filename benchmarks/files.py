@@ -159,9 +159,11 @@ assert sum(map(len, table.values())) == count
 print(json.dumps([seconds, time.perf_counter() - start]))
 """
 SIZES = ((43, 100), (43, 1_000), (300, 1_000), (2_000, 1_000))
-# The first and second call in a new process: CPU seconds, and whether Numba was imported.
+# The first and second call in a new process: CPU seconds, and whether Numba was imported. Threads
+# of NumPy's linear algebra spin for some 30 ms after its import, which would be counted.
 CALLS = """
-import json, random, sys, time
+import json, random, sys, time, numpy
+time.sleep(0.1)
 queries, depth = map(int, sys.argv[1:])
 draw = random.Random(1)
 qrels = {f"q{i}": {f"d{draw.randrange(5000)}": draw.randrange(3) for _ in range(50)}
