@@ -24,8 +24,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     if options.name is not None:
         measures = parse_measures([options.name])
-        if [str(measure) for measure in measures] != [measures[0].name]:
-            print(f"{printable(options.name)} is {' '.join(map(str, measures))}")
+        if (names := " ".join(map(str, measures))) not in (options.name, measures[0].name):
+            print(f"{printable(options.name)} is {names}")
         print(_entry(measures[0].declaration))
     else:
         print(_listing())

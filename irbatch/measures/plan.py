@@ -211,10 +211,9 @@ class Plan:
             reads_rel = "rel" in declaration.parameters and not declaration.graded
             if fractional.size and reads_rel and measure["rel"] is None:
                 example = measure(rel=float(f"{levels[levels.size // 2]:.3g}"))
-                problem = (
-                    f"grade {fractional[0]:g} is not a whole number: if these are grades, not "
-                )
-                problem += f"scores, say from which on a document is relevant, e.g. {example}"
+                problem = f"grade {fractional[0]:g} is not a whole number: are judgments and scores"
+                problem += " swapped? If these are grades, say from which on a document is"
+                problem += f" relevant, e.g. {example}"
                 raise InputError(problem, value=float(fractional[0]))
 
     def reads_cells(self, *, ties: bool) -> bool:
