@@ -197,6 +197,8 @@ def _join_settings(of_systems: Sequence[Results]) -> dict[str, str]:
             values = [order for order in values if order.startswith("score ")]
         if len(values) > 1:
             warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, values))}")
+    if not all(own.has_ids for own in of_systems):
+        joined["queries"] = "without ids, paired by their places"
     return joined
 
 

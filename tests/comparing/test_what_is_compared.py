@@ -86,6 +86,13 @@ def test_results_that_tell_nothing_of_judgments_are_taken() -> None:
         assert len(with_other.query_ids) == 6
 
 
+def test_queries_without_ids_are_told_to_be_paired_by_place() -> None:
+    for ids, told in ((None, True), (list(QRELS), False)):
+        alike = irbatch.evaluate_matrix([[1, 0], [0, 1]] * 3, "RR", query_ids=ids)
+        found = irbatch.compare({"old": alike, "new": alike})
+        assert ("paired by their places" in found.to_text()) == told
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [({"ties": "expected"}, "order"), ({"rel": 2}, "relevant"), ({"no_relevant": "skip"}, "quer")],
