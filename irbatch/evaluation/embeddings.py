@@ -23,7 +23,8 @@ SIMILARITIES = {
     "l2": "negative distance of embeddings",
 }
 DIAGONAL = "positives", "diagonal"  # the option that is of all queries together
-UNUSED = {"mask", "lengths", "items", "nan"}  # of the options of scores
+NOT_HERE = ("mask", "lengths", "items", "nan")
+OPTIONS = [name for name in ScoreOptions.__annotations__ if name not in NOT_HERE]
 BLOCK_BYTES = 256 << 20  # of scores at once: half of it takes an eighth longer
 BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
 DOCUMENTS = 1 << 16  # at once on the way to scores
@@ -68,7 +69,7 @@ def evaluate_embeddings(
     Results: 2 queries, 1 measure
       RR  0.7500
     """
-    check_keywords(evaluate_embeddings, options, ScoreOptions.__annotations__.keys() - UNUSED)
+    check_keywords(evaluate_embeddings, options, OPTIONS)
     check_choice("similarity", similarity, SIMILARITIES)
     evaluator = ScoreEvaluator(measures, cutoffs, scored_by=SIMILARITIES[similarity], **options)
     pair = _Pair(queries, documents, similarity)
