@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, NDArray
+from irbatch.engine.ties import place_behind, place_of
 from irbatch.runtime.kernels import (
     FLOAT_VALUE,
     NO_HASH,
@@ -208,7 +209,7 @@ def _find_judged(
             if score != score:
                 continue
             if is_ordered or is_sorted:
-                place = places[d] if is_ordered else _place_of(scores, score, 0, size)
+                place = places[d] if is_ordered else place_of(scores, score, 0, size)
                 above, equal[d] = _count_in_order(scores, place)
                 begin, end = above, above + equal[d]
             else:
@@ -250,18 +251,6 @@ def _read_ranking(
 
 
 @kernel
-def _place_of(scores: Floats, score: float, low: int, high: int) -> int:
-    """Return the first place of a score between two, where scores descend."""
-    while low < high:
-        middle = (low + high) // 2
-        if scores[middle] > score:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
 def _count_in_order(scores: Floats, place: int) -> tuple[int, int]:
     """Count, where scores descend, those above the one at a place, and those that are the same."""
     score = scores[place]
@@ -271,14 +260,9 @@ def _count_in_order(scores: Floats, place: int) -> tuple[int, int]:
         low -= 1
     while high < last and scores[high] == score:
         high += 1
-    low = _place_of(scores, score, 0 if low == nearest else low, low)
+    low = place_of(scores, score, 0 if low == nearest else low, low)
     last = scores.size if high == last else high
-    while high < last:
-        middle = (high + last) // 2
-        if scores[middle] >= score:
-            high = middle + 1
-        else:
-            last = middle
+    high = place_behind(scores, score, high, last)
     return low, high - low
 
 

@@ -165,24 +165,35 @@ def _search(
             ):
                 above[i], equal[i] = at - low, 1
                 continue
-            while low < high:
-                middle = (low + high) // 2
-                if scores[middle] > score:
-                    low = middle + 1
-                else:
-                    high = middle
-            first = low
-            high = ends[row]
-            if first + 1 < high and scores[first + 1] < score:
-                high = first + 1  # no tie, as a rule
-                low = high
-            while low < high:
-                middle = (low + high) // 2
-                if scores[middle] >= score:
-                    low = middle + 1
-                else:
-                    high = middle
-            above[i], equal[i] = first - begins[row], low - first
+            first = place_of(scores, score, low, high)
+            behind = first + 1  # no tie, as a rule
+            if behind < high and scores[behind] >= score:
+                behind = place_behind(scores, score, behind, high)
+            above[i], equal[i] = first - low, behind - first
+
+
+@kernel
+def place_of(scores: Floats, score: float, low: int, high: int) -> int:
+    """Return the first place of a score between two, where scores descend."""
+    while low < high:
+        middle = (low + high) // 2
+        if scores[middle] > score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def place_behind(scores: Floats, score: float, low: int, high: int) -> int:
+    """Return the place behind the last of a score between two, where scores descend."""
+    while low < high:
+        middle = (low + high) // 2
+        if scores[middle] >= score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def id_texts(ids: Sequence[Any]) -> Sequence[str]:
